@@ -197,12 +197,12 @@ impl LedgerSurvey {
 }
 
 /// Entry of `session`, which is inserted if it is missing.
-fn session_entry(of: &mut Vec<u64>, session: u32) -> &mut u64 {
+fn session_entry(entries: &mut Vec<u64>, session: u32) -> &mut u64 {
     let session = session as usize;
-    if of.len() <= session {
-        of.resize(session + 1, 0);
+    if entries.len() <= session {
+        entries.resize(session + 1, 0);
     }
-    &mut of[session]
+    &mut entries[session]
 }
 
 fn micros(from: Nanos, to: Nanos) -> i64 {

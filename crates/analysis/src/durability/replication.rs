@@ -37,8 +37,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
-    let before = |of: usize| {
-        let rank = (priorities[of], of);
+    let before = |index: usize| {
+        let rank = (priorities[index], index);
         priorities.iter().enumerate().filter(|&(i, &it)| it > 0 && (it, i) < rank).count()
     };
     let state = |(i, &priority): (usize, &u32)| match (priority, standbys.method) {

@@ -160,13 +160,13 @@ fn durations_since_fault(
 
 /// Last fault, before the promotion, on the server that the promotion replaced. If there is none, the last fault before
 /// the promotion. A fault that blocks replication is ignored, because it causes no promotion.
-fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
+fn causing_fault<'a>(injection: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
     let may_be = |fault: &&InjectedFault| {
         !fault.nodes.is_empty()
             && fault.at <= promoted.at
             && !matches!(fault.action, FaultAction::BlockReplication { .. })
     };
-    let before: Vec<&InjectedFault> = of.injected.iter().filter(may_be).collect();
+    let before: Vec<&InjectedFault> = injection.injected.iter().filter(may_be).collect();
     let on_old_primary = before.iter().rfind(|it| it.nodes.contains(&promoted.from));
     on_old_primary.or(before.last()).copied()
 }

@@ -38,7 +38,7 @@ enum CauseRank {
     ServiceThreads,
     Clients,
     /// Other programs use the machine.
-    Foreign,
+    OtherPrograms,
     Generator,
 }
 
@@ -112,17 +112,18 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
 /// increase of the maximum; doubling counts as the largest possible effect. For a feed that overstates the maximum, it
 /// is the relative decrease.
 fn effect(proof: &Proof) -> f64 {
-    let of = |ratio: f64| if matches!(proof.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
-    let growth = || proof.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
+    let effect_ratio =
+        |ratio: f64| if matches!(proof.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
+    let growth = || proof.ratio.map(|it| (effect_ratio(it.0) - 1.0).clamp(0.0, 1.0));
     proof.elasticity.map(|it| it.0).or_else(growth).unwrap_or(0.0)
 }
 
 /// True if transactions of the cell wait for a resource behind the in-flight cap.
-fn is_behind(of: usize, finding: &Finding) -> bool {
+fn is_behind(number: usize, finding: &Finding) -> bool {
     match finding {
         Finding::QueueInPooler { cell, .. }
         | Finding::QueueInBalancer { cell, .. }
-        | Finding::SessionsWait { cell, .. } => *cell == of,
+        | Finding::SessionsWait { cell, .. } => *cell == number,
         _ => false,
     }
 }
@@ -134,13 +135,15 @@ struct CauseContext<'a> {
 }
 
 impl CauseContext<'_> {
-    fn suspect(&self, of: usize, finding: &Finding) -> Option<(CauseRank, f64, Suspect)> {
+    fn suspect(&self, number: usize, finding: &Finding) -> Option<(CauseRank, f64, Suspect)> {
         let found = |nearness, full: f64, limit, perturbation| {
             Some((nearness, full, Suspect { perturbation, limit }))
         };
-        let full = |used: f64, of: f64, throttled: &Option<f64>| (used / of).max(throttled.unwrap_or(0.0));
+        let full = |used: f64, available: f64, throttled: &Option<f64>| {
+            (used / available).max(throttled.unwrap_or(0.0))
+        };
         match finding {
-            Finding::SlotsExhausted { cell, max_connections, .. } if *cell == of => {
+            Finding::SlotsExhausted { cell, max_connections, .. } if *cell == number => {
                 let node = self.setup.stack.nodes.last()?.name.clone();
                 let perturbation = max_connections
                     .map(|it| numeric_perturbation(Knob::Slots { node: node.clone() }, it, 2 * it));
@@ -149,7 +152,7 @@ impl CauseContext<'_> {
             Finding::PoolerBound { cell, node, cpu, cpu_limit, throttled, .. }
             | Finding::ServerBound { cell, node, cpu, cpu_limit, throttled, .. }
             | Finding::Bound { cell, bound: Bound::Service { node, cpu, cpu_limit, throttled, .. } }
-                if *cell == of =>
+                if *cell == number =>
             {
                 let limit = Limit::Cpu { node: node.clone() };
                 found(
@@ -159,7 +162,7 @@ impl CauseContext<'_> {
                     self.perturb_cpu(node, *cpu_limit),
                 )
             }
-            Finding::PoolBound { cell, node, pool, lent, .. } if *cell == of => {
+            Finding::PoolBound { cell, node, pool, lent, .. } if *cell == number => {
                 let full = lent / f64::from(*pool);
                 found(
                     CauseRank::Pooler,
@@ -168,32 +171,34 @@ impl CauseContext<'_> {
                     Some(self.perturb_pool(node, *pool)),
                 )
             }
-            Finding::QueueInBalancer { cell, node, maxconn, .. } if *cell == of => {
+            Finding::QueueInBalancer { cell, node, maxconn, .. } if *cell == number => {
                 let perturbation = maxconn.map(|it| self.perturb_pool(node, it));
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node: node.clone() }, perturbation)
             }
-            Finding::ClientsStarved { cell, pool: Some((_, size)), .. } if *cell == of => {
+            Finding::ClientsStarved { cell, pool: Some((_, size)), .. } if *cell == number => {
                 let pooled = |it: &&Node| it.kind.pooler().is_some();
                 let node = self.setup.stack.nodes.iter().rev().find(pooled)?.name.clone();
                 let perturbation = Some(self.perturb_pool(&node, *size));
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node }, perturbation)
             }
             // Locks other than row locks.
-            Finding::SessionsWait { cell, event, share, .. } if *cell == of && event.starts_with("Lock/") => {
+            Finding::SessionsWait { cell, event, share, .. }
+                if *cell == number && event.starts_with("Lock/") =>
+            {
                 found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
             }
-            Finding::NotOpenLoop { cell, in_flight_max, .. } if *cell == of => {
+            Finding::NotOpenLoop { cell, in_flight_max, .. } if *cell == number => {
                 let perturbation = numeric_perturbation(Knob::Clients, *in_flight_max, 2 * in_flight_max);
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(perturbation))
             }
-            Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
+            Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == number => {
                 // A busy machine is a circumstance. It is a limit only if the stack under test saturates it.
                 let own: f64 = [generator, before, server].into_iter().flatten().sum();
                 let foreign = others.is_some_and(|it| it > own);
-                let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
+                let near = if foreign { CauseRank::OtherPrograms } else { CauseRank::Machine };
                 found(near, 1.0 - idle, Limit::Host, None)
             }
-            Finding::Circumstance { cell, circumstance } if *cell == of => match circumstance {
+            Finding::Circumstance { cell, circumstance } if *cell == number => match circumstance {
                 Circumstance::FeedFitsCache { feed, .. } => {
                     let perturbation = self.perturb_feed(feed);
                     found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, perturbation)
@@ -203,7 +208,7 @@ impl CauseContext<'_> {
                 }
                 _ => None,
             },
-            Finding::Bound { cell, bound: by } if *cell == of => self.suspect_of_bound(by),
+            Finding::Bound { cell, bound: by } if *cell == number => self.suspect_of_bound(by),
             _ => None,
         }
     }
@@ -272,13 +277,13 @@ impl CauseContext<'_> {
     }
 
     /// Raises the quota by half if the machine has enough spare CPUs, otherwise lowers it by a quarter.
-    fn perturb_cpu(&self, name: &str, of: f64) -> Option<Perturbation> {
+    fn perturb_cpu(&self, name: &str, available: f64) -> Option<Perturbation> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
         let is_replica = stack.replica_names().iter().any(|it| it == name);
         let (limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
-            Some((limits, count)) => (limits, count, of),
-            None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
+            Some((limits, count)) => (limits, count, available),
+            None => self.node(name).map(|it| (&it.limits, copies(it), available / copies(it)))?,
         };
         let here = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
@@ -322,11 +327,11 @@ impl CauseContext<'_> {
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
         let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
-        let of = |word: &&str| {
+        let variable_with = |word: &&str| {
             let has = |it: &&(String, String)| it.0.to_uppercase().contains(word);
             service.env.iter().filter(has).find_map(number)
         };
-        let (variable, now) = words.iter().find_map(of).unwrap_or((usual.to_owned(), size));
+        let (variable, now) = words.iter().find_map(variable_with).unwrap_or((usual.to_owned(), size));
         let knob = Knob::ServiceEnv { node: name.to_owned(), variable };
         Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
     }

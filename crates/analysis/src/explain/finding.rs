@@ -41,8 +41,8 @@ struct CellTrials<'a> {
 
 impl<'a> CellTrials<'a> {
     /// Median of `figure` over the valid trials that have it.
-    fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
-        median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)))
+    fn median(&self, figure: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
+        median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| figure(it)))
     }
 
     fn server(&self) -> Option<&'a Node> {
@@ -59,12 +59,12 @@ impl<'a> CellTrials<'a> {
 /// All findings from the trials, in the order of the cells; comparisons between cells come last. The caller selects the
 /// most important ones.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
-    let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
+    let trials_of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
     let cells: Vec<CellTrials<'_>> = experiment
         .cells
         .iter()
         .enumerate()
-        .map(|(number, it)| CellTrials { number, setup: &it.setup, trials: of(number) })
+        .map(|(number, it)| CellTrials { number, setup: &it.setup, trials: trials_of(number) })
         .filter(|it| !it.trials.is_empty())
         .collect();
     let late: Vec<Vec<Sample>> = trials.iter().map(full_load_samples).collect();
@@ -97,7 +97,9 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(data::changed(cell));
         let unused = unused::nodes(cell);
         let cell_findings = found.split_off(before);
-        found.extend(cell_findings.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
+        found.extend(
+            cell_findings.into_iter().filter(|it| !unused::is_attributed_to_unused(it, cell, &unused)),
+        );
         found.extend(unused);
     }
     found.extend(cell_comparison::throughput(&cells, experiment.seed));
@@ -151,7 +153,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
         Ok(them) => found.extend(them),
-        Err(why) => lacking.push((rule, why)),
+        Err(missing) => lacking.push((rule, missing)),
     };
     for (rule, judge) in RULES {
         take(rule, judge(full, window), &mut found);

@@ -86,14 +86,14 @@ impl SoakCollector {
             let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
             own.clone().any(|it| it.node == node)
         };
-        let whose: Vec<bool> =
+        let is_kept: Vec<bool> =
             self.lines.iter().map(|it| SERIES[it.series] != GROUP_MEMORY || !has_own(&it.node)).collect();
-        let lines = self.lines.into_iter().zip(whose).filter(|it| it.1).map(|(mut line, _)| {
+        let lines = self.lines.into_iter().zip(is_kept).filter(|it| it.1).map(|(mut line, _)| {
             line.close(self.stretch);
-            (line.what, line.points)
+            (line.metric, line.points)
         });
         let all = load.into_iter().chain(lines).filter(|it| !it.1.is_empty());
-        all.map(|(what, points)| trend(what, &points)).collect()
+        all.map(|(metric, points)| trend(metric, &points)).collect()
     }
 }
 
@@ -184,7 +184,7 @@ impl QuantileLine {
 /// Samples of one metric.
 #[derive(Debug)]
 struct SampledLine {
-    what: TrendMetric,
+    metric: TrendMetric,
     /// Index into [`SERIES`].
     series: usize,
     node: String,
@@ -202,7 +202,7 @@ impl SampledLine {
     fn new(series: usize, sample: &Sample) -> SampledLine {
         let (node, label) = (sample.node.to_string(), sample.label.to_string());
         let has_table = SERIES[series] == DEAD_ROWS;
-        let what = match SERIES[series] {
+        let metric = match SERIES[series] {
             DEAD_ROWS => TrendMetric::DeadRows { table: label.clone() },
             series::PG_USED => TrendMetric::Connections { node: node.clone() },
             DATABASE_SIZE => TrendMetric::Size { table: String::new() },
@@ -210,7 +210,7 @@ impl SampledLine {
             _ => TrendMetric::Memory { node: node.clone() },
         };
         SampledLine {
-            what,
+            metric,
             series,
             node,
             label: has_table.then_some(label),

@@ -19,24 +19,24 @@ fn is_rejection(text: &str) -> bool {
 /// once.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
-    let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
-        lines.iter().filter(|it| of(it)).map(|it| it.line_count()).sum()
+    let count = |predicate: &dyn Fn(&LogEvent) -> bool| -> u64 {
+        lines.iter().filter(|it| predicate(it)).map(|it| it.line_count()).sum()
     };
-    let (mut own, mut most) = (0, count(&|it| is_server(trial, &it.node)));
+    let (mut rejections, mut most) = (0, count(&|it| is_server(trial, &it.node)));
     let mut other_nodes: Vec<&str> =
         lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
     other_nodes.sort_unstable();
     other_nodes.dedup();
     for node in other_nodes {
-        let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
+        let rejects = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
         // An aggregated line does not name the program that rejected the connections.
         let is_own = |event: &LogEvent| {
-            is_rejection(&event.text) || refuses && event.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
+            is_rejection(&event.text) || rejects && event.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
-        own += count(&|it| it.node == node && is_own(it));
+        rejections += count(&|it| it.node == node && is_own(it));
         most = most.max(count(&|it| it.node == node && !is_own(it)));
     }
-    own + most
+    rejections + most
 }
 
 /// Number of deadlocks in a trial; `None` if no measurement could have shown one.

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_small_feed_fits_in_the_cache() {
         // Ten million rows in 1.3 GB, and 400 MB of memory, as in document 003.
-        let of = |distinct| {
+        let coverage_for = |distinct| {
             feed_coverage(
                 "f",
                 (150_000, distinct),
@@ -77,18 +77,18 @@ mod tests {
                 400 * MB,
             )
         };
-        let small = of(2_000).table.expect("the table is known");
+        let small = coverage_for(2_000).table.expect("the table is known");
         assert!(small.fits_only_in_cache());
         assert!((small.share - 0.0002).abs() < 1e-9);
         assert_eq!(small.touched / MB, 15);
-        let large = of(150_000).table.expect("the table is known");
+        let large = coverage_for(150_000).table.expect("the table is known");
         assert!(!large.fits_only_in_cache(), "{large:?}");
         assert_eq!(large.touched / MB, 772);
     }
 
     #[test]
     fn duplicate_values_touch_more_rows() {
-        let of = |distinct| {
+        let coverage_for = |distinct| {
             let coverage = feed_coverage(
                 "f",
                 (1000, 1000),
@@ -99,10 +99,10 @@ mod tests {
             assert_eq!(coverage.repeats_after, Some(1000));
             coverage.table.expect("the table is known").share
         };
-        assert!((of(1e6) - 0.001).abs() < 1e-9);
-        assert!((of(1e5) - 0.01).abs() < 1e-9);
-        assert!((of(500.0) - 1.0).abs() < 1e-9, "a share cannot exceed 1");
-        assert!((of(0.0) - 0.001).abs() < 1e-9, "nothing known");
+        assert!((coverage_for(1e6) - 0.001).abs() < 1e-9);
+        assert!((coverage_for(1e5) - 0.01).abs() < 1e-9);
+        assert!((coverage_for(500.0) - 1.0).abs() < 1e-9, "a share cannot exceed 1");
+        assert!((coverage_for(0.0) - 0.001).abs() < 1e-9, "nothing known");
     }
 
     #[test]

@@ -25,19 +25,19 @@ const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
 /// Shortest gap that counts in an open model, where arrivals show shorter ones. It also applies to a single client,
 /// because one slow statement of that client looks like a short outage. Files with one row per second show no shorter
 /// gaps.
-const LONG: Nanos = Nanos::from_secs(1);
+const LONG_GAP_MIN: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance explains a gap. Among n successes, a gap in which `expected` successes are
 /// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows such a gap.
 const CHANCE_LOG: f64 = 9.2;
-/// Shortest outage, as a multiple of the [`usual`] response time (in an open model, of the median). Transactions of
+/// Shortest outage, as a multiple of the [`typical_response_time`] (in an open model, of the median). Transactions of
 /// equal length that begin together also end together, which leaves gaps.
-const CYCLES: f64 = 3.0;
+const RESPONSE_MULTIPLE_MIN: f64 = 3.0;
 /// Outages delay at most one transaction in this number. If more are delayed, the response times themselves show it.
-const HELD_UP: u64 = 100;
+const DELAYED_ONE_IN: u64 = 100;
 /// Probability below which overlapping slow statements do not explain the gaps of a run.
-const OVERLAP: f64 = 0.01;
+const OVERLAP_PROBABILITY_MAX: f64 = 0.01;
 /// Share of a gap's length that a transaction must take to count as waiting for the gap's end.
-const WAITED: f64 = 0.9;
+const WAIT_SHARE_MIN: f64 = 0.9;
 
 /// Counts of one second, from which outages are detected.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ pub struct OutageDetector {
     idle_since: Option<Nanos>,
     /// True if after every second since `last` no transaction was in flight and some had failed.
     rejected: bool,
-    /// Value of `rejected` at the end of the latest second.
-    at_end: bool,
+    /// Value of `rejected` after the latest second.
+    rejected_at_end: bool,
     /// True if the latest second of the window had failures and no success.
     empty: Option<bool>,
     /// True if any second since `last` had failures.
@@ -95,9 +95,9 @@ impl OutageDetector {
         let second: SecondCounts = counts.into();
         if self.begin.is_none() {
             (self.begin, self.last) = (Some(second.from), second.from);
-            (self.rejected, self.at_end) = (true, true);
+            (self.rejected, self.rejected_at_end) = (true, true);
         }
-        self.rejected &= self.at_end;
+        self.rejected &= self.rejected_at_end;
         if let Some(failed) = self.empty.take() {
             self.gap_seconds += 1;
             self.failing += u64::from(failed);
@@ -121,7 +121,7 @@ impl OutageDetector {
         if !failed && self.in_flight == 0 {
             self.idle_since.get_or_insert(second.to);
         }
-        self.at_end = failed && self.in_flight == 0;
+        self.rejected_at_end = failed && self.in_flight == 0;
     }
 
     fn success(&mut self, first: Nanos, last: Nanos) {
@@ -140,7 +140,7 @@ impl OutageDetector {
         // Seconds after the window do not count: clients then wait for the end of their sessions.
         let waited = self.idle_since.is_none_or(|idle| idle >= to);
         if waited && to - self.last >= OUTAGE_MIN {
-            let failing = match to - self.last < LONG {
+            let failing = match to - self.last < LONG_GAP_MIN {
                 true => self.failures,
                 false => self.rejected || (self.gap_seconds > 0 && self.failing == self.gap_seconds),
             };
@@ -171,15 +171,17 @@ pub(crate) fn unexplained(
     let clients = clients.filter(|it| *it > 1);
     let mut response = LatencyHistogram::new();
     interval.scripts.iter().for_each(|it| response.merge(&it.response));
-    let (shortest, usual) = match clients {
-        Some(_) => (OUTAGE_MIN, usual(&response)),
-        None => (LONG, response.quantile_unchecked(0.5).unwrap_or_default()),
+    let (shortest, typical_response_time) = match clients {
+        Some(_) => (OUTAGE_MIN, typical_response_time(&response)),
+        None => (LONG_GAP_MIN, response.quantile_unchecked(0.5).unwrap_or_default()),
     };
-    let is_long = |it: &&Outage| it.duration().as_secs_f64() > CYCLES * usual.as_secs_f64();
+    let is_long = |outage: &&Outage| {
+        outage.duration().as_secs_f64() > RESPONSE_MULTIPLE_MIN * typical_response_time.as_secs_f64()
+    };
     let long = gaps.iter().filter(|it| it.duration() >= shortest).filter(is_long);
     let mut candidates: Vec<Outage> = long.copied().collect();
     if let Some(clients) = clients {
-        candidates = together(candidates, &response, f64::from(clients), window);
+        candidates = simultaneous_gaps(candidates, &response, f64::from(clients), window);
         candidates.sort_by_key(|it| it.from);
     }
     let lost: f64 = candidates.iter().map(|it| it.duration().as_secs_f64()).sum();
@@ -195,8 +197,8 @@ pub(crate) fn unexplained(
 
 /// Response time of the transaction that a client executes at a random time: the median weighted by time. The longest 1
 /// % of transactions are left out, because an outage may have delayed them.
-fn usual(response: &LatencyHistogram) -> Nanos {
-    let mut left = response.count() - response.count() / HELD_UP;
+fn typical_response_time(response: &LatencyHistogram) -> Nanos {
+    let mut left = response.count() - response.count() / DELAYED_ONE_IN;
     let mut counted = Vec::new();
     for (length, n) in response.counts() {
         counted.push((length, n.min(left)));
@@ -214,15 +216,20 @@ fn usual(response: &LatencyHistogram) -> Nanos {
 
 /// Gaps in which all `clients` waited at the same time. Empty unless there are more of them than independent clients
 /// would cause.
-fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, window: Nanos) -> Vec<Outage> {
+fn simultaneous_gaps(
+    mut gaps: Vec<Outage>,
+    response: &LatencyHistogram,
+    clients: f64,
+    window: Nanos,
+) -> Vec<Outage> {
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
     // In a gap shorter than a second, a client waited for the gap's end or was refused.
     let mut matched = 0;
     gaps.retain_mut(|gap| {
-        let waited = response.count_above(Nanos((gap.duration().0 as f64 * WAITED) as u64)) > matched;
+        let waited = response.count_above(Nanos((gap.duration().0 as f64 * WAIT_SHARE_MIN) as u64)) > matched;
         matched += u64::from(waited);
-        gap.failing &= !waited || gap.duration() >= LONG;
-        waited || gap.failing || gap.duration() >= LONG
+        gap.failing &= !waited || gap.duration() >= LONG_GAP_MIN;
+        waited || gap.failing || gap.duration() >= LONG_GAP_MIN
     });
     // Expected number of gaps in the rest of the window, without these outages and the transactions that waited for
     // their ends.
@@ -246,7 +253,7 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
         let n = (number + 1 - unexplained) as f64;
         factorial += n.ln();
         let logarithm = n * expected(gap.duration(), &gaps[..unexplained]).ln() - factorial;
-        if logarithm <= OVERLAP.ln() || (gap.ongoing && gap.duration() >= LONG) {
+        if logarithm <= OVERLAP_PROBABILITY_MAX.ln() || (gap.ongoing && gap.duration() >= LONG_GAP_MIN) {
             (unexplained, factorial) = (number + 1, 0.0);
         }
     }
@@ -354,7 +361,7 @@ mod tests {
         unexplained(&measurement.outages, measurement.window, &measurement.interval, Some(4))
     }
 
-    fn shown(outage: &Outage) -> String {
+    fn describe(outage: &Outage) -> String {
         let flags = [(outage.failing, " failing"), (outage.ongoing, " unended")];
         let flags: String = flags.into_iter().filter(|it| it.0).map(|it| it.1).collect();
         format!("{:.1}-{:.1}{flags}", outage.from.as_secs_f64(), outage.to.as_secs_f64())
@@ -403,7 +410,7 @@ mod tests {
             // Without any success there is nothing to compare with.
             (&["!500", "!500", "!500"], ""),
         ] {
-            let found: Vec<String> = found(&measured(seconds)).iter().map(shown).collect();
+            let found: Vec<String> = found(&measured(seconds)).iter().map(describe).collect();
             assert_eq!(found.join(", "), expected, "{seconds:?}");
         }
     }
@@ -454,7 +461,7 @@ mod tests {
         for (number, text) in ["500", "100@0-2 +4", "", "!4 -4", "", ""].iter().enumerate() {
             gaps.second(&second(number as u64, text));
         }
-        let found: Vec<String> = gaps.finish(Nanos::from_secs(3)).iter().map(shown).collect();
+        let found: Vec<String> = gaps.finish(Nanos::from_secs(3)).iter().map(describe).collect();
         assert_eq!(found, ["1.2-3.0 unended"]);
     }
 
@@ -465,7 +472,7 @@ mod tests {
             let interval = Interval { successes: None, ..second(number as u64, text) };
             gaps.second(&interval);
         }
-        let found: Vec<String> = gaps.finish(Nanos::from_secs(6)).iter().map(shown).collect();
+        let found: Vec<String> = gaps.finish(Nanos::from_secs(6)).iter().map(describe).collect();
         assert_eq!(found, ["2.0-4.0"]);
     }
 

@@ -168,11 +168,11 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
         let moment = last.entry(&sample.node).or_default();
         *moment = sample.at.max(*moment);
     });
-    let of = |(node, at): (&str, Nanos)| {
+    let clients_at = |(node, at): (&str, Nanos)| {
         let clients: f64 = late.clone().filter(|it| it.node == node && it.at == at).map(|it| it.value).sum();
         (node.to_owned(), clients as u64)
     };
-    last.into_iter().map(of).filter(|it| it.1 > 0).collect()
+    last.into_iter().map(clients_at).filter(|it| it.1 > 0).collect()
 }
 
 /// Sum of a node's gauge over all labels that `label` accepts, at each sample time from the start of the window.
@@ -234,8 +234,8 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
 
 /// Disk reads of the node in bytes per second, from its control group if there is one, otherwise from its processes.
 pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
-    let of = |series| growth(samples, node, series, |_| true);
-    of(CGROUP_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES))
+    let growth_of = |series| growth(samples, node, series, |_| true);
+    growth_of(CGROUP_READ_BYTES).or_else(|| growth_of(PROCESS_READ_BYTES))
 }
 
 /// Mean number of CPUs that the node could not use because its quota throttled it.

@@ -20,7 +20,7 @@ pub struct TrialFacts<'a> {
     pub summary: Option<&'a Summary>,
     /// Number of transactions that succeeded within the window, by client; empty if unknown.
     pub clients: &'a [u64],
-    /// Samples within the window. Later samples only show remaining clients; see `left`.
+    /// Samples within the window. Later samples only show remaining clients; see `remaining_clients`.
     pub samples: &'a [Sample],
     pub events: &'a [LogEvent],
     /// Host ticks during the trial; may be empty.
@@ -31,9 +31,9 @@ pub struct TrialFacts<'a> {
     /// Number of transactions that succeeded in each whole second of the window; empty if unknown.
     pub delivered: &'a [f64],
     /// Coverage of the tables by those feeds of the setup that name a column.
-    pub reaches: &'a [FeedCoverage],
+    pub feed_coverage: &'a [FeedCoverage],
     /// Nodes that still had clients some time after the load ended, and their number of clients.
-    pub left: &'a [(String, u64)],
+    pub remaining_clients: &'a [(String, u64)],
     /// Response sizes of HTTP requests over time.
     pub answers: &'a [SizeSeries],
     /// State of an attached server's data before the trial, if known.

@@ -53,6 +53,10 @@ pub fn stolen_processors(samples: &[Sample]) -> Option<f64> {
 /// Mean number of PostgreSQL sessions that execute a statement or have a transaction open.
 pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
     let server = &trial.server()?.name;
-    let of = |state| samples::sessions(trial.samples, server, state);
-    Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)
+    let sessions_in = |state| samples::sessions(trial.samples, server, state);
+    Some(
+        sessions_in("active")?
+            + sessions_in("idle in transaction")?
+            + sessions_in("idle in transaction (aborted)")?,
+    )
 }

@@ -108,8 +108,11 @@ impl ChartBuilder {
         tracks.extend(self.sampled.tracks(points.clone(), self.points()));
         for (kind, node, bound) in &self.limits {
             if tracks.iter().any(|it| it.0 == *kind && (node.is_none() || it.1.node == *node)) {
-                let (what, values) = (ChartSeriesKind::Limit, vec![Some(*bound); points.len()]);
-                tracks.push((*kind, ChartSeries { kind: what, node: node.clone(), label: None, values }));
+                let (series_kind, values) = (ChartSeriesKind::Limit, vec![Some(*bound); points.len()]);
+                tracks.push((
+                    *kind,
+                    ChartSeries { kind: series_kind, node: node.clone(), label: None, values },
+                ));
             }
         }
         let mut charts: Vec<Chart> =

@@ -83,9 +83,9 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &Compa
 /// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, these two form a
 /// pair.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
-    let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
+    let run_cell = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =
-        base.cells.iter().enumerate().filter_map(|(n, it)| Some((n, of(&it.label)?))).collect();
+        base.cells.iter().enumerate().filter_map(|(n, it)| Some((n, run_cell(&it.label)?))).collect();
     match (same.is_empty(), base.cells.len(), run.cells.len()) {
         (true, 1, 1) => vec![(0, 0)],
         _ => same,
@@ -118,8 +118,8 @@ fn compare_run(
             conditions.push(condition.judge(number, cell, only));
         }
     }
-    let without = |side: &ComparedRun<'_>, of: fn(&(usize, usize)) -> usize| -> Vec<CellLabel> {
-        let known = |number: usize| pairs.iter().any(|it| of(it) == number);
+    let without = |side: &ComparedRun<'_>, index: fn(&(usize, usize)) -> usize| -> Vec<CellLabel> {
+        let known = |number: usize| pairs.iter().any(|it| index(it) == number);
         let cells = side.experiment.cells.iter().enumerate().filter(|it| !known(it.0) && !within);
         cells.map(|it| it.1.label.clone()).collect()
     };
@@ -196,12 +196,12 @@ fn figures(
 /// Pairs of trials that were measured alternately, as indices. Empty if there are too few pairs, or if a pair did not
 /// end before the next one began.
 fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
-    let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
+    let position_of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
     let all: Vec<(usize, usize)> =
-        base.iter().enumerate().filter_map(|(n, it)| Some((n, of(it.repetition)?))).collect();
+        base.iter().enumerate().filter_map(|(n, it)| Some((n, position_of(it.repetition)?))).collect();
     let begun = |it: &(usize, usize)| [base[it.0].begun_ms, run[it.1].begun_ms];
-    let apart = |it: &[(usize, usize)]| begun(&it[0]).iter().max() < begun(&it[1]).iter().min();
-    if all.len() >= PAIRS_MIN && all.windows(2).all(apart) { all } else { Vec::new() }
+    let is_separate = |it: &[(usize, usize)]| begun(&it[0]).iter().max() < begun(&it[1]).iter().min();
+    if all.len() >= PAIRS_MIN && all.windows(2).all(is_separate) { all } else { Vec::new() }
 }
 
 /// One figure of both sides, before any test.
@@ -335,8 +335,11 @@ impl FigurePair<'_> {
     }
 
     fn by_pairs(&self) -> Option<ChangeEstimate> {
-        let of = |trial: &TrialFigures| trial.value(self.metric, self.operation);
-        let both = self.pairs.iter().filter_map(|it| Some((of(&self.base[it.0])?, of(&self.run[it.1])?)));
+        let figure_of = |trial: &TrialFigures| trial.value(self.metric, self.operation);
+        let both = self
+            .pairs
+            .iter()
+            .filter_map(|it| Some((figure_of(&self.base[it.0])?, figure_of(&self.run[it.1])?)));
         let (a, b): (Vec<FigureValue>, Vec<FigureValue>) = both.unzip();
         let differences: Vec<f64> =
             a.iter().zip(&b).map(|(a, b)| self.to_scale(b.value) - self.to_scale(a.value)).collect();

@@ -78,7 +78,7 @@ pub fn plateau(
 #[derive(Debug)]
 struct CellScatter {
     /// Logarithm of the figure and its standard error, by cell.
-    of: Vec<Option<(f64, f64)>>,
+    estimates: Vec<Option<(f64, f64)>>,
     /// Largest difference that chance explains, in standard errors.
     bound: f64,
 }
@@ -129,11 +129,11 @@ impl CellScatter {
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
         let deviation = deviation(runs);
-        let mut of = vec![None; all];
+        let mut estimates = vec![None; all];
         for (cell, values) in cells.iter().zip(runs) {
-            of[*cell] = Some((mean(values), deviation / (values.len() as f64).sqrt()));
+            estimates[*cell] = Some((mean(values), deviation / (values.len() as f64).sqrt()));
         }
-        Some(CellScatter { of, bound })
+        Some(CellScatter { estimates, bound })
     }
 
     fn by_intervals(cells: &[usize], points: &[Option<FittedValue>], rng: &mut SplitMix64) -> CellScatter {
@@ -141,19 +141,19 @@ impl CellScatter {
             let (low, high) = fitted.interval.filter(|it| it.0 > 0.0 && it.1 >= it.0)?;
             Some((fitted.value.ln(), (high / low).ln() / INTERVAL_DEVIATIONS))
         };
-        let of: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
-        let errors: Vec<f64> = cells.iter().filter_map(|it| Some(of[*it]?.1)).collect();
+        let estimates: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
+        let errors: Vec<f64> = cells.iter().filter_map(|it| Some(estimates[*it]?.1)).collect();
         let mut draw = || {
             let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * rng.normal(), *it)).collect();
             studentized_range(&values)
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
-        CellScatter { of, bound }
+        CellScatter { estimates, bound }
     }
 
     /// True if `cell` is shown to be worse than the best.
     fn is_worse(&self, best: usize, cell: usize, maxima: bool) -> bool {
-        let (Some(best), Some(cell)) = (self.of[best], self.of[cell]) else { return false };
+        let (Some(best), Some(cell)) = (self.estimates[best], self.estimates[cell]) else { return false };
         let behind = if maxima { best.0 - cell.0 } else { cell.0 - best.0 };
         behind > self.bound * best.1.hypot(cell.1)
     }
@@ -164,13 +164,14 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Greatest difference between any two cells, in standard errors of that difference.
-fn studentized_range(of: &[(f64, f64)]) -> f64 {
-    let pairs = of.iter().enumerate().flat_map(|(at, a)| of[at + 1..].iter().map(move |b| (a, b)));
-    let apart = pairs.map(|(a, b)| match a.1.hypot(b.1) {
+fn studentized_range(estimates: &[(f64, f64)]) -> f64 {
+    let pairs =
+        estimates.iter().enumerate().flat_map(|(at, a)| estimates[at + 1..].iter().map(move |b| (a, b)));
+    let distances = pairs.map(|(a, b)| match a.1.hypot(b.1) {
         0.0 => 0.0,
         error => (a.0 - b.0).abs() / error,
     });
-    apart.fold(0.0, f64::max)
+    distances.fold(0.0, f64::max)
 }
 
 fn bound(mut ranges: Vec<f64>) -> f64 {

@@ -122,7 +122,7 @@ fn trim_count(n: usize) -> usize {
 fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     let n = values.len();
     let mut resample = vec![0.0; n];
-    let mut of = |choose: &mut dyn FnMut() -> usize| {
+    let mut resampled_median = |choose: &mut dyn FnMut() -> usize| {
         resample.iter_mut().for_each(|it| *it = values[choose()]);
         resample.sort_by(f64::total_cmp);
         median_of_sorted(&resample).expect("resamples are as long as the sample")
@@ -132,7 +132,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
         let all = 0..n.pow(n as u32);
         return all
             .map(|mut digits| {
-                of(&mut || {
+                resampled_median(&mut || {
                     let digit = digits % n;
                     digits /= n;
                     digit
@@ -141,7 +141,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
             .collect();
     }
     let mut rng = SplitMix64(seed);
-    (0..RESAMPLES).map(|_| of(&mut || rng.below(n as u64) as usize)).collect()
+    (0..RESAMPLES).map(|_| resampled_median(&mut || rng.below(n as u64) as usize)).collect()
 }
 
 /// Range of the middle 95 % of the values, which it sorts.
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn controls_the_false_discovery_rate() {
-        let with = |p: f64| RatioEstimate { ratio: None, interval: None, p, higher: true, least_p: 0.001 };
+        let with_p = |p: f64| RatioEstimate { ratio: None, interval: None, p, higher: true, least_p: 0.001 };
         for (ps, expected) in [
             // Benjamini and Hochberg (1995), section 3.2: of these fifteen, the first four are rejected.
             (
@@ -321,7 +321,7 @@ mod tests {
             (vec![0.04, 0.9], 0),
             (vec![], 0),
         ] {
-            let verdicts = decide(&ps.iter().copied().map(with).collect::<Vec<_>>());
+            let verdicts = decide(&ps.iter().copied().map(with_p).collect::<Vec<_>>());
             let higher = verdicts.iter().filter(|it| **it == ChangeVerdict::Higher).count();
             assert_eq!(higher, expected, "{ps:?}");
             assert!(

@@ -40,12 +40,12 @@ const POINTS_MIN: f64 = 8.0;
 pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
     let slopes = pairwise(points);
     let slope = interpolate(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
-    let mut rest: Vec<f64> = points.iter().map(|it| it.1 - slope * it.0).collect();
-    let order = rest.clone();
-    rest.sort_by(f64::total_cmp);
-    let at_zero = interpolate(&rest, (rest.len() as f64 - 1.0) / 2.0)?;
+    let mut residuals: Vec<f64> = points.iter().map(|it| it.1 - slope * it.0).collect();
+    let order = residuals.clone();
+    residuals.sort_by(f64::total_cmp);
+    let at_zero = interpolate(&residuals, (residuals.len() as f64 - 1.0) / 2.0)?;
     let n = points.len() as f64;
-    let widened = widening(&order);
+    let widened = variance_inflation(&order);
     let worth = widened.map_or(0.0, |it| n / it);
     let interval = widened.filter(|_| worth >= POINTS_MIN).and_then(|widened| {
         let deviation = (variance(points) * widened).sqrt();
@@ -88,9 +88,9 @@ fn variance(points: &[(f64, f64)]) -> f64 {
 
 /// Factor by which correlated neighbours increase the variance of S; at least 1. `rest` has the residuals. `None` if
 /// the correlation is too high to be estimated.
-fn widening(rest: &[f64]) -> Option<f64> {
-    let n = rest.len() as f64;
-    let ranks = ranks(rest);
+fn variance_inflation(residuals: &[f64]) -> Option<f64> {
+    let n = residuals.len() as f64;
+    let ranks = ranks(residuals);
     let mean = (n + 1.0) / 2.0;
     let spread: f64 = ranks.iter().map(|it| (it - mean).powi(2)).sum();
     if spread == 0.0 || n < POINTS_MIN {

@@ -52,7 +52,7 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     let fit = Fit::fit_best(trials)?;
     let intervals = intervals(trials, levels.len(), &fit, seed);
     let [lambda, sigma, kappa] = fit.parameters();
-    let of = |place: usize, value| FittedValue { value, interval: intervals.map(|it| it[place]) };
+    let fitted_value = |place: usize, value| FittedValue { value, interval: intervals.map(|it| it[place]) };
     let mean = trials.iter().map(|it| it.1).sum::<f64>() / trials.len() as f64;
     let spread: f64 = trials.iter().map(|it| (it.1 - mean).powi(2)).sum();
     let peak = ((1.0 - sigma) / kappa).max(0.0).sqrt();
@@ -60,9 +60,9 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     Some(Scalability {
         points: trials.to_vec(),
         law: levels.iter().map(|it| (*it, throughput(fit.parameters(), *it))).collect(),
-        lambda: of(0, lambda),
-        sigma: of(1, sigma),
-        kappa: of(2, kappa),
+        lambda: fitted_value(0, lambda),
+        sigma: fitted_value(1, sigma),
+        kappa: fitted_value(2, kappa),
         peak: Some(peak).filter(|it| measured.contains(it)),
         r2: if spread > 0.0 { 1.0 - fit.squares / spread } else { 0.0 },
     })
@@ -182,11 +182,11 @@ fn resampled(
     // The higher a trial's leverage, the smaller its residual.
     let power = if scatter == ResidualModel::Pooled { 0.5 } else { 1.0 };
     let left = trials.iter().zip(&fitted).zip(&leverage);
-    let mut rest: Vec<f64> =
+    let mut residuals: Vec<f64> =
         left.map(|((trial, fitted), pull)| (trial.1 - fitted) / (1.0 - pull).powf(power)).collect();
     if scatter == ResidualModel::Pooled {
-        let mean = rest.iter().sum::<f64>() / rest.len() as f64;
-        rest.iter_mut().for_each(|it| *it -= mean);
+        let mean = residuals.iter().sum::<f64>() / residuals.len() as f64;
+        residuals.iter_mut().for_each(|it| *it -= mean);
     }
     let mut related: [Vec<f64>; 3] = Default::default();
     let mut resample = trials.to_vec();
@@ -194,8 +194,8 @@ fn resampled(
         for (at, (one, fitted)) in resample.iter_mut().zip(&fitted).enumerate() {
             one.1 = fitted
                 + match scatter {
-                    ResidualModel::Pooled => rest[rng.below(rest.len() as u64) as usize],
-                    ResidualModel::PerTrial => rest[at] * WEBB[rng.below(6) as usize],
+                    ResidualModel::Pooled => residuals[rng.below(residuals.len() as u64) as usize],
+                    ResidualModel::PerTrial => residuals[at] * WEBB[rng.below(6) as usize],
                 };
         }
         let Some(again) = fit_unbounded(&resample) else { continue };

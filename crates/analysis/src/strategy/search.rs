@@ -81,9 +81,9 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     };
     match track.next_action() {
         NextAction::Measure { .. } | NextAction::Rest { .. } => {}
-        NextAction::End(SearchEnd::Hindered(why)) => {
+        NextAction::End(SearchEnd::Stopped(reason)) => {
             result.interval = None;
-            result.stop_reason = Some(why);
+            result.stop_reason = Some(reason);
         }
         NextAction::End(SearchEnd::Held { level, beyond }) => {
             let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
@@ -95,9 +95,9 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
             result.level = Some(level);
             result.interval = result.interval.map(|(low, high)| (low.min(level), high.max(level)));
             result.overload = overload_reason(&track, level);
-            if let Some(why) = beyond {
+            if let Some(reason) = beyond {
                 result.interval = None;
-                result.stop_reason = Some(why);
+                result.stop_reason = Some(reason);
             }
         }
     }
@@ -107,7 +107,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
 /// Most frequent reason for overload. Ties go to the reason at the level closest above `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
-        track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();
+        track.trials.iter().filter_map(|it| Some((it.level, it.overload.clone()?))).collect();
     all.sort_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
     let kind = std::mem::discriminant::<OverloadReason>;
     let often = |it: &OverloadReason| all.iter().filter(|other| kind(&other.1) == kind(it)).count();

@@ -84,15 +84,15 @@ const RELATIONS: [(&str, ObjectiveRelation); 4] = [
 
 /// Parses one objective. `operations` are in the order of a summary's scripts.
 pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnostic> {
-    let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
         let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        RuleDiagnostic { offset: at(part), found, hint: instead }
+        RuleDiagnostic { offset: offset(part), found, hint: instead }
     };
     let Some((sign_at, (sign, relation))) = RELATIONS
         .iter()
         .filter_map(|it| Some((text.find(it.0)?, *it)))
-        .min_by_key(|(at, (sign, _))| (*at, std::cmp::Reverse(sign.len())))
+        .min_by_key(|(offset, (sign, _))| (*offset, std::cmp::Reverse(sign.len())))
     else {
         return Err(wrong(text.trim(), "an objective such as `p99 < 200ms`".into()));
     };
@@ -166,7 +166,7 @@ impl Objective {
             None => Some(&summary.total),
             Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
         };
-        let (value, of) = group.map_or((None, 0), |it| self.figure.measure(it));
+        let (value, sample_count) = group.map_or((None, 0), |it| self.figure.measure(it));
         let least = group.and_then(|it| self.figure.lower_bound(it, summary));
         let (measured, at_least) = match (value, least) {
             (Some(value), Some(least)) if least > value => (Some(least), true),
@@ -198,7 +198,7 @@ impl Objective {
             at_least,
             ended_early,
             bound: self.bound,
-            samples: of,
+            samples: sample_count,
         }
     }
 
@@ -253,7 +253,7 @@ impl ObjectiveMetric {
     fn measure(self, group: &GroupSummary) -> (Option<f64>, u64) {
         let OutcomeCounts { ok, failed, unknown, dropped, .. } = group.counts;
         let arrivals = group.counts.arrivals();
-        let share = |part: u64, of: u64| ((of > 0).then(|| part as f64 / of as f64), of);
+        let share = |part: u64, total: u64| ((total > 0).then(|| part as f64 / total as f64), total);
         let samples = group.response.count + group.response.unanswered.map_or(0, |it| it.count);
         let seconds = |time: Option<Nanos>| (time.map(Nanos::as_secs_f64), samples);
         match self {
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_never_got_in_are_errors() {
+    fn clients_that_never_connected_count_as_errors() {
         let few = |measurement: &mut Measurement| {
             measurement.clients = vec![10_000, 0, 0, 0];
             measurement.interval.refused.add(Code::SqlState(*b"53300"), 408);

@@ -56,7 +56,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
             clients_without_success: if constant && interval.refused.total() > 0 {
-                never_served(&measured.clients)
+                unserved_clients(&measured.clients)
             } else {
                 0
             },
@@ -74,7 +74,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
     summary
 }
 
-fn never_served(clients: &[u64]) -> u32 {
+fn unserved_clients(clients: &[u64]) -> u32 {
     clients.iter().filter(|it| **it == 0).count() as u32
 }
 

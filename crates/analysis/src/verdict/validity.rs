@@ -14,35 +14,35 @@ const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
 /// Largest ratio of the send lag to the host's timer jitter that the host explains.
 const JITTER_FACTOR: u64 = 2;
 /// Busy share of the window above which a thread is saturated.
-const SATURATED: f64 = 0.9;
+const SATURATED_SHARE: f64 = 0.9;
 /// Smallest difference between the clocks that shows that the machine was suspended.
-const SUSPENDED: Nanos = Nanos::from_millis(10);
+const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
 /// Smallest difference between wall clock and boot-time clock that shows that the wall clock was set.
-const CLOCK_SET: Nanos = Nanos::from_millis(100);
+const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
 /// Time between two clock readings from which on a thread, with all its clients, counts as stalled.
-const STALLED: Nanos = Nanos::from_millis(100);
+const STALL_MIN: Nanos = Nanos::from_millis(100);
 /// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to one period.
-const THROTTLED: f64 = 0.01;
+const THROTTLED_SHARE_MIN: f64 = 0.01;
 /// Share of one CPU that the hypervisor took away (CPU steal).
 const STEAL_SHARE_MIN: f64 = 0.01;
 /// Share of the window in which a thread was runnable but had no CPU.
-const STARVED: f64 = 0.05;
+const RUNNABLE_SHARE_MIN: f64 = 0.05;
 /// Share of arrivals that waited for a client.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 /// Jain's index below which averages hide starved clients.
-const UNFAIR: f64 = 0.5;
+const JAIN_INDEX_MIN: f64 = 0.5;
 /// Share of the median below which a client counts as starved, whatever Jain's index is.
 const STARVED_SHARE: f64 = 0.1;
 /// Number of transactions per client from which on chance alone does not explain unfairness.
-const ENOUGH_FOR_FAIRNESS: u64 = 10;
+const FAIRNESS_TRANSACTIONS_MIN: u64 = 10;
 /// Share of small answers above which they dominate the throughput.
 const SMALL_SHARE_MIN: f64 = 0.5;
 /// Length of an outage that always raises a doubt, whatever the window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
 /// Share of the window above which outages affect p99.
-const OUTAGES: f64 = 0.01;
+const OUTAGE_SHARE_MIN: f64 = 0.01;
 /// Number of samples from which on p99 has ten samples beyond it.
-const ENOUGH_FOR_P99: u64 = 1000;
+const P99_SAMPLES_MIN: u64 = 1000;
 /// Smallest share of the planned duration of a load that did not end early.
 const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 
@@ -50,31 +50,31 @@ const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut reasons = Vec::new();
     let mut doubts = Vec::new();
-    match lateness(&summary.generator.send_lag, &summary.generator.jitter) {
+    match late_cause(&summary.generator.send_lag, &summary.generator.jitter) {
         Some(LateCause::Generator(it)) => reasons.push(it),
         Some(LateCause::Host(it)) => doubts.push(it),
         None => {}
     }
     for (thread, usage) in summary.generator.threads.iter().enumerate() {
-        if usage.busy >= SATURATED {
+        if usage.busy >= SATURATED_SHARE {
             reasons.push(InvalidReason::Saturated { thread, busy: usage.busy });
         }
-        if usage.longest_stall > STALLED {
+        if usage.longest_stall > STALL_MIN {
             reasons.push(InvalidReason::Stalled { thread, duration: usage.longest_stall });
         }
-        if let Some(share) = usage.starved.filter(|it| *it >= STARVED) {
+        if let Some(share) = usage.starved.filter(|it| *it >= RUNNABLE_SHARE_MIN) {
             doubts.push(Doubt::Starved { thread, share });
         }
     }
     if measured.exhausted_connects > 0 {
         reasons.push(InvalidReason::ResourcesExhausted { connections: measured.exhausted_connects });
     }
-    if measured.suspended > SUSPENDED {
+    if measured.suspended > SUSPENSION_MIN {
         reasons.push(InvalidReason::Suspended { duration: measured.suspended });
     }
     doubts.extend(stolen(measured));
     doubts.extend(cap_reached(summary));
-    doubts.extend(unfair(summary));
+    doubts.extend(uneven_clients(summary));
     doubts.extend(few_samples(summary));
     doubts.extend(outage(summary));
     doubts.extend(small_answers(measured));
@@ -93,7 +93,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
 /// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
 /// generator was throttled by its quota.
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
-    if let Some(share) = share.filter(|it| *it >= THROTTLED) {
+    if let Some(share) = share.filter(|it| *it >= THROTTLED_SHARE_MIN) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
         summary.validity.valid = false;
         if summary.validity.verdict == Verdict::Valid {
@@ -104,7 +104,7 @@ pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
 
 /// Adds the doubt that the generator's wall clock was set by `step` nanoseconds during the measurement.
 pub fn add_clock_step(summary: &mut Summary, step: i64) {
-    if step.unsigned_abs() >= CLOCK_SET.0 {
+    if step.unsigned_abs() >= CLOCK_STEP_MIN.0 {
         summary.validity.doubts.push(Doubt::ClockStepped { step });
     }
 }
@@ -158,12 +158,13 @@ enum LateCause {
 /// Cause of a late send. It compares the highest quantile, up to p99, for which both distributions have enough samples.
 /// The jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the
 /// jitter.
-fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
+fn late_cause(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
-    let at: [(f64, Read); 4] =
+    let quantiles: [(f64, Read); 4] =
         [(0.99, |it| it.p99), (0.95, |it| it.p95), (0.9, |it| it.p90), (0.5, |it| it.p50)];
-    let both = at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, Some(read(jitter)?))));
-    let alone = || at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, None)));
+    let both =
+        quantiles.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, Some(read(jitter)?))));
+    let alone = || quantiles.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, None)));
     let (quantile, lag, jitter) = both.or_else(alone)?;
     if lag <= SEND_LAG_MAX {
         return None;
@@ -194,20 +195,20 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
 
 /// Doubt about unfair service, in the closed model only. In the open model any idle client takes the next arrival, so
 /// no client is entitled to a share.
-fn unfair(summary: &Summary) -> Option<Doubt> {
+fn uneven_clients(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let fairness = summary.fairness?;
-    let enough = summary.total.counts.ok >= ENOUGH_FOR_FAIRNESS * u64::from(summary.plan.clients);
+    let enough = summary.total.counts.ok >= FAIRNESS_TRANSACTIONS_MIN * u64::from(summary.plan.clients);
     let (jain, fewest, most) = (fairness.jain, fairness.fewest, fairness.most);
     let hardly = (fewest as f64) < STARVED_SHARE * fairness.median as f64;
-    (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
+    (enough && (jain < JAIN_INDEX_MIN || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
 }
 
 /// Doubt about a long outage, or about short ones that make up a significant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
     let total = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
-    let much = total.as_secs_f64() >= OUTAGES * summary.window.as_secs_f64();
+    let much = total.as_secs_f64() >= OUTAGE_SHARE_MIN * summary.window.as_secs_f64();
     (much || longest.duration() >= LONG_OUTAGE).then_some(Doubt::Outage {
         count: summary.outages.len(),
         duration: total,
@@ -246,7 +247,7 @@ fn no_rows(summary: &Summary) -> Option<Doubt> {
 fn few_samples(summary: &Summary) -> Option<Doubt> {
     match summary.total.response.count {
         0 => Some(Doubt::NoSuccess),
-        count => (count < ENOUGH_FOR_P99).then_some(Doubt::FewSamples { count }),
+        count => (count < P99_SAMPLES_MIN).then_some(Doubt::FewSamples { count }),
     }
 }
 
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_if_the_clock_was_set() {
+    fn raises_a_doubt_if_the_clock_was_set() {
         for (millis, expected) in [(-3_600_000, 1), (-100, 1), (-99, 0), (0, 0), (99, 0), (100, 1)] {
             let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
             let before = summary.validity.doubts.len();

@@ -135,14 +135,14 @@ fn remote_apply_on_all_replicas_promises_freshness() {
         assert_eq!(promises_to_apply(&setup), expected, "{settings:?} {replication:?}");
     };
     let apply = [("synchronous_commit", "remote_apply")];
-    let of = |count, sync| Some(Replication::with_defaults(count, sync));
-    check(&apply, of(2, SyncMode::First(2)), true);
-    check(&[("Synchronous_Commit", "'remote_apply'")], of(1, SyncMode::Any(1)), true);
-    check(&apply, of(2, SyncMode::Any(1)), false);
-    check(&apply, of(2, SyncMode::Async), false);
+    let replication_with = |count, sync| Some(Replication::with_defaults(count, sync));
+    check(&apply, replication_with(2, SyncMode::First(2)), true);
+    check(&[("Synchronous_Commit", "'remote_apply'")], replication_with(1, SyncMode::Any(1)), true);
+    check(&apply, replication_with(2, SyncMode::Any(1)), false);
+    check(&apply, replication_with(2, SyncMode::Async), false);
     check(&apply, None, false);
-    check(&[], of(1, SyncMode::Any(1)), false);
-    check(&[apply[0], ("synchronous_commit", "on")], of(1, SyncMode::Any(1)), false);
+    check(&[], replication_with(1, SyncMode::Any(1)), false);
+    check(&[apply[0], ("synchronous_commit", "on")], replication_with(1, SyncMode::Any(1)), false);
     let manager = FailoverManager::External(model::plan::ClusterManager::default());
     check(&apply, Some(Replication { manager, ..Replication::with_defaults(1, SyncMode::First(1)) }), false);
 }

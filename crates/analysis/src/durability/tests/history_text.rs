@@ -23,7 +23,7 @@ impl HistoryText {
             .expect("well-formed")
             .expect("standbys are named");
         for number in 0..3 {
-            let server = invented_server(number);
+            let server = simulated_server(number);
             text.entries.push(LedgerEntry::Server(ServerId(number), server.clone()));
             text.history.promises.push(PromiseChange {
                 at: now,
@@ -88,7 +88,7 @@ impl HistoryText {
                 let key = |it: &str| it.parse::<u64>().expect("a number");
                 rows.add(WriteKey { session: key(session) as u32, sequence: key(sequence) }, true);
             }
-            let answering = invented_server(newest);
+            let answering = simulated_server(newest);
             text.history.read_backs.push(ReadBack {
                 started: now,
                 identified: now,
@@ -105,7 +105,7 @@ impl HistoryText {
     }
 
     pub fn server(&self, number: u16) -> ServerInstance {
-        invented_server(number)
+        simulated_server(number)
     }
 
     /// Applies `change` to the entry of server `number` everywhere in the ledger.
@@ -137,7 +137,7 @@ impl HistoryText {
 }
 
 /// Simulated server `number`. Its timeline follows that of the previous server.
-fn invented_server(number: u16) -> ServerInstance {
+fn simulated_server(number: u16) -> ServerInstance {
     let address = format!("127.0.0.1:{}", 5432 + number);
     ServerInstance {
         system: 42,

@@ -14,38 +14,50 @@ struct PlantedDefect {
 }
 
 const DEFECTS: &[PlantedDefect] = &[
-    PlantedDefect { name: "lost", plant: lose, is_found: |it| broken(it, AnomalyKind::Lost, 1) },
-    PlantedDefect { name: "phantom", plant: phantom, is_found: |it| broken(it, AnomalyKind::Phantom, 1) },
+    PlantedDefect { name: "lost", plant: remove_last_write, is_found: |it| broken(it, AnomalyKind::Lost, 1) },
+    PlantedDefect {
+        name: "phantom",
+        plant: add_phantom_row,
+        is_found: |it| broken(it, AnomalyKind::Phantom, 1),
+    },
     PlantedDefect {
         name: "duplicate",
-        plant: duplicate,
+        plant: duplicate_row,
         is_found: |it| broken(it, AnomalyKind::Duplicate, 1),
     },
-    PlantedDefect { name: "flicker", plant: flicker, is_found: |it| broken(it, AnomalyKind::Flicker, 1) },
-    PlantedDefect { name: "hole", plant: hole, is_found: |it| broken(it, AnomalyKind::Hole, 1) },
+    PlantedDefect {
+        name: "flicker",
+        plant: hide_row_in_last_read,
+        is_found: |it| broken(it, AnomalyKind::Flicker, 1),
+    },
+    PlantedDefect {
+        name: "hole",
+        plant: remove_inner_write,
+        is_found: |it| broken(it, AnomalyKind::Hole, 1),
+    },
     PlantedDefect {
         name: "swapped session",
-        plant: swap,
+        plant: swap_keys,
         is_found: |it| broken(it, AnomalyKind::Phantom, 2) && broken(it, AnomalyKind::Lost, 2),
     },
     PlantedDefect {
         name: "torn ledger tail",
-        plant: |it, rng| cut(it, rng, LedgerEnd::Torn { bytes: 5 }),
+        plant: |it, rng| truncate_ledger(it, rng, LedgerEnd::Torn { bytes: 5 }),
         is_found: |it| unknown(it, InconclusiveReason::LedgerTorn { bytes: 5 }),
     },
     PlantedDefect {
         name: "ledger tail lost",
-        plant: |it, rng| cut(it, rng, LedgerEnd::Open),
+        plant: |it, rng| truncate_ledger(it, rng, LedgerEnd::Open),
         is_found: |it| unknown(it, InconclusiveReason::LedgerOpen),
     },
     PlantedDefect {
         name: "local as acknowledged",
-        plant: local,
+        plant: acknowledge_local_write,
         is_found: |it| broken(it, AnomalyKind::Lost, 1),
     },
     PlantedDefect {
         name: "failure present",
-        plant: failure,
+        plant: report_failure,
         is_found: |it| broken(it, AnomalyKind::FalseFailure, 1),
     },
     PlantedDefect {
@@ -64,7 +76,7 @@ const DEFECTS: &[PlantedDefect] = &[
     },
     PlantedDefect {
         name: "clock −1 h",
-        plant: back,
+        plant: turn_clock_back,
         is_found: |verdict| {
             verdict.clock_steps_us.len() == 1
                 && (verdict.clock_steps_us[0] + 3_600_000_000).abs() < 10_000
@@ -87,7 +99,7 @@ const DEFECTS: &[PlantedDefect] = &[
     },
     PlantedDefect {
         name: "split brain",
-        plant: split,
+        plant: acknowledge_on_old_primary,
         is_found: |it| broken(it, AnomalyKind::SplitBrain, 1),
     },
     PlantedDefect {
@@ -120,8 +132,8 @@ fn unknown(verdict: &DurabilityVerdict, doubt: InconclusiveReason) -> bool {
 }
 
 /// Positions of writes with a single attempt, and the attempts.
-fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
-    let ended = of.entries.iter().enumerate().filter_map(|(place, entry)| match entry {
+fn attempts(evidence: &Evidence) -> Vec<(usize, WriteAttempt)> {
+    let ended = evidence.entries.iter().enumerate().filter_map(|(place, entry)| match entry {
         LedgerEntry::Completed(it) => Some((place, *it)),
         _ => None,
     });
@@ -133,16 +145,16 @@ fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
 
 /// Random write with this outcome that is present, or absent, at the end.
 fn pick(
-    of: &Evidence,
+    evidence: &Evidence,
     rng: &mut SplitMix64,
     outcome: fn(WriteOutcome) -> bool,
     there: bool,
 ) -> Option<(usize, WriteAttempt)> {
-    let rows = &of.reads.last()?.rows;
+    let rows = &evidence.reads.last()?.rows;
     let fits = |(_, attempt): &(usize, WriteAttempt)| {
         outcome(attempt.outcome) && rows.iter().any(|(key, _)| *key == attempt.key) == there
     };
-    let all: Vec<(usize, WriteAttempt)> = attempts(of).into_iter().filter(fits).collect();
+    let all: Vec<(usize, WriteAttempt)> = attempts(evidence).into_iter().filter(fits).collect();
     (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])
 }
 
@@ -150,45 +162,50 @@ fn acknowledged(outcome: WriteOutcome) -> bool {
     outcome == WriteOutcome::Acknowledged
 }
 
-fn remove(of: &mut Evidence, key: WriteKey) {
-    for read in &mut of.reads {
+fn remove(evidence: &mut Evidence, key: WriteKey) {
+    for read in &mut evidence.reads {
         read.rows.retain(|(it, _)| *it != key);
     }
 }
 
 /// Removes the last write of a session on its server, which leaves no hole.
-fn lose(of: &mut Evidence, _: &mut SplitMix64) -> bool {
-    let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
+fn remove_last_write(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
+    let last = attempts(evidence).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let Some((_, last)) = last else { return false };
-    remove(of, last.key);
+    remove(evidence, last.key);
     true
 }
 
-fn phantom(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let session = rng.below(of.reserved.len() as u64) as u32;
-    let sequence = of.reserved[session as usize] + rng.below(100);
-    of.reads.last_mut().expect("the evidence has reads").rows.push((WriteKey { session, sequence }, true));
+fn add_phantom_row(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool {
+    let session = rng.below(evidence.reserved.len() as u64) as u32;
+    let sequence = evidence.reserved[session as usize] + rng.below(100);
+    evidence
+        .reads
+        .last_mut()
+        .expect("the evidence has reads")
+        .rows
+        .push((WriteKey { session, sequence }, true));
     true
 }
 
-fn duplicate(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let Some((_, attempt)) = pick(of, rng, acknowledged, true) else { return false };
-    of.reads.last_mut().expect("the evidence has reads").rows.push((attempt.key, true));
+fn duplicate_row(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool {
+    let Some((_, attempt)) = pick(evidence, rng, acknowledged, true) else { return false };
+    evidence.reads.last_mut().expect("the evidence has reads").rows.push((attempt.key, true));
     true
 }
 
-fn flicker(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let Some((_, attempt)) = pick(of, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
+fn hide_row_in_last_read(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool {
+    let Some((_, attempt)) = pick(evidence, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
         return false;
     };
-    of.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != attempt.key);
+    evidence.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != attempt.key);
     true
 }
 
 /// Removes a write that is not the last of its session on its server.
-fn hole(of: &mut Evidence, _: &mut SplitMix64) -> bool {
-    let all = attempts(of);
-    let rows = of.reads.last().expect("the evidence has reads").rows.clone();
+fn remove_inner_write(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
+    let all = attempts(evidence);
+    let rows = evidence.reads.last().expect("the evidence has reads").rows.clone();
     let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
     let followed = |attempt: &WriteAttempt| {
         all.iter().any(|(_, other)| {
@@ -200,18 +217,18 @@ fn hole(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     };
     let found = all.iter().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged && followed(it));
     let Some((_, attempt)) = found else { return false };
-    remove(of, attempt.key);
+    remove(evidence, attempt.key);
     true
 }
 
 /// Swaps the keys of two rows, which the tokens reveal.
-fn swap(of: &mut Evidence, _: &mut SplitMix64) -> bool {
-    let all = attempts(of);
+fn swap_keys(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
+    let all = attempts(evidence);
     let first = |session: u32| {
         all.iter().find(|(_, it)| it.key.session == session && it.outcome == WriteOutcome::Acknowledged)
     };
     let (Some((_, one)), Some((_, other))) = (first(0), first(1)) else { return false };
-    for read in &mut of.reads {
+    for read in &mut evidence.reads {
         for (key, authentic) in &mut read.rows {
             *authentic &= *key != one.key && *key != other.key;
         }
@@ -219,34 +236,34 @@ fn swap(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     true
 }
 
-fn cut(of: &mut Evidence, rng: &mut SplitMix64, end: LedgerEnd) -> bool {
-    let left = of.entries.len() - 1 - rng.below(5) as usize;
-    of.entries.truncate(left);
-    of.history.end = Some(end);
+fn truncate_ledger(evidence: &mut Evidence, rng: &mut SplitMix64, end: LedgerEnd) -> bool {
+    let left = evidence.entries.len() - 1 - rng.below(5) as usize;
+    evidence.entries.truncate(left);
+    evidence.history.end = Some(end);
     true
 }
 
 /// Acknowledges a write that was committed only on the old primary, as if the client had ignored the warning.
-fn local(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let lost = pick(of, rng, |it| it == WriteOutcome::AcknowledgedLocally, false);
+fn acknowledge_local_write(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool {
+    let lost = pick(evidence, rng, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
     attempt.outcome = WriteOutcome::Acknowledged;
-    of.entries[place] = LedgerEntry::Completed(attempt);
+    evidence.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn failure(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let Some((place, mut attempt)) = pick(of, rng, acknowledged, true) else { return false };
+fn report_failure(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool {
+    let Some((place, mut attempt)) = pick(evidence, rng, acknowledged, true) else { return false };
     attempt.outcome = WriteOutcome::Failed(Code::SqlState(*b"40001"));
-    of.entries[place] = LedgerEntry::Completed(attempt);
+    evidence.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn back(of: &mut Evidence, _: &mut SplitMix64) -> bool {
-    let half = of.entries.len() / 2;
-    let clocks = of.entries.iter().filter(|it| matches!(it, LedgerEntry::Clock { .. })).count();
+fn turn_clock_back(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
+    let half = evidence.entries.len() / 2;
+    let clocks = evidence.entries.iter().filter(|it| matches!(it, LedgerEntry::Clock { .. })).count();
     let mut later = 0;
-    for entry in &mut of.entries[half..] {
+    for entry in &mut evidence.entries[half..] {
         if let LedgerEntry::Clock { wall_us, .. } = entry {
             *wall_us -= 3_600_000_000;
             later += 1;
@@ -256,8 +273,8 @@ fn back(of: &mut Evidence, _: &mut SplitMix64) -> bool {
 }
 
 /// The first server acknowledges a write after its successor has done so.
-fn split(of: &mut Evidence, _: &mut SplitMix64) -> bool {
-    let all = attempts(of);
+fn acknowledge_on_old_primary(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
+    let all = attempts(evidence);
     let acknowledged = all.iter().filter(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let first = acknowledged.min_by_key(|(_, it)| it.ended);
     let Some(old) = first.and_then(|(_, it)| it.server) else { return false };
@@ -271,7 +288,7 @@ fn split(of: &mut Evidence, _: &mut SplitMix64) -> bool {
         })
     };
     let Some((place, attempt)) = later.filter(|(_, it)| before(it)) else { return false };
-    of.entries[*place] = LedgerEntry::Completed(WriteAttempt { server: Some(old), ..*attempt });
+    evidence.entries[*place] = LedgerEntry::Completed(WriteAttempt { server: Some(old), ..*attempt });
     true
 }
 

@@ -65,7 +65,7 @@ struct Session {
 }
 
 pub(super) struct SimulatedCluster {
-    chance: SplitMix64,
+    rng: SplitMix64,
     now: Nanos,
     nodes: Vec<Node>,
     primary: usize,
@@ -75,7 +75,7 @@ pub(super) struct SimulatedCluster {
     sessions: Vec<Session>,
     unique: bool,
     /// Entries that have not reached the ledger, by thread.
-    under_way: [Vec<LedgerEntry>; 2],
+    pending_entries: [Vec<LedgerEntry>; 2],
     evidence: Evidence,
     acknowledged: BTreeSet<WriteKey>,
     servers: Vec<ServerInstance>,
@@ -92,8 +92,8 @@ pub(super) struct Scenario {
 
 impl SimulatedCluster {
     pub fn run(seed: u64, scenario: Scenario) -> Evidence {
-        let mut chance = SplitMix64(seed);
-        let count = 2 + chance.below(3) as usize;
+        let mut rng = SplitMix64(seed);
+        let count = 2 + rng.below(3) as usize;
         let node = |number: usize| Node {
             log: Vec::new(),
             server: ServerInstance {
@@ -103,7 +103,7 @@ impl SimulatedCluster {
                 timeline: 1,
             },
         };
-        let sessions = vec![Session::default(); 1 + chance.below(6) as usize];
+        let sessions = vec![Session::default(); 1 + rng.below(6) as usize];
         let evidence = Evidence {
             history: DurabilityHistory {
                 control: Some(ControlResult { lost: 3 }),
@@ -116,26 +116,26 @@ impl SimulatedCluster {
             promise_changed: false,
         };
         let mut cluster = SimulatedCluster {
-            now: Nanos::from_millis(chance.below(100_000)),
+            now: Nanos::from_millis(rng.below(100_000)),
             nodes: (0..count).map(node).collect(),
             primary: 0,
             flushed: 0,
             setting: ("on", String::new()),
-            unique: scenario.quorum || chance.below(100) < 70,
+            unique: scenario.quorum || rng.below(100) < 70,
             sessions,
-            under_way: [Vec::new(), Vec::new()],
+            pending_entries: [Vec::new(), Vec::new()],
             evidence,
             acknowledged: BTreeSet::new(),
             servers: Vec::new(),
-            chance,
+            rng,
         };
         cluster.set(scenario);
         cluster.sample();
-        let mut kills = if scenario.quorum { 1 } else { cluster.chance.below(4) };
-        let steps = 60 + cluster.chance.below(300);
+        let mut kills = if scenario.quorum { 1 } else { cluster.rng.below(4) };
+        let steps = 60 + cluster.rng.below(300);
         for step in 0..steps {
-            cluster.now += Nanos(1 + cluster.chance.below(3_000_000));
-            if kills > 0 && step > steps / 3 && cluster.chance.below(100) < 5 {
+            cluster.now += Nanos(1 + cluster.rng.below(3_000_000));
+            if kills > 0 && step > steps / 3 && cluster.rng.below(100) < 5 {
                 kills -= 1;
                 cluster.kill();
             }
@@ -145,7 +145,7 @@ impl SimulatedCluster {
     }
 
     fn step(&mut self, scenario: Scenario) {
-        match self.chance.below(100) {
+        match self.rng.below(100) {
             0..45 => self.invoke(),
             45..65 => self.replicate(),
             65..90 => self.answer(),
@@ -153,7 +153,7 @@ impl SimulatedCluster {
             92..94 => self.fail_write(),
             94..96 => self.sample(),
             96 if !scenario.quorum => self.crash(),
-            97 if !scenario.quorum && self.chance.below(100) < 30 => {
+            97 if !scenario.quorum && self.rng.below(100) < 30 => {
                 self.evidence.promise_changed = true;
                 self.set(scenario);
             }
@@ -164,10 +164,9 @@ impl SimulatedCluster {
 
     /// Sets the promise for the commits that follow.
     fn set(&mut self, scenario: Scenario) {
-        let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
-        let commit =
-            ["on", "on", "remote_apply", "remote_write", "local", "off"][self.chance.below(6) as usize];
-        self.setting = match self.chance.below(4) {
+        let quorum = 1 + self.rng.below(self.nodes.len() as u64 - 1);
+        let commit = ["on", "on", "remote_apply", "remote_write", "local", "off"][self.rng.below(6) as usize];
+        self.setting = match self.rng.below(4) {
             _ if scenario.quorum => ("on", format!("ANY {quorum} (*)")),
             0 => (commit, String::new()),
             1 => (commit, format!("FIRST {quorum} (*)")),
@@ -187,12 +186,12 @@ impl SimulatedCluster {
     }
 
     fn invoke(&mut self) {
-        let number = self.chance.below(self.sessions.len() as u64) as usize;
+        let number = self.rng.below(self.sessions.len() as u64) as usize;
         let session = &mut self.sessions[number];
         if session.waits.is_some() {
             return;
         }
-        if session.open && self.chance.below(100) < 60 {
+        if session.open && self.rng.below(100) < 60 {
             session.number += 1;
         } else {
             (session.next, session.number) = (session.next + 1, 1);
@@ -206,7 +205,7 @@ impl SimulatedCluster {
         let invoked = self.now;
         let refused = WriteOutcome::Failed(Code::SqlState(*b"40001"));
         let broken = WriteOutcome::Unknown(Code::RESET);
-        match self.chance.below(100) {
+        match self.rng.below(100) {
             0..5 => self.record_outcome(key, invoked, refused, Some(self.primary)),
             5..7 => {
                 let standby = (self.primary + 1) % self.nodes.len();
@@ -246,10 +245,10 @@ impl SimulatedCluster {
     /// Replicates only the part of the log that is on the primary's disk.
     fn replicate(&mut self) {
         self.flushed = self.flushed.max(self.nodes[self.primary].log.len().min(self.flushed + 1));
-        let number = self.chance.below(self.nodes.len() as u64) as usize;
+        let number = self.rng.below(self.nodes.len() as u64) as usize;
         let have = self.nodes[number].log.len();
         if number != self.primary && have < self.flushed {
-            let more = 1 + self.chance.below((self.flushed - have) as u64) as usize;
+            let more = 1 + self.rng.below((self.flushed - have) as u64) as usize;
             let sent = self.nodes[self.primary].log[have..have + more].to_vec();
             self.nodes[number].log.extend(sent);
         }
@@ -278,7 +277,7 @@ impl SimulatedCluster {
     fn answer(&mut self) {
         for number in 0..self.sessions.len() {
             let Some((invoked, behind)) = self.sessions[number].waits else { continue };
-            if self.holds(behind) && self.chance.below(100) < 70 {
+            if self.holds(behind) && self.rng.below(100) < 70 {
                 self.settle(number, invoked, WriteOutcome::Acknowledged);
             }
         }
@@ -344,14 +343,14 @@ impl SimulatedCluster {
 
     fn write(&mut self, key: WriteKey, entry: LedgerEntry) {
         let thread = key.session as usize % 2;
-        self.under_way[thread].push(entry);
-        if self.chance.below(100) < 20 {
-            self.evidence.entries.append(&mut self.under_way[thread]);
+        self.pending_entries[thread].push(entry);
+        if self.rng.below(100) < 20 {
+            self.evidence.entries.append(&mut self.pending_entries[thread]);
         }
     }
 
     fn clock(&mut self) {
-        let wall_us = 1_700_000_000_000_000 + self.now.0 / 1000 + self.chance.below(1000);
+        let wall_us = 1_700_000_000_000_000 + self.now.0 / 1000 + self.rng.below(1000);
         self.evidence.entries.push(LedgerEntry::Clock { at: self.now, wall_us });
     }
 
@@ -368,7 +367,7 @@ impl SimulatedCluster {
         self.fail_all_writes();
         let at = self.now;
         self.evidence.history.faults.push(FaultEvent { at, fails_over: true });
-        self.now += Nanos::from_millis(100 + self.chance.below(3000));
+        self.now += Nanos::from_millis(100 + self.rng.below(3000));
         let other_nodes = self.other_nodes();
         let names: Vec<String> =
             other_nodes.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
@@ -449,14 +448,14 @@ impl SimulatedCluster {
         }
         self.flushed = self.nodes[self.primary].log.len();
         self.record_outcome(key, self.now, WriteOutcome::Acknowledged, Some(self.primary));
-        let [mut one, mut other] = std::mem::take(&mut self.under_way);
+        let [mut one, mut other] = std::mem::take(&mut self.pending_entries);
         self.evidence.entries.append(&mut one);
         self.evidence.entries.append(&mut other);
         self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
-        if !scenario.quorum && self.chance.below(100) < 10 {
+        if !scenario.quorum && self.rng.below(100) < 10 {
             // The generator was killed as well, so only the first entries remain.
-            let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
+            let left = 1 + self.rng.below(self.evidence.entries.len() as u64 - 1) as usize;
             self.evidence.entries.truncate(left);
             self.evidence.history.end = Some(LedgerEnd::Open);
         }
@@ -476,31 +475,31 @@ impl SimulatedCluster {
 fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
     let evidence = SimulatedCluster::run(seed, Scenario::default());
     let verdict = evidence.judge();
-    let wrong = |why: &str| {
+    let violation = |reason: &str| {
         let (findings, doubts) = (&verdict.anomalies, &verdict.doubts);
-        Err(format!("seed {seed}: {why}: {:?} {findings:?} {doubts:?}", verdict.conclusion))
+        Err(format!("seed {seed}: {reason}: {:?} {findings:?} {doubts:?}", verdict.conclusion))
     };
     if verdict.anomalies.iter().any(|it| it.kind.is_violation()) || verdict.conclusion == Conclusion::Broken {
-        return wrong("a false alarm");
+        return violation("a false alarm");
     }
     if evidence.history.end == Some(LedgerEnd::Open) {
         return if verdict.conclusion == Conclusion::Unknown {
             Ok((verdict, evidence))
         } else {
-            wrong("its ledger is open")
+            violation("its ledger is open")
         };
     }
     let lost = |kinds: &[AnomalyKind]| -> u64 {
         verdict.anomalies.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.count).sum()
     };
     if lost(&[AnomalyKind::LostWithoutPromise, AnomalyKind::LostAmbiguous]) != evidence.lost {
-        return wrong(&format!("{} were lost", evidence.lost));
+        return violation(&format!("{} were lost", evidence.lost));
     }
     let may_doubt = |doubt: &InconclusiveReason| {
         evidence.promise_changed && *doubt == InconclusiveReason::LostWhilePromiseChanged
     };
     if !verdict.doubts.iter().all(may_doubt) {
-        return wrong("a doubt without a reason");
+        return violation("a doubt without a reason");
     }
     Ok((verdict, evidence))
 }

@@ -158,7 +158,7 @@ fn document() -> (Plans, Vec<StatementStats>) {
 }
 
 /// Adds estimates like those of HypoPG: an index helps statements that compare its first column for equality.
-fn tried(plans: &mut Plans) {
+fn add_estimates(plans: &mut Plans) {
     let costs = |candidate: &IndexCandidate| {
         let cost = |planned: &StatementPlan| {
             let filters =
@@ -199,7 +199,7 @@ fn describe(report: &Advice) -> String {
 #[test]
 fn proposes_two_indexes_and_none_for_a_count() {
     let (mut plans, counted) = document();
-    tried(&mut plans);
+    add_estimates(&mut plans);
     let advice = advice(vec![0], &plans, &counted);
     assert_eq!(
         describe(&advice),
@@ -235,7 +235,7 @@ fn estimates_the_same_indexes_without_the_planner() {
 #[test]
 fn weighs_uncounted_statements_by_calls_and_cost() {
     let (mut plans, _) = document();
-    tried(&mut plans);
+    add_estimates(&mut plans);
     let advice = advice(vec![0], &plans, &[]);
     assert_eq!(advice.indexes.len(), 2);
     assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));

@@ -47,8 +47,8 @@ pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     found
 }
 
-fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding> {
-    let (own, other) = (cell.setup, with.setup);
+fn feed_differs(cell: &CellTrials<'_>, other_cell: &CellTrials<'_>) -> Option<Finding> {
+    let (own, other) = (cell.setup, other_cell.setup);
     let same = *own == Setup { feeds: own.feeds.clone(), ..other.clone() };
     if !same || own.feeds.len() != other.feeds.len() {
         return None;
@@ -58,21 +58,21 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
     if differing.next().is_some() {
         return None;
     }
-    let (own, other) = (cell_response(cell)?, cell_response(with)?);
-    let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
+    let (own, other) = (cell_response(cell)?, cell_response(other_cell)?);
+    let differs = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
     // Steps of a search have different loads, which determine their tail latencies.
     let has_planned_load =
         |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
-    let comparable = has_planned_load(cell) && has_planned_load(with);
-    let tails = comparable && own.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
-    (tails || apart(own.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
+    let comparable = has_planned_load(cell) && has_planned_load(other_cell);
+    let tails = comparable && own.p99.zip(other.p99).is_some_and(|(a, b)| differs(a, b, TAIL_RATIO_MIN));
+    (tails || differs(own.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
         cell: cell.number,
-        with: with.number,
+        with: other_cell.number,
         feed,
         mine: own,
         other,
         read: read_volume(cell),
-        with_read: read_volume(with),
+        with_read: read_volume(other_cell),
     })
 }
 
@@ -91,9 +91,9 @@ fn same_but_model(a: &Setup, b: &Setup) -> bool {
 }
 
 fn cell_response(cell: &CellTrials<'_>) -> Option<CellResponse> {
-    let of = |figure| cell.median(|it| read_figure(it, figure));
+    let median_of = |figure| cell.median(|it| read_figure(it, figure));
     let runs = cell.trials.iter().filter(|it| it.valid().is_some()).count() as u32;
-    Some(CellResponse { delivered: of(Figure::Tps)?, p99: of(Figure::P99), runs })
+    Some(CellResponse { delivered: median_of(Figure::Tps)?, p99: median_of(Figure::P99), runs })
 }
 
 /// Offered rate: arrivals per second.

@@ -45,14 +45,14 @@ impl CpuUsage {
         let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
         let pinned = node.limits.cpus.len() as f64;
         let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
-        let Some(of) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
+        let Some(limit) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
             return Ok(None);
         };
         let used =
             cell.median(|it| samples::processors(it.samples, &node.name)).ok_or(MissingInput::Group)?;
         let throttled = cell.median(|it| samples::throttled_share(it.samples, &node.name));
         let throttled_cpus = cell.median(|it| samples::throttled_processors(it.samples, &node.name));
-        Ok(Some(CpuUsage { used, available: of, throttled, throttled_cpus }))
+        Ok(Some(CpuUsage { used, available: limit, throttled, throttled_cpus }))
     }
 
     pub fn is_saturated(&self) -> bool {

@@ -12,9 +12,9 @@ use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
 use std::collections::BTreeMap;
 
 /// Errors per thousand transactions above which a cell's work differs from that of a cell without errors.
-const ERRORS: f64 = 10.0;
+const ERRORS_PER_1000_MAX: f64 = 10.0;
 /// Ratio of in-flight transactions above which the deadlocks of two cells are not comparable.
-const CONCURRENT: f64 = 1.5;
+const CONCURRENCY_RATIO_MAX: f64 = 1.5;
 
 /// Finding on the number of deadlocks per thousand transactions.
 pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -78,11 +78,11 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let other: BTreeMap<usize, IncomparableReason> =
         cells.iter().filter_map(|it| Some((it.number, incomparable_reason(it)?))).collect();
     let mut found: Vec<Finding> = Vec::new();
-    for (cell, why) in &other {
+    for (cell, reason) in &other {
         let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
         // Pairs with different transports are reported only together with pairs with equal transports.
         if among(&like) || among(&modes) {
-            found.push(Finding::NotCompared { cell: *cell, reason: *why });
+            found.push(Finding::NotCompared { cell: *cell, reason: *reason });
         }
     }
     for pairs in [&mut like, &mut unlike, &mut modes] {
@@ -102,7 +102,7 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
         return Some(IncomparableReason::ClientsStarved);
     }
     let of_thousand = median(figure_values(cell, Figure::Errors))?;
-    (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
+    (of_thousand > ERRORS_PER_1000_MAX).then_some(IncomparableReason::Errors { of_thousand })
 }
 
 /// Findings on cells behind a pooler or balancer, compared with the direct cell. If all connections have the same
@@ -186,7 +186,7 @@ pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) ->
     let one = |cell: &CellTrials<'_>| {
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
         let (busy, with_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
-        let unlike = busy > CONCURRENT * with_busy || with_busy > CONCURRENT * busy;
+        let unlike = busy > CONCURRENCY_RATIO_MAX * with_busy || with_busy > CONCURRENCY_RATIO_MAX * busy;
         (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
             cell: cell.number,
             with: with.number,

@@ -13,7 +13,7 @@ use model::{LogEvent, Nanos};
 /// not.
 pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut known: Vec<&FeedCoverage> = Vec::new();
-    for coverage in cell.trials.iter().flat_map(|it| it.reaches) {
+    for coverage in cell.trials.iter().flat_map(|it| it.feed_coverage) {
         if !known.iter().any(|known| known.feed == coverage.feed) {
             known.push(coverage);
         }
@@ -99,7 +99,7 @@ const STEAL_SHARE_MIN: f64 = 0.01;
 /// Timer jitter of a busy machine, in seconds. A quiet machine has a tenth of it.
 const JITTER_MIN: f64 = 0.001;
 /// Idle share of the machine's CPUs below which the measured load itself explains the jitter.
-const IDLE: f64 = 0.2;
+const IDLE_SHARE_MIN: f64 = 0.2;
 
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let all = cell.median(|it| usage::total_processors(it.samples)).ok_or(MissingInput::Machine)?;
@@ -107,7 +107,7 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let stolen =
         cell.median(|it| usage::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
     let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
-    let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE);
+    let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE_SHARE_MIN);
     let circumstance = Circumstance::NoisyHost { stolen, jitter };
     let found = stolen.is_some() || jitter.is_some();
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
@@ -116,7 +116,7 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 /// Findings on feeds whose coverage of their table is unknown.
 pub fn unknown_feeds(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let feeds = &cell.setup.feeds;
-    if feeds.is_empty() || cell.trials.iter().any(|it| !it.reaches.is_empty()) {
+    if feeds.is_empty() || cell.trials.iter().any(|it| !it.feed_coverage.is_empty()) {
         return Ok(Vec::new());
     }
     Err(if feeds.iter().any(|it| it.lookup_column.is_some()) {

@@ -40,9 +40,9 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
             .filter(|it| it.is_finite())
     });
     let Some(most) = most else { return Ok(Vec::new()) };
-    let by = Bound::Clients { clients, mean, throughput_bound: most, delivered, idle };
+    let bound = Bound::Clients { clients, mean, throughput_bound: most, delivered, idle };
     let few = idle >= CPU_RESERVE_MIN && delivered >= LITTLE_SHARE_MIN * most;
-    Ok(few.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+    Ok(few.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
 /// True if the finding may name a limit of the throughput.

@@ -145,7 +145,12 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
     let is_generator_side = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(is_generator_side).filter_map(|node| {
         let count_left = |trial: &&TrialFacts<'_>| -> u64 {
-            trial.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
+            trial
+                .remaining_clients
+                .iter()
+                .filter(|(name, _)| *name == node.name)
+                .map(|(_, clients)| *clients)
+                .sum()
         };
         let all: Vec<u64> = cell.trials.iter().map(count_left).filter(|it| *it > 0).collect();
         all.iter().max().map(|clients| Finding::ClientsLeftAfterTest {

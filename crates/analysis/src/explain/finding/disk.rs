@@ -13,9 +13,9 @@ const QUOTA_USED_SHARE: f64 = 0.85;
 /// also use the disk, without any session waiting for them.
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of the memory limit above which memory is full.
-const FULL: f64 = 0.9;
+const FULL_SHARE: f64 = 0.9;
 /// Bytes read from disk per transaction above which evicted pages are missed: one page for every two transactions.
-const MISSED: f64 = 4096.0;
+const MISSED_BYTES_MIN: f64 = 4096.0;
 
 /// Usage and quota of reads or of writes.
 struct DiskUsage {
@@ -72,9 +72,9 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .ok_or(MissingInput::Server)?;
     let waits = class_share(cell, WaitClass::Read);
     let DiskUsage { per_second, quota, in_bytes } = flow;
-    let by = Bound::Reads { node: node.name.clone(), per_second, quota, waits, in_bytes };
+    let bound = Bound::Reads { node: node.name.clone(), per_second, quota, waits, in_bytes };
     Ok(is_limiting(&flow, waits)?
-        .then_some(Finding::Bound { cell: cell.number, bound: by })
+        .then_some(Finding::Bound { cell: cell.number, bound })
         .into_iter()
         .collect())
 }
@@ -92,9 +92,9 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         waits = waits.zip(class_share(cell, WaitClass::Log)).map(|(data, log)| data + log);
     }
     let DiskUsage { per_second, quota, in_bytes } = flow;
-    let by = Bound::Writes { node: node.name.clone(), per_second, quota, waits, in_bytes };
+    let bound = Bound::Writes { node: node.name.clone(), per_second, quota, waits, in_bytes };
     Ok(is_limiting(&flow, waits)?
-        .then_some(Finding::Bound { cell: cell.number, bound: by })
+        .then_some(Finding::Bound { cell: cell.number, bound })
         .into_iter()
         .collect())
 }
@@ -108,7 +108,7 @@ pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let used = used.ok_or(MissingInput::Group)?;
     let read = super::alternatives::read_volume(cell).disk.ok_or(MissingInput::Group)?;
     let waits = class_share(cell, WaitClass::Read).ok_or(MissingInput::Server)?;
-    let by = Bound::Memory { node: node.name.clone(), used, limit, read };
-    let short = used >= FULL * limit && read >= MISSED && waits >= WAIT_SHARE_MIN;
-    Ok(short.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+    let bound = Bound::Memory { node: node.name.clone(), used, limit, read };
+    let short = used >= FULL_SHARE * limit && read >= MISSED_BYTES_MIN && waits >= WAIT_SHARE_MIN;
+    Ok(short.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }

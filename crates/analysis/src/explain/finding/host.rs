@@ -7,21 +7,21 @@ use crate::facts::usage::{
 };
 
 /// Idle share of CPU time below which the machine is saturated.
-const IDLE: f64 = 0.05;
+const IDLE_SHARE_MAX: f64 = 0.05;
 /// Share of the machine's CPUs above which the generator is a significant load.
-const LARGE: f64 = 0.3;
+const GENERATOR_SHARE_MIN: f64 = 0.3;
 
 /// Finding on a saturated machine, with the generator's share.
 pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     let processors = cell.median(|it| total_processors(it.samples))?;
     let idle = cell.median(|it| idle_share(it.samples))?;
     let generator = cell.median(generator_processors);
-    if idle < IDLE {
+    if idle < IDLE_SHARE_MAX {
         let server = cell.median(server_processors);
         let others = cell.median(other_processors);
         let (cell, before) = (cell.number, cell.median(upstream_processors));
         return Some(Finding::HostBound { cell, idle, processors, generator, before, server, others });
     }
-    let used = generator.filter(|it| *it > LARGE * processors)?;
+    let used = generator.filter(|it| *it > GENERATOR_SHARE_MIN * processors)?;
     Some(Finding::GeneratorShare { cell: cell.number, used, processors })
 }

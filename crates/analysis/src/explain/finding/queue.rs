@@ -7,11 +7,11 @@ use model::Nanos;
 use model::plan::NodeKind;
 
 /// Largest share of waiting clients that is not reported.
-const FEW: f64 = 0.05;
+const WAITING_SHARE_MIN: f64 = 0.05;
 
 /// Minimum number of waiting clients that counts as a queue.
 fn queue_min(cell: &CellTrials<'_>) -> f64 {
-    (FEW * f64::from(cell.setup.load.model.clients())).max(1.0)
+    (WAITING_SHARE_MIN * f64::from(cell.setup.load.model.clients())).max(1.0)
 }
 
 pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -20,10 +20,10 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         _ => None,
     })?;
     // Queues of the servers, and the queue of the backend, which holds requests without a server.
-    let of = |series: &'static str| {
+    let mean_of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
-    let waiting = cell.median(of(samples::BALANCER_QUEUE))?;
+    let waiting = cell.median(mean_of(samples::BALANCER_QUEUE))?;
     (waiting >= queue_min(cell)).then(|| Finding::QueueInBalancer {
         cell: cell.number,
         node: node.name.clone(),
@@ -42,8 +42,8 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let under_way = cell.median(transactions_in_flight)?;
     let busy = cell.median(busy_sessions);
-    let gauge = |series: &'static str, of: fn(&[(Nanos, f64)]) -> Option<f64>| {
-        cell.median(|it| of(&sums(it.samples, &node.name, series, |_| true)))
+    let gauge = |series: &'static str, reduce: fn(&[(Nanos, f64)]) -> Option<f64>| {
+        cell.median(|it| reduce(&sums(it.samples, &node.name, series, |_| true)))
     };
     let waiting = match node.kind.product().reports(samples::POOL_CLIENTS_WAITING) {
         true => Some(gauge(samples::POOL_CLIENTS_WAITING, mean)?),

@@ -17,11 +17,11 @@ const WAITED_SHARE_MIN: f64 = 0.1;
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
-    let of = |node: &'a Node| match &node.kind {
+    let as_service = |node: &'a Node| match &node.kind {
         NodeKind::Service(service) => Some((node, service)),
         _ => None,
     };
-    cell.setup.stack.nodes.iter().filter_map(of)
+    cell.setup.stack.nodes.iter().filter_map(as_service)
 }
 
 pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -42,8 +42,8 @@ pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
-    cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == of)))
+fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, label: &str) -> Option<f64> {
+    cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == label)))
 }
 
 /// Answered transactions per second, with any outcome, because rejected ones used the service too.
@@ -61,10 +61,10 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             return Err(MissingInput::Stats);
         }
         for pool in names {
-            let of = |series| gauge(cell, node, series, pool);
-            let known = of(samples::SERVICE_POOL_SIZE).zip(of(samples::SERVICE_POOL_BUSY));
+            let gauge_of = |series| gauge(cell, node, series, pool);
+            let known = gauge_of(samples::SERVICE_POOL_SIZE).zip(gauge_of(samples::SERVICE_POOL_BUSY));
             let (size, busy) = known.ok_or(MissingInput::Stats)?;
-            let waiting = of(samples::SERVICE_POOL_WAITING);
+            let waiting = gauge_of(samples::SERVICE_POOL_WAITING);
             let waited = cell.median(|trial| {
                 let total = samples::SERVICE_POOL_WAITED;
                 Some(growth(trial.samples, &node.name, total, |it| it == pool)? / rate(trial)?)
@@ -72,10 +72,10 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             let queue =
                 waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
             let (node, pool) = (node.name.clone(), pool.to_owned());
-            let by = Bound::ServicePool { node, pool, size, busy, waiting, waited };
+            let bound = Bound::ServicePool { node, pool, size, busy, waiting, waited };
             found.extend(
                 (busy >= EXHAUSTED_SHARE * size && queue)
-                    .then_some(Finding::Bound { cell: cell.number, bound: by }),
+                    .then_some(Finding::Bound { cell: cell.number, bound }),
             );
         }
     }
@@ -92,17 +92,17 @@ fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
-        let of = |series| gauge(cell, node, series, "");
-        let busy = of(samples::SERVICE_THREADS_BUSY);
+        let gauge_of = |series| gauge(cell, node, series, "");
+        let busy = gauge_of(samples::SERVICE_THREADS_BUSY);
         if busy.is_none() && pools_of(cell, node).is_empty() {
             return Err(MissingInput::Stats);
         }
-        let Some((size, busy)) = of(samples::SERVICE_THREADS_SIZE).zip(busy) else { continue };
-        let waiting = of(samples::SERVICE_THREADS_WAITING);
+        let Some((size, busy)) = gauge_of(samples::SERVICE_THREADS_SIZE).zip(busy) else { continue };
+        let waiting = gauge_of(samples::SERVICE_THREADS_WAITING);
         let queue = waiting.is_none_or(|it| it >= QUEUE_MIN);
-        let by = Bound::ServiceThreads { node: node.name.clone(), size, busy, waiting };
+        let bound = Bound::ServiceThreads { node: node.name.clone(), size, busy, waiting };
         let full = size > 0.0 && busy >= EXHAUSTED_SHARE * size && queue;
-        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound: by }));
+        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));
     }
     Ok(found)
 }

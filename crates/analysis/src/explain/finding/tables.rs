@@ -9,21 +9,21 @@ use std::collections::BTreeSet;
 
 /// Rows read by scans per transaction above which the scans matter. A CPU reads about ten million rows per second, so
 /// ten thousand rows take a millisecond.
-const ROWS: f64 = 10_000.0;
+const SCANNED_ROWS_MIN: f64 = 10_000.0;
 /// Rows of a table below which a full scan is a good plan.
-const SMALL: f64 = 1000.0;
+const TABLE_ROWS_MIN: f64 = 1000.0;
 /// Rows read per returned row below which an index would not help.
-const FOR_ONE: f64 = 100.0;
+const READ_PER_RETURNED_MIN: f64 = 100.0;
 /// Ratio of throughput during checkpoints to that of other seconds, below which checkpoints are reported. With
 /// `SECONDS` of each kind, a tenth exceeds random variation.
-const SLOWED: f64 = 0.9;
+const SLOWDOWN_RATIO_MAX: f64 = 0.9;
 const SECONDS: usize = 3;
 /// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
 /// reported. Autovacuum starts at a fifth of all rows.
-const GROWN: f64 = 2.0;
+const GROWTH_RATIO_MIN: f64 = 2.0;
 const DEAD: f64 = 0.02;
 /// Minimum number of trials from which a trend is judged.
-const TRIALS: usize = 3;
+const TRIALS_MIN: usize = 3;
 
 /// Finding on the table with the most rows read by scans.
 pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -52,10 +52,11 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
     let each = if scans > 0.0 { read / scans } else { 0.0 };
-    let found = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
+    let found =
+        read >= SCANNED_ROWS_MIN && each >= TABLE_ROWS_MIN && read >= READ_PER_RETURNED_MIN * returned;
     let cpu = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
-    let by = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
-    Ok(found.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+    let bound = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
+    Ok(found.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
 /// Sent transactions per second.
@@ -78,9 +79,9 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
         (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
     });
     let slowed = cell.median(|it| checkpoint_slowdown(it, node));
-    let felt = slowed.is_some_and(|it| it <= SLOWED) || requested >= 1.0;
-    let by = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
-    Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+    let felt = slowed.is_some_and(|it| it <= SLOWDOWN_RATIO_MAX) || requested >= 1.0;
+    let bound = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
+    Ok(felt.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
 /// Seconds of the trial; true if the checkpointer wrote in the second.
@@ -120,8 +121,8 @@ pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         )
     });
     let vacuums = vacuums.unwrap_or(0.0).round();
-    let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
-    let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
+    let rising = dead.len() >= TRIALS_MIN && dead.windows(2).all(|it| it[1] >= it[0]);
+    let grown = rising && *to >= 1.0 && *to >= GROWTH_RATIO_MIN * from && *to >= DEAD * live;
     let circumstance = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
     let found = grown || vacuums >= 1.0;
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())

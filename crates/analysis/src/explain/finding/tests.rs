@@ -432,14 +432,18 @@ fn reports_a_reached_in_flight_cap() {
 fn reports_clients_that_remain_connected() {
     check(
         &["pooled"],
-        &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
+        &[
+            run().remaining_clients("pooler", 3),
+            TestRun::new(0, 1).remaining_clients("pooler", 17),
+            TestRun::new(0, 2),
+        ],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
     // If there is a service, the remaining clients are the service's connections, which stay open.
     let mut serviced = experiment(&["pooled"], None);
     let nodes = &mut serviced.cells[0].setup.stack.nodes;
     nodes.insert(0, trial::service());
-    check_in(&serviced, &[run().left("pooler", 17)], &[]);
+    check_in(&serviced, &[run().remaining_clients("pooler", 17)], &[]);
 }
 
 #[test]
@@ -472,8 +476,8 @@ fn compares_only_cells_with_the_same_work() {
         let experiment = experiment(&["direct", "pooled"], Some(0));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let word = |finding: Finding| match finding {
-            Finding::NotCompared { cell, reason: why } => {
-                Some(format!("not {cell} {}", short(&format!("{why:?}"))))
+            Finding::NotCompared { cell, reason } => {
+                Some(format!("not {cell} {}", short(&format!("{reason:?}"))))
             }
             Finding::LikeForLikeCost { cell, with, .. } => Some(format!("{cell} beside {with}")),
             _ => None,

@@ -10,21 +10,21 @@ use model::plan::{Node, NodeKind};
 use model::product::Role;
 
 /// Minimum number of completed transactions from which a node is judged.
-const ENOUGH: f64 = 100.0;
+const TRANSACTIONS_MIN: f64 = 100.0;
 /// Share of the completed transactions below which a node counts as unused. Each client transaction causes at least one
 /// transaction in every node on its path. A share of one half allows for late counts.
-const DIRECT: f64 = 0.5;
+const USED_SHARE_MIN: f64 = 0.5;
 /// Share of the completed transactions below which a node behind a service counts as unused. A service may answer most
 /// requests without its database.
-const BEHIND_SERVICE: f64 = 0.01;
+const USED_SHARE_MIN_BEHIND_SERVICE: f64 = 0.01;
 /// Largest number of the monitoring's transactions that may still be uncounted, as a share of the completed
 /// transactions.
-const NOISE: f64 = 0.05;
+const NOISE_SHARE_MAX: f64 = 0.05;
 /// Shortest time, in seconds, between a server's first and last sample from which it is judged.
-const SHORTEST: f64 = 2.0;
+const SAMPLED_SECONDS_MIN: f64 = 2.0;
 /// Delay with which PostgreSQL sessions report statistics, in seconds. Source: PostgreSQL manual, "The Cumulative
 /// Statistics System".
-const LATE: f64 = 1.0;
+const REPORT_DELAY_SECONDS: f64 = 1.0;
 
 /// Transactions that a node counted in a trial, and those that clients completed in the same time.
 struct Counts {
@@ -73,10 +73,12 @@ fn is_unused(trial: &TrialFacts<'_>, usage: &Counts) -> bool {
     let service = trial.setup.stack.nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
     let least = match usage.counter {
         UsageCounter::Sessions => 1.0,
-        UsageCounter::Transactions if service => BEHIND_SERVICE * usage.completed,
-        UsageCounter::Transactions => DIRECT * usage.completed,
+        UsageCounter::Transactions if service => USED_SHARE_MIN_BEHIND_SERVICE * usage.completed,
+        UsageCounter::Transactions => USED_SHARE_MIN * usage.completed,
     };
-    usage.completed >= ENOUGH && usage.noise <= NOISE * usage.completed && usage.counted - usage.noise < least
+    usage.completed >= TRANSACTIONS_MIN
+        && usage.noise <= NOISE_SHARE_MAX * usage.completed
+        && usage.counted - usage.noise < least
 }
 
 fn is_server(node: &Node) -> bool {
@@ -84,7 +86,7 @@ fn is_server(node: &Node) -> bool {
 }
 
 /// True if the finding attributes a limit to one of the `unused` nodes.
-pub fn blames(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
+pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|finding| {
             matches!(finding, Finding::Circumstance { circumstance: Circumstance::NotUsed { node, .. }, .. } if node == name)
@@ -143,15 +145,16 @@ fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
 
 fn server_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let moments = sums(trial.samples, node, samples::PG_COMMITS, |_| true);
-    let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64() - LATE);
-    if to - from < SHORTEST - LATE {
+    let (from, to) =
+        (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64() - REPORT_DELAY_SECONDS);
+    if to - from < SAMPLED_SECONDS_MIN - REPORT_DELAY_SECONDS {
         return None;
     }
     let all = total_growth(trial.samples, node, samples::PG_COMMITS)?
         + total_growth(trial.samples, node, samples::PG_ROLLBACKS)?;
-    let own = total_growth(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
-    let noise = own / (to + LATE - from) * LATE;
-    let (counter, counted) = (UsageCounter::Transactions, (all - own).max(0.0));
+    let monitoring = total_growth(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
+    let noise = monitoring / (to + REPORT_DELAY_SECONDS - from) * REPORT_DELAY_SECONDS;
+    let (counter, counted) = (UsageCounter::Transactions, (all - monitoring).max(0.0));
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise })
 }
 
@@ -184,7 +187,7 @@ fn balancer_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
         (frontend_sums(samples::BALANCER_SESSIONS), frontend_sums(samples::BALANCER_SESSIONS_BEGUN));
     let (from, to) = (open.first()?.0.as_secs_f64(), open.last()?.0.as_secs_f64());
     let counted = maximum(&open)? + begun.last()?.1 - begun.first()?.1;
-    (to - from >= SHORTEST).then_some(Counts {
+    (to - from >= SAMPLED_SECONDS_MIN).then_some(Counts {
         counter: UsageCounter::Sessions,
         counted: counted.max(0.0),
         completed: completed(trial, from, to)?,

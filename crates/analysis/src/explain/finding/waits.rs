@@ -13,9 +13,9 @@ const EVENT_SHARE_MIN: f64 = 0.5;
 /// Minimum number of active sessions that counts as a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
 /// Mean number of active sessions below which their waits delay no transaction.
-const WORKING: f64 = 0.5;
+const WORKING_SESSIONS_MIN: f64 = 0.5;
 /// Maximum number of reported statements.
-const STATEMENTS: usize = 3;
+const STATEMENTS_MAX: usize = 3;
 
 /// Wait events with a common cause. Their names differ between versions of PostgreSQL, even in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +60,14 @@ pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
 }
 
 /// Share of active sessions whose wait event `selects` accepts, 0..=1; `None` if waits were not sampled.
-pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
+pub fn share(cell: &CellTrials<'_>, selects: impl Fn(&str) -> bool) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|trial| {
-        let all = |of: &dyn Fn(&str) -> bool| -> f64 {
-            sums(trial.samples, node, samples::PG_WAITS, of).iter().map(|it| it.1).sum()
+        let all = |selects: &dyn Fn(&str) -> bool| -> f64 {
+            sums(trial.samples, node, samples::PG_WAITS, selects).iter().map(|it| it.1).sum()
         };
         let every = all(&|_| true);
-        (every > 0.0).then(|| all(&of) / every)
+        (every > 0.0).then(|| all(&selects) / every)
     })
 }
 
@@ -86,7 +86,9 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
     let active = active(cell).ok_or(MissingInput::Server)?;
     // One session that waits for the disk at each commit is delayed as much as twenty. Without active sessions, none is
     // delayed.
-    let large = |class| class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING);
+    let large = |class| {
+        class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING_SESSIONS_MIN)
+    };
     let mut found = Vec::new();
     found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
     found.extend(large(WaitClass::Replicas).map(|share| Bound::SyncReplicas { share, active }));
@@ -118,7 +120,7 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     };
     let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();
     waited.sort_by(|a, b| b.1.total_cmp(&a.1));
-    waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
+    waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS_MAX).collect()
 }
 
 /// Finding on the most frequent wait event of active sessions. A session in state `running` does not wait.

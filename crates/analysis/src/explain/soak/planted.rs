@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 /// slice-to-slice correlation of its noise.
 struct PlantedTrend {
     name: &'static str,
-    what: TrendMetric,
+    metric: TrendMetric,
     shape: fn(f64) -> f64,
     noise: (f64, f64),
 }
@@ -37,17 +37,17 @@ fn size() -> TrendMetric {
 }
 
 /// Sawtooth from 0 to 1 with `teeth` periods.
-fn saw(t: f64, teeth: f64) -> f64 {
+fn sawtooth(t: f64, teeth: f64) -> f64 {
     (t * teeth).fract()
 }
 
 /// Curve that saturates at 1.
-fn filling(t: f64, tau: f64) -> f64 {
+fn saturating(t: f64, tau: f64) -> f64 {
     1.0 - (-t / tau).exp()
 }
 
-fn one(name: &'static str, what: TrendMetric, shape: fn(f64) -> f64, noise: (f64, f64)) -> PlantedTrend {
-    PlantedTrend { name, what, shape, noise }
+fn one(name: &'static str, metric: TrendMetric, shape: fn(f64) -> f64, noise: (f64, f64)) -> PlantedTrend {
+    PlantedTrend { name, metric, shape, noise }
 }
 
 fn leaking() -> Vec<PlantedTrend> {
@@ -58,13 +58,13 @@ fn leaking() -> Vec<PlantedTrend> {
         one(
             "memory, garbage collections",
             memory(),
-            |t| (300.0 + 120.0 * t + 40.0 * saw(t, 17.0)) * MIB,
+            |t| (300.0 + 120.0 * t + 40.0 * sawtooth(t, 17.0)) * MIB,
             (MIB, 0.0),
         ),
         one(
             "leaking memory and a filling cache",
             memory(),
-            |t| (100.0 + 40.0 * filling(t, 0.1) + 80.0 * t) * MIB,
+            |t| (100.0 + 40.0 * saturating(t, 0.1) + 80.0 * t) * MIB,
             (2.0 * MIB, 0.2),
         ),
         one("memory in steps", memory(), |t| (150.0 + 5.0 * (t * 15.0).floor()) * MIB, (MIB, 0.0)),
@@ -87,7 +87,7 @@ fn leaking() -> Vec<PlantedTrend> {
         one(
             "dead rows with a slow vacuum",
             dead(),
-            |t| 1000.0 + 90_000.0 * t + 20_000.0 * saw(t, 14.0),
+            |t| 1000.0 + 90_000.0 * t + 20_000.0 * sawtooth(t, 14.0),
             (500.0, 0.0),
         ),
         one("a database that grows", size(), |t| (800.0 + 300.0 * t) * MIB, (0.0, 0.0)),
@@ -108,19 +108,24 @@ fn leaking() -> Vec<PlantedTrend> {
 fn steady() -> Vec<PlantedTrend> {
     vec![
         one("memory at rest", memory(), |_| 200.0 * MIB, (2.0 * MIB, 0.0)),
-        one("files, opened and closed", files(), |t| 60.0 + 40.0 * saw(t, 19.0), (5.0, 0.6)),
+        one("files, opened and closed", files(), |t| 60.0 + 40.0 * sawtooth(t, 19.0), (5.0, 0.6)),
         one("memory, neighbours very much alike", memory(), |_| 200.0 * MIB, (4.0 * MIB, 0.9)),
         one(
             "a cache that fills at once",
             memory(),
-            |t| (100.0 + 300.0 * filling(t, 0.05)) * MIB,
+            |t| (100.0 + 300.0 * saturating(t, 0.05)) * MIB,
             (2.0 * MIB, 0.0),
         ),
-        one("a cache that fills", memory(), |t| (100.0 + 300.0 * filling(t, 0.15)) * MIB, (2.0 * MIB, 0.2)),
+        one(
+            "a cache that fills",
+            memory(),
+            |t| (100.0 + 300.0 * saturating(t, 0.15)) * MIB,
+            (2.0 * MIB, 0.2),
+        ),
         one(
             "a cache that fills slowly",
             memory(),
-            |t| (100.0 + 300.0 * filling(t, 0.3)) * MIB,
+            |t| (100.0 + 300.0 * saturating(t, 0.3)) * MIB,
             (3.0 * MIB, 0.0),
         ),
         one(
@@ -132,7 +137,7 @@ fn steady() -> Vec<PlantedTrend> {
         one(
             "a database that reuses its free space",
             size(),
-            |t| (800.0 + (60.0 * filling(t, 0.1)).floor()) * MIB,
+            |t| (800.0 + (60.0 * saturating(t, 0.1)).floor()) * MIB,
             (0.0, 0.0),
         ),
         one(
@@ -141,20 +146,30 @@ fn steady() -> Vec<PlantedTrend> {
             |t| if t < 0.7 { 200.0 * MIB } else { 225.0 * MIB },
             (4.0 * MIB, 0.0),
         ),
-        one("garbage, collected often", memory(), |t| (200.0 + 150.0 * saw(t, 23.0)) * MIB, (2.0 * MIB, 0.0)),
+        one(
+            "garbage, collected often",
+            memory(),
+            |t| (200.0 + 150.0 * sawtooth(t, 23.0)) * MIB,
+            (2.0 * MIB, 0.0),
+        ),
         one(
             "garbage, collected five times",
             memory(),
-            |t| (200.0 + 150.0 * saw(t, 5.0)) * MIB,
+            |t| (200.0 + 150.0 * sawtooth(t, 5.0)) * MIB,
             (2.0 * MIB, 0.0),
         ),
-        one("garbage, collected twice", memory(), |t| (200.0 + 150.0 * saw(t, 2.3)) * MIB, (2.0 * MIB, 0.0)),
-        one("dead rows, cleaned up", dead(), |t| 30_000.0 * saw(t, 7.0), (500.0, 0.0)),
-        one("dead rows, cleaned up once", dead(), |t| 30_000.0 * saw(t, 1.6), (500.0, 0.0)),
+        one(
+            "garbage, collected twice",
+            memory(),
+            |t| (200.0 + 150.0 * sawtooth(t, 2.3)) * MIB,
+            (2.0 * MIB, 0.0),
+        ),
+        one("dead rows, cleaned up", dead(), |t| 30_000.0 * sawtooth(t, 7.0), (500.0, 0.0)),
+        one("dead rows, cleaned up once", dead(), |t| 30_000.0 * sawtooth(t, 1.6), (500.0, 0.0)),
         one(
             "a pool that grows to its maximum",
             connections(),
-            |t| (20.0 * filling(t, 0.03)).round(),
+            |t| (20.0 * saturating(t, 0.03)).round(),
             (0.0, 0.0),
         ),
         one("connections that come and go", connections(), |_| 40.0, (3.0, 0.4)),
@@ -168,7 +183,7 @@ fn steady() -> Vec<PlantedTrend> {
         one(
             "p99 with checkpoints",
             TrendMetric::P99,
-            |t| if saw(t, 24.0) < 0.15 { 0.1 } else { 0.02 },
+            |t| if sawtooth(t, 24.0) < 0.15 { 0.1 } else { 0.02 },
             (0.002, 0.0),
         ),
         one("throughput as offered", TrendMetric::Throughput, |_| 650.0, (4.0, 0.0)),
@@ -184,10 +199,10 @@ fn verdict(planted: &PlantedTrend, seed: u64) -> TrendVerdict {
         let t = (n as f64 + 0.5) / 120.0;
         let value = (planted.shape)(t) + deviation * noise;
         // Connections and files are whole numbers.
-        let is_count = matches!(planted.what, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
+        let is_count = matches!(planted.metric, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
         (2.0 * t, if is_count { value.round() } else { value })
     };
-    trend(planted.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
+    trend(planted.metric.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
 }
 
 /// Number of seeds for which each metric is reported to leak or drift.
@@ -210,7 +225,8 @@ fn finds_planted_leaks_and_no_others() {
 #[test]
 fn resources_leak_and_other_metrics_drift() {
     for planted in leaking() {
-        let held = !matches!(planted.what, TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput);
+        let held =
+            !matches!(planted.metric, TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput);
         assert_eq!(
             verdict(&planted, 1),
             if held { TrendVerdict::Leak } else { TrendVerdict::Drift },

@@ -7,10 +7,10 @@
 //!    neighbours are too correlated for an interval, the metric moved by [`SCATTER_RATIO_MIN`] times the scatter around
 //!    the line.
 //! 2. The metric moved by a relevant amount: [`relevant_change`].
-//! 3. The trend continued from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. For
+//! 3. The trend continued from quarter to quarter: each of the three steps is at least [`STEP_SHARE_MIN`] of their mean. For
 //!    resources, steps are between the lowest tenths, because a resource that is sometimes released down to its start
 //!    is no leak.
-//! 4. The trend did not level off: in the second half the metric moved at least [`SLOWING`] times as fast as in the
+//! 4. The trend did not level off: in the second half the metric moved at least [`SLOWING_RATIO_MIN`] times as fast as in the
 //!    first.
 //!
 //! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its continuation is unknown.
@@ -23,39 +23,39 @@ use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 const WARMUP: f64 = 0.1;
 /// Minimum number of points, which are divided into quarters.
 const POINTS_MIN: usize = 24;
-const STEP: f64 = 0.25;
+const STEP_SHARE_MIN: f64 = 0.25;
 /// Ratio of the second half's slope to the first half's below which a series levels off. A cache that fills as 1 −
 /// e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ. A leak has 1.
-const SLOWING: f64 = 0.5;
+const SLOWING_RATIO_MIN: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
 /// Distance of the interval's ends from 0, as a share of the level, above which a slope that may be 0 is unknown.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// Trend of the points: hours and values in the unit of `what`, in order of time and about evenly spaced. At least one
+/// Trend of the points: hours and values in the unit of `metric`, in order of time and about evenly spaced. At least one
 /// point is required.
-pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
+pub fn trend(metric: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let (first, last) = (points[0].0, points[points.len() - 1].0);
     let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
     let points = &points[warm.min(points.len() - 1)..];
     let Some(line) = estimate(points) else {
         let value = points[0].1;
         let per_hour = FittedValue { value: 0.0, interval: None };
-        return Trend { metric: what, per_hour, from: value, to: value, verdict: TrendVerdict::Unknown };
+        return Trend { metric, per_hour, from: value, to: value, verdict: TrendVerdict::Unknown };
     };
-    let trend = verdict(&what, points, &line);
+    let trend = verdict(&metric, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
     // The line may extrapolate below zero, but values cannot be negative.
     let at = |hours: f64| line.value_at(hours).max(0.0);
-    Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: trend }
+    Trend { metric, per_hour, from: at(points[0].0), to: at(last), verdict: trend }
 }
 
-fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> TrendVerdict {
+fn verdict(metric: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> TrendVerdict {
     if points.len() < POINTS_MIN {
         return TrendVerdict::Unknown;
     }
     let span = points[points.len() - 1].0 - points[0].0;
     let level = quantile(&points.iter().map(|it| it.1.abs()).collect::<Vec<_>>(), 0.5);
-    let least = relevant_change(what, level);
+    let least = relevant_change(metric, level);
     match line.interval {
         Some((low, high)) if low <= 0.0 && high >= 0.0 => {
             let reach = low.abs().max(high) * span;
@@ -73,14 +73,14 @@ fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> T
     if line.slope.abs() * span < least {
         return TrendVerdict::Steady;
     }
-    let held = is_resource(what) && line.slope > 0.0;
+    let held = is_resource(metric) && line.slope > 0.0;
     let (before, after) = points.split_at(points.len() / 2);
     let halves = estimate(before).zip(estimate(after));
     let Some((before, after)) = halves else { return TrendVerdict::Unknown };
     let steps = steps(points, held);
     let mean = steps.iter().sum::<f64>() / 3.0;
-    let goes_on = mean * line.slope > 0.0 && steps.iter().all(|it| it / mean >= STEP);
-    let slows = after.slope * line.slope <= 0.0 || after.slope.abs() < SLOWING * before.slope.abs();
+    let goes_on = mean * line.slope > 0.0 && steps.iter().all(|it| it / mean >= STEP_SHARE_MIN);
+    let slows = after.slope * line.slope <= 0.0 || after.slope.abs() < SLOWING_RATIO_MIN * before.slope.abs();
     match (goes_on && !slows, held) {
         (true, true) => TrendVerdict::Leak,
         (true, false) => TrendVerdict::Drift,
@@ -116,8 +116,8 @@ fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
 }
 
 /// True if the metric is a finite resource.
-fn is_resource(what: &TrendMetric) -> bool {
-    match what {
+fn is_resource(metric: &TrendMetric) -> bool {
+    match metric {
         TrendMetric::Memory { .. }
         | TrendMetric::Connections { .. }
         | TrendMetric::DeadRows { .. }
@@ -128,9 +128,9 @@ fn is_resource(what: &TrendMetric) -> bool {
 }
 
 /// Smallest relevant change within the trial: a share of the level, and at least an absolute amount.
-fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
+fn relevant_change(metric: &TrendMetric, level: f64) -> f64 {
     const MIB: f64 = 1_048_576.0;
-    let (share, least) = match what {
+    let (share, least) = match metric {
         TrendMetric::Memory { .. } | TrendMetric::Size { .. } => (0.01, MIB),
         TrendMetric::Connections { .. } | TrendMetric::Files { .. } => (0.01, 2.0),
         TrendMetric::DeadRows { .. } => (0.05, 1000.0),

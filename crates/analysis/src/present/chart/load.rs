@@ -95,19 +95,19 @@ impl LoadSeries {
         point.seconds += (second.interval.to - second.interval.from).as_secs_f64();
         point.offered += second.interval.started;
         point.delivered.resize(operations, 0);
-        for (number, of) in second.interval.scripts.iter().enumerate() {
-            point.offered += of.dropped;
-            point.dropped += of.dropped;
-            point.delivered[number] += of.ok - of.late;
-            all.add(&of.response);
+        for (number, script) in second.interval.scripts.iter().enumerate() {
+            point.offered += script.dropped;
+            point.dropped += script.dropped;
+            point.delivered[number] += script.ok - script.late;
+            all.add(&script.response);
             if let Some(count) = unanswered.get_mut(number) {
-                *count += of.unanswered();
+                *count += script.unanswered();
             }
             if let Some(one) = by_operation.get_mut(number) {
-                one.add(&of.response);
+                one.add(&script.response);
             }
-            count(&mut self.codes, point, FailureClass::Failed, &of.failed);
-            count(&mut self.codes, point, FailureClass::Unknown, &of.unknown);
+            count(&mut self.codes, point, FailureClass::Failed, &script.failed);
+            count(&mut self.codes, point, FailureClass::Unknown, &script.unknown);
         }
         count(&mut self.codes, point, FailureClass::Refused, &second.interval.refused);
         point.in_flight = (point.in_flight.0 + second.in_flight, point.in_flight.1 + 1);
@@ -135,19 +135,19 @@ impl LoadSeries {
                     .add(kind, ChartSeriesKind::Quantile(q), label, |it| it.by_operation.get(number)?[place]);
             }
         }
-        for (place, (_, what)) in QUANTILES.into_iter().enumerate() {
-            tracks.add(ChartKind::Response, what, None, |it| it.quantiles[place]);
+        for (place, (_, series_kind)) in QUANTILES.into_iter().enumerate() {
+            tracks.add(ChartKind::Response, series_kind, None, |it| it.quantiles[place]);
         }
         tracks.add(ChartKind::Response, ChartSeriesKind::Max, None, |it| it.max);
         let mut codes: Vec<(usize, &(FailureClass, String))> = self.codes.iter().enumerate().collect();
         codes.sort_by_key(|(_, (class, code))| (*class as u8, code == OTHER, code));
         for (place, (class, code)) in codes {
-            let what = match class {
+            let series_kind = match class {
                 FailureClass::Failed => ChartSeriesKind::Failed,
                 FailureClass::Unknown => ChartSeriesKind::Unknown,
                 FailureClass::Refused => ChartSeriesKind::Refused,
             };
-            tracks.add(ChartKind::Failures, what, Some(code), |point| {
+            tracks.add(ChartKind::Failures, series_kind, Some(code), |point| {
                 point.rate(point.failures.get(place).copied().unwrap_or_default())
             });
         }
@@ -208,16 +208,18 @@ impl OpenPoint {
 
     fn to_point(&self) -> LoadPoint {
         // A quantile among the arrivals without an answer is not drawn.
-        let at = |histogram: &HistogramSum, q: f64, unanswered| {
+        let quantile_at = |histogram: &HistogramSum, q: f64, unanswered| {
             histogram.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };
         let unanswered = self.unanswered.iter().sum();
         let each = self.by_operation.iter().zip(&self.unanswered);
         LoadPoint {
-            quantiles: QUANTILES.map(|(q, _)| at(&self.all, q, unanswered)),
+            quantiles: QUANTILES.map(|(q, _)| quantile_at(&self.all, q, unanswered)),
             max: self.all.max().filter(|_| unanswered == 0).map(Nanos::as_secs_f64),
-            by_operation: each.map(|(it, unanswered)| OF_OPERATION.map(|q| at(it, q, *unanswered))).collect(),
-            lag: LAG.map(|q| at(&self.lag, q, 0)),
+            by_operation: each
+                .map(|(it, unanswered)| OF_OPERATION.map(|q| quantile_at(it, q, *unanswered)))
+                .collect(),
+            lag: LAG.map(|q| quantile_at(&self.lag, q, 0)),
             ..self.point.clone()
         }
     }
@@ -233,15 +235,15 @@ impl SeriesBuilder<'_> {
     fn add(
         &mut self,
         kind: ChartKind,
-        what: ChartSeriesKind,
+        series_kind: ChartSeriesKind,
         label: Option<&str>,
-        of: impl Fn(&LoadPoint) -> Option<f64>,
+        value: impl Fn(&LoadPoint) -> Option<f64>,
     ) {
-        if self.points.iter().any(|it| of(it).is_some()) {
-            let values = self.points[self.from..].iter().map(|it| of(it)).collect();
+        if self.points.iter().any(|it| value(it).is_some()) {
+            let values = self.points[self.from..].iter().map(|it| value(it)).collect();
             self.all.push((
                 kind,
-                ChartSeries { kind: what, node: None, label: label.map(str::to_owned), values },
+                ChartSeries { kind: series_kind, node: None, label: label.map(str::to_owned), values },
             ));
         }
     }

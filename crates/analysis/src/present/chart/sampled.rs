@@ -11,8 +11,8 @@ use std::ops::Range;
 struct SeriesRule {
     series: &'static str,
     kind: ChartKind,
-    what: ChartSeriesKind,
-    how: SeriesKind,
+    series_kind: ChartSeriesKind,
+    sample_kind: SeriesKind,
     /// Use of the series' labels.
     label: LabelRule,
     /// Rank of the rule. If a node has several series, those of the lowest rank are drawn.
@@ -49,12 +49,12 @@ const WAITS_MAX: usize = 8;
 const fn row(
     series: &'static str,
     kind: ChartKind,
-    what: ChartSeriesKind,
-    how: SeriesKind,
+    series_kind: ChartSeriesKind,
+    sample_kind: SeriesKind,
     label: LabelRule,
     rank: u8,
 ) -> SeriesRule {
-    SeriesRule { series, kind, what, how, label, rank }
+    SeriesRule { series, kind, series_kind, sample_kind, label, rank }
 }
 
 /// Rules in the order of the chart series.
@@ -179,7 +179,7 @@ impl SampledSeries {
         let Some(source) = known else { return };
         let at = sample.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
-        if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
+        if line.as_ref().is_some_and(|it| RULES[it.row].sample_kind == SeriesKind::Counter) {
             let line = line.expect("the source has a line");
             let Some((before, value)) = source.last.replace((at, sample.value)) else { return };
             let duration = at - before;
@@ -213,23 +213,23 @@ impl SampledSeries {
 
     fn source(&mut self, sample: &Sample) -> Option<SourceState> {
         let row = RULES.iter().position(|row| row.series == sample.series)?;
-        let SeriesRule { how, label, kind, what, rank, .. } = &RULES[row];
+        let SeriesRule { sample_kind, label, kind, series_kind, rank, .. } = &RULES[row];
         if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*sample.label)) {
             return None;
         }
         let label = (*label == LabelRule::Each).then(|| sample.label.to_string());
-        let family = match how {
+        let family = match sample_kind {
             SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
             SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", sample.series, sample.label),
         };
         let family = self.family(&sample.node, family);
         let source = SourceState { line: None, family, last: None, period: f64::INFINITY };
-        if matches!(how, SeriesKind::Presence(_)) {
+        if matches!(sample_kind, SeriesKind::Presence(_)) {
             return Some(source);
         }
         let known = self.lines.iter().position(|line| {
-            let of = &RULES[line.row];
-            (of.kind, of.what, of.rank) == (*kind, *what, *rank)
+            let rule = &RULES[line.row];
+            (rule.kind, rule.series_kind, rule.rank) == (*kind, *series_kind, *rank)
                 && line.node == sample.node
                 && line.label == label
         });
@@ -262,15 +262,15 @@ impl SampledSeries {
         waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
         let rest = waits.split_off(waits.len().min(WAITS_MAX));
         let several = |series: &SeriesState| {
-            let of = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].what);
-            self.lines.iter().any(|other| of(other) == of(series) && other.node != series.node)
+            let kinds = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].series_kind);
+            self.lines.iter().any(|other| kinds(other) == kinds(series) && other.node != series.node)
         };
         let track = |series: &SeriesState| {
-            let SeriesRule { kind, what, .. } = RULES[series.row];
+            let SeriesRule { kind, series_kind, .. } = RULES[series.row];
             let values = points.clone().map(|point| self.value(series, point)).collect();
             let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(series);
             let node = is_named.then(|| series.node.clone());
-            (kind, ChartSeries { kind: what, node, label: series.label.clone(), values })
+            (kind, ChartSeries { kind: series_kind, node, label: series.label.clone(), values })
         };
         let mut tracks: Vec<(ChartKind, ChartSeries)> = lines.into_iter().chain(waits).map(track).collect();
         if !rest.is_empty() {
@@ -286,10 +286,12 @@ impl SampledSeries {
     }
 
     fn is_drawn(&self, line: &SeriesState, points: usize) -> bool {
-        let SeriesRule { kind, what, rank, .. } = &RULES[line.row];
+        let SeriesRule { kind, series_kind, rank, .. } = &RULES[line.row];
         let same = |series: &SeriesState| {
-            let of = &RULES[series.row];
-            (of.kind, of.what) == (*kind, *what) && series.node == line.node && series.label == line.label
+            let rule = &RULES[series.row];
+            (rule.kind, rule.series_kind) == (*kind, *series_kind)
+                && series.node == line.node
+                && series.label == line.label
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
@@ -309,15 +311,15 @@ impl SampledSeries {
     }
 
     fn value(&self, line: &SeriesState, point: usize) -> Option<f64> {
-        let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
-        if RULES[line.row].how == SeriesKind::Counter {
-            let (grown, seconds) = of(point);
+        let sum_at = |at: usize| line.sums.get(at).copied().unwrap_or_default();
+        if RULES[line.row].sample_kind == SeriesKind::Counter {
+            let (grown, seconds) = sum_at(point);
             // A smaller part of a point is too short for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];
         let moments = |at: usize| family.moments.get(at).copied().unwrap_or_default();
-        let mean = |at: usize| of(at).0 / f64::from(moments(at).0);
+        let mean = |at: usize| sum_at(at).0 / f64::from(moments(at).0);
         if moments(point).0 > 0 {
             return Some(mean(point));
         }

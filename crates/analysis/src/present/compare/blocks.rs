@@ -235,7 +235,7 @@ impl BinSums {
     /// Influence of each bin on the figure. It is linear, so its correlation equals that of the figure.
     fn influence(&self, total_sums: &FigureSums) -> Vec<f64> {
         let level = total_sums.figure().unwrap_or_default();
-        let of = |sums: &FigureSums| match sums {
+        let bin_influence = |sums: &FigureSums| match sums {
             FigureSums::Rate { delivered, .. } => *delivered,
             FigureSums::Share { errors, executed } => errors - level * executed,
             FigureSums::Quantile { q, below, all, grid } => {
@@ -243,7 +243,7 @@ impl BinSums {
                 q * all - below[at]
             }
         };
-        self.rows.iter().map(of).collect()
+        self.rows.iter().map(bin_influence).collect()
     }
 
     /// Blocks of `length` bins from each start, wrapping around.

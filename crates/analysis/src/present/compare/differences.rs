@@ -41,7 +41,7 @@ pub fn differences(
 ) -> Vec<Difference> {
     let [base, run] = [base, run].map(|(experiment, environment, cell)| facts(experiment, environment, cell));
     // A node that only one cell has is the subject of the comparison, so its path and its limits do not make it unfair.
-    let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
+    let has = |facts: &[Fact], node: &str| facts.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
     let new = |fact: &Fact| {
         let node = fact.path.split('.').next().unwrap_or_default();
         has(&base, node) != has(&run, node)
@@ -53,7 +53,8 @@ pub fn differences(
             paths.push((subject, &fact.path));
         }
     }
-    let value = |of: &[Fact], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
+    let value =
+        |facts: &[Fact], path: &str| facts.iter().find(|it| it.path == path).map(|it| it.value.clone());
     let one = |(subject, path): (DifferenceSubject, &str)| {
         let (base, run) = (value(&base, path), value(&run, path));
         let on_purpose = |parent: &String| {
@@ -177,11 +178,11 @@ impl FactList {
     }
 
     fn node(&mut self, node: &Node) {
-        let at = |key: &str| format!("{}.{key}", node.name);
+        let full_path = |key: &str| format!("{}.{key}", node.name);
         let is_server = matches!(node.kind, NodeKind::Postgres(_));
         self.push(
             if is_server { DifferenceSubject::Server } else { DifferenceSubject::Setting },
-            at("kind"),
+            full_path("kind"),
             node.kind.key(),
         );
         // An attached node is identified by its address.
@@ -191,46 +192,46 @@ impl FactList {
                 Transport::Tcp => "tcp",
                 Transport::Tls => "tls",
             };
-            self.push(DifferenceSubject::Transport, at("transport"), transport);
+            self.push(DifferenceSubject::Transport, full_path("transport"), transport);
         }
         self.limits(&node.name, &node.limits);
         let set = DifferenceSubject::Setting;
         let mut settings: &[(String, String)] = &[];
         match &node.kind {
             NodeKind::Postgres(postgres) => {
-                self.push_some(DifferenceSubject::Server, at("version"), postgres.version);
-                self.push(set, at("max_connections"), postgres.max_connections);
+                self.push_some(DifferenceSubject::Server, full_path("version"), postgres.version);
+                self.push(set, full_path("max_connections"), postgres.max_connections);
                 settings = &postgres.settings;
             }
             NodeKind::Pooler(pooler) => {
                 let options = pooler.product.pooler.as_ref().map_or(&[][..], |it| it.options);
-                self.push(set, at("mode"), pooler.mode.key());
-                self.push(set, at("size"), pooler.size);
-                self.push(set, at("max_client_conn"), pooler.max_client_conn);
+                self.push(set, full_path("mode"), pooler.mode.key());
+                self.push(set, full_path("size"), pooler.size);
+                self.push(set, full_path("max_client_conn"), pooler.max_client_conn);
                 if options.contains(&"workers") {
-                    self.push(set, at("workers"), pooler.workers);
+                    self.push(set, full_path("workers"), pooler.workers);
                 }
                 if options.contains(&"pool_timeout") {
-                    self.push(set, at("pool_timeout"), format_duration(pooler.pool_timeout));
+                    self.push(set, full_path("pool_timeout"), format_duration(pooler.pool_timeout));
                 }
                 settings = &pooler.settings;
             }
             NodeKind::Balancer(balancer) => {
-                self.push_some(set, at("maxconn"), balancer.maxconn);
-                self.push(set, at("queue_timeout"), format_duration(balancer.queue_timeout));
-                self.push_some(set, at("check"), balancer.check.map(format_duration));
-                self.push_some(set, at("retries"), balancer.retries);
+                self.push_some(set, full_path("maxconn"), balancer.maxconn);
+                self.push(set, full_path("queue_timeout"), format_duration(balancer.queue_timeout));
+                self.push_some(set, full_path("check"), balancer.check.map(format_duration));
+                self.push_some(set, full_path("retries"), balancer.retries);
             }
             NodeKind::Service(service) => {
-                self.push(set, at("command"), service.command.join(" "));
-                self.push_some(DifferenceSubject::Transport, at("url"), service.url.as_ref());
-                self.push(set, at("copies"), service.copies);
+                self.push(set, full_path("command"), service.command.join(" "));
+                self.push_some(DifferenceSubject::Transport, full_path("url"), service.url.as_ref());
+                self.push(set, full_path("copies"), service.copies);
                 settings = &service.env;
             }
             NodeKind::Attached(AttachedNode { dsn, admin, product, .. }) => {
-                self.push(set, at("role"), product.key);
-                self.push(DifferenceSubject::Transport, at("dsn"), dsn);
-                self.push_some(set, at("admin"), admin.as_ref());
+                self.push(set, full_path("role"), product.key);
+                self.push(DifferenceSubject::Transport, full_path("dsn"), dsn);
+                self.push_some(set, full_path("admin"), admin.as_ref());
             }
         }
         for (key, value) in settings {
@@ -255,16 +256,16 @@ impl FactList {
     }
 
     fn limits(&mut self, node: &str, limits: &Limits) {
-        let at = |key: &str| format!("{node}.limits.{key}");
-        self.push_some(DifferenceSubject::Limit, at("cpu"), limits.cpu);
-        self.push_some(DifferenceSubject::Limit, at("memory"), limits.memory.map(format_bytes));
-        self.push_some(DifferenceSubject::Limit, at("read_iops"), limits.read_iops);
-        self.push_some(DifferenceSubject::Limit, at("write_iops"), limits.write_iops);
-        self.push_some(DifferenceSubject::Limit, at("read_bps"), limits.read_bps.map(format_bytes));
-        self.push_some(DifferenceSubject::Limit, at("write_bps"), limits.write_bps.map(format_bytes));
+        let full_path = |key: &str| format!("{node}.limits.{key}");
+        self.push_some(DifferenceSubject::Limit, full_path("cpu"), limits.cpu);
+        self.push_some(DifferenceSubject::Limit, full_path("memory"), limits.memory.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, full_path("read_iops"), limits.read_iops);
+        self.push_some(DifferenceSubject::Limit, full_path("write_iops"), limits.write_iops);
+        self.push_some(DifferenceSubject::Limit, full_path("read_bps"), limits.read_bps.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, full_path("write_bps"), limits.write_bps.map(format_bytes));
         if !limits.cpus.is_empty() {
             let cpus: Vec<String> = limits.cpus.iter().map(u32::to_string).collect();
-            self.push(DifferenceSubject::Limit, at("cpus"), cpus.join(","));
+            self.push(DifferenceSubject::Limit, full_path("cpus"), cpus.join(","));
         }
     }
 
@@ -291,14 +292,14 @@ impl FactList {
             Content::Books { rows } => push("books.rows", rows.to_string()),
             Content::Declared(tables) => {
                 for table in tables {
-                    let at = |key: &str| format!("tables.{}.{key}", table.name);
-                    push(&at("rows"), table.rows.to_string());
-                    push(&at("primary_key"), table.primary_key.join(", "));
-                    push(&at("indexes"), table.indexes.join("; "));
+                    let full_path = |key: &str| format!("tables.{}.{key}", table.name);
+                    push(&full_path("rows"), table.rows.to_string());
+                    push(&full_path("primary_key"), table.primary_key.join(", "));
+                    push(&full_path("indexes"), table.indexes.join("; "));
                     for column in &table.columns {
                         // Value generators have many forms. Any change makes the dataset different.
                         let drawn = (&column.sql_type, &column.generator, column.null_fraction);
-                        push(&at(&format!("columns.{}", column.name)), format!("{drawn:?}"));
+                        push(&full_path(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }
                 }
             }

@@ -32,10 +32,10 @@ enum Bound {
 
 /// Parses one condition. `operations` are the names in all runs.
 pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
-    let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
         let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        RuleDiagnostic { offset: at(part), found, hint: instead }
+        RuleDiagnostic { offset: offset(part), found, hint: instead }
     };
     let Some(sign) = text.rfind(['>', '<']) else {
         return Err(wrong(text.trim(), "a condition such as `p99 > +10%`".into()));
@@ -103,8 +103,9 @@ impl FailCondition {
         only: Option<&str>,
     ) -> comparison::ConditionResult {
         let operation = self.operation.as_deref().filter(|it| Some(*it) != only);
-        let of = |it: &&MetricComparison| it.metric == self.metric && it.operation.as_deref() == operation;
-        let figure = cell.figures.iter().find(of);
+        let is_judged =
+            |it: &&MetricComparison| it.metric == self.metric && it.operation.as_deref() == operation;
+        let figure = cell.figures.iter().find(is_judged);
         let (value, interval, unit, bound) = match (self.bound, figure) {
             (Bound::Change(bound), figure) => {
                 let (value, interval) = figure.map_or((None, None), change);

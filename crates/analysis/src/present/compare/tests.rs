@@ -111,27 +111,27 @@ impl SimulatedSystem {
     }
 
     /// Comparison of two runs. Response times of the second run are `slow` times as long.
-    fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
+    fn compared(&self, design: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
         let draw = &mut SplitMix64(seed);
         let mut both = [Vec::new(), Vec::new()];
-        let trials = how.base.max(how.run);
+        let trials = design.base.max(design.run);
         for repetition in 0..trials {
             for (side, trials) in both.iter_mut().enumerate() {
-                let of = if side == 0 { how.base } else { how.run };
+                let of = if side == 0 { design.base } else { design.run };
                 if repetition < of {
                     let at = f64::from(repetition) / f64::from(of);
-                    let first = if how.alternating {
+                    let first = if design.alternating {
                         2 * repetition as u64
                     } else {
                         (repetition + 100 * side as u32).into()
                     };
                     let slow = if side == 0 { 1.0 } else { slow };
                     let begun_ms = 100 * (first + side as u64);
-                    trials.push(self.trial(repetition, at, slow, how.seconds, begun_ms, draw));
+                    trials.push(self.trial(repetition, at, slow, design.seconds, begun_ms, draw));
                 }
             }
         }
-        let options = CompareOptions { by_time: how.by_time, seed, ..CompareOptions::default() };
+        let options = CompareOptions { by_time: design.by_time, seed, ..CompareOptions::default() };
         let (mut figures, tests) = figures(&both[0], &both[1], &options);
         decide(figures.iter_mut().collect(), &tests);
         figures
@@ -153,14 +153,14 @@ struct ComparisonTally {
 impl ComparisonTally {
     fn measure(
         system: SimulatedSystem,
-        how: TrialDesign,
+        design: TrialDesign,
         slow: f64,
         comparisons: u32,
         seed: u64,
     ) -> ComparisonTally {
         let mut tally = ComparisonTally { of: comparisons, ..ComparisonTally::default() };
         for n in 0..u64::from(comparisons) {
-            let figures = system.compared(how, slow, seed.wrapping_mul(1_000_003) + n);
+            let figures = system.compared(design, slow, seed.wrapping_mul(1_000_003) + n);
             let claims =
                 |it: &MetricComparison| matches!(it.verdict, ChangeVerdict::Higher | ChangeVerdict::Lower);
             tally.claims += u32::from(figures.iter().any(claims));
@@ -251,13 +251,13 @@ fn rounds() -> Option<u32> {
 fn comparisons_of_equal_systems_rarely_show_a_difference() {
     println!("{HEADING}");
     let rounds = rounds();
-    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
+    for (number, (name, system, design)) in CASES.into_iter().enumerate() {
         if rounds.is_none() && !SHARE.contains(&number) {
             continue;
         }
         let of = rounds.unwrap_or(12);
         let seed = 500 + number as u64;
-        let tally = ComparisonTally::measure(system, how, 1.0, of, seed);
+        let tally = ComparisonTally::measure(system, design, 1.0, of, seed);
         println!("{}", line(name, &tally));
         // At most 5 %, plus three deviations if there are few rounds.
         let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
@@ -272,17 +272,18 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
 #[test]
 fn comparisons_detect_large_effects_but_never_in_single_trials() {
     for number in SHARE {
-        let (name, system, how) = CASES[number];
-        let tally = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
-        let single = how.base + how.run == 2 && !how.by_time;
+        let (name, system, design) = CASES[number];
+        let tally = ComparisonTally::measure(system, design, 1.5, 4, 300 + number as u64);
+        let single = design.base + design.run == 2 && !design.by_time;
         assert_eq!(tally.detected, if single { 0 } else { 4 }, "{name}");
         assert!(!single || tally.claims == 0, "single trials do not show how far trials differ");
     }
     let Some(rounds) = rounds() else { return };
     println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");
-    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
+    for (number, (name, system, design)) in CASES.into_iter().enumerate() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
-            let tally = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
+            let tally =
+                ComparisonTally::measure(system, design, slow, rounds.div_ceil(3), 900 + number as u64);
             format!("{:>7.0}", 100.0 * f64::from(tally.detected) / f64::from(tally.of))
         });
         println!("{name:<55} {}", power.concat());

@@ -317,7 +317,7 @@ mod tests {
         Tick { second, interval, in_flight: 0, samples: Vec::new() }
     }
 
-    fn gathered(ticks: u64) -> Vec<OperationFigures> {
+    fn collected(ticks: u64) -> Vec<OperationFigures> {
         let mut gather = TrialCollector { bins_max: 10, ..TrialCollector::new(vec!["a".into(), "b".into()]) };
         (0..ticks).for_each(|second| gather.push(&tick(second, 1 + second % 3, 20)));
         gather.finish(Nanos::from_secs(ticks), &[])
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn collects_figures_and_bins_of_each_operation() {
-        let groups = gathered(18);
+        let groups = collected(18);
         let line = |figures: &OperationFigures| {
             let (times, bins) =
                 (figures.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), figures.bins.len());
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn merges_bins_of_long_trials() {
         for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
-            let figures = &gathered(ticks)[0];
+            let figures = &collected(ticks)[0];
             assert_eq!((figures.bins.len(), figures.bin), (bins, seconds), "{ticks}");
             let delivered: u64 = figures.bins.iter().map(|it| it.delivered).sum();
             assert_eq!(delivered, 20 * seconds as u64 * bins as u64, "{ticks}");

@@ -72,8 +72,8 @@ pub struct TrialPassage<'a> {
 pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let each: Vec<Vec<HopMetrics>> = valid(trials).map(|it| trial_hops(setup, processors, it)).collect();
     let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
-    let of = |place: usize| each.iter().map(|it| &it[place]).collect::<Vec<_>>();
-    names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
+    let node_hops = |place: usize| each.iter().map(|it| &it[place]).collect::<Vec<_>>();
+    names.enumerate().map(|(place, name)| median_of_trials(name, &node_hops(place))).collect()
 }
 
 /// Resources used by the nodes that start as a cell's replicas, even if one of them is promoted, as medians over its
@@ -94,7 +94,7 @@ fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a Tri
 
 /// Medians over the trials for one node.
 fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
-    let middle = |of: fn(&HopMetrics) -> Option<f64>| median(each.iter().filter_map(|it| of(it)));
+    let middle = |field: fn(&HopMetrics) -> Option<f64>| median(each.iter().filter_map(|it| field(it)));
     HopMetrics {
         node: name.to_owned(),
         tls: each.iter().find_map(|it| it.tls.clone()),

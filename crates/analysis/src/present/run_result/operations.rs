@@ -55,7 +55,7 @@ fn operation_result(
     (window, longest): (f64, Nanos),
     limit: Option<Nanos>,
 ) -> OperationResult {
-    let sum = |of: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| of(it)).sum() };
+    let sum = |counter: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| counter(it)).sum() };
     let rate = |count: f64| PerSecond(count / window);
     let (mut response, mut service) = (HistogramSum::new(), HistogramSum::new());
     for part in parts {
@@ -92,13 +92,15 @@ fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeF
 
 /// Smallest bound on response times among the objectives of this operation, or of all operations.
 fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
-    let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
-    let bounds = of.filter(|it| it.operation == operation).filter_map(|objective| match objective.figure {
-        ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(objective.bound),
-        ObjectiveMetric::Mean | ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => {
-            None
-        }
-    });
+    let objectives = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
+    let bounds =
+        objectives.filter(|it| it.operation == operation).filter_map(|objective| match objective.figure {
+            ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(objective.bound),
+            ObjectiveMetric::Mean
+            | ObjectiveMetric::Errors
+            | ObjectiveMetric::Dropped
+            | ObjectiveMetric::Tps => None,
+        });
     bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
 }
 

@@ -96,8 +96,9 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
     texts.dedup();
     let merged = |text: &str| {
         let its: Vec<&StatementStats> = each.iter().filter_map(|it| it.get(text)).collect();
-        let middle = |of: fn(&StatementStats) -> f64| median(its.iter().map(|it| of(it))).unwrap_or_default();
-        let known = |of: fn(&StatementStats) -> Option<f64>| median(its.iter().filter_map(|it| of(it)));
+        let middle =
+            |field: fn(&StatementStats) -> f64| median(its.iter().map(|it| field(it))).unwrap_or_default();
+        let known = |field: fn(&StatementStats) -> Option<f64>| median(its.iter().filter_map(|it| field(it)));
         StatementStats {
             text: text.to_owned(),
             calls: middle(|it| it.calls),

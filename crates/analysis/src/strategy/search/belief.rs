@@ -19,7 +19,7 @@ pub(super) struct TrialVote {
 /// Share of trials with a result unrelated to their level.
 const LAPSE: f64 = 0.02;
 /// Share of trials with a result unrelated to their level, directly after an overloaded level.
-const LAPSE_TIRED: f64 = 0.15;
+const LAPSE_AFTER_OVERLOAD: f64 = 0.15;
 /// Blurs (in the logarithm of the level) and their prior probabilities. The first three cover queues of usual length.
 /// The last one covers a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
@@ -129,7 +129,7 @@ impl TrialVote {
         if self.held {
             held_probability(self.at, edge, blur, LAPSE)
         } else {
-            let lapse = if self.after_overload { LAPSE_TIRED } else { LAPSE };
+            let lapse = if self.after_overload { LAPSE_AFTER_OVERLOAD } else { LAPSE };
             1.0 - held_probability(self.at, edge, blur, lapse)
         }
     }

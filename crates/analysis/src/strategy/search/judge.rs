@@ -26,7 +26,7 @@ const DISPERSION: f64 = 2.4;
 /// of ten windows, so its votes are split about evenly. At 95 % of its capacity, almost no window exceeds this.
 const GROWTH_DEVIATIONS: f64 = 0.5;
 /// Standard deviations by which chance may lower a delivered share.
-const CHANCE: f64 = 2.0;
+const CHANCE_DEVIATIONS: f64 = 2.0;
 /// Minimum number of seconds from which a trend is computed.
 const SECONDS_MIN: usize = 8;
 /// Share of arrivals that wait for a client, above which chance does not explain the waits.
@@ -100,8 +100,8 @@ fn level_outcome(
     objectives: &[ObjectiveResult],
     fired: Option<&StopEvent>,
 ) -> LevelOutcome {
-    if let Some(why) = summary.validity.reasons.iter().map(stop_reason).next() {
-        return LevelOutcome::Invalid { reason: why };
+    if let Some(reason) = summary.validity.reasons.iter().map(stop_reason).next() {
+        return LevelOutcome::Invalid { reason };
     }
     if validity::ended_early(summary) {
         return LevelOutcome::Invalid {
@@ -115,16 +115,16 @@ fn level_outcome(
         .or_else(|| broken.map(|it| OverloadReason::Objective { text: it.objective.clone() }))
         .or_else(|| open.then(|| falls_behind(step.level, seconds, objectives)).flatten())
         .or_else(|| open.then(|| backlog_grows(step.level, seconds)).flatten());
-    if let Some(why) = broke {
+    if let Some(reason) = broke {
         let down = !summary.outages.is_empty();
         let slow = down
-            || matches!(why, OverloadReason::Rule { .. })
+            || matches!(reason, OverloadReason::Rule { .. })
             || broken.is_some_and(|it| is_broken_by_service_time(it, summary));
         return match reached_cap(summary) {
             Some(clients) if !slow => {
                 LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
             }
-            _ => LevelOutcome::No { reason: why },
+            _ => LevelOutcome::No { reason },
         };
     }
     match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
@@ -205,7 +205,7 @@ fn falls_behind(
     let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
     let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
     let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
-    let deviation = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
+    let deviation = CHANCE_DEVIATIONS * (DISPERSION / 2.0 / offered).sqrt();
     let share = delivered / offered;
     (offered > 0.0 && share < DELIVERED_SHARE_MIN - deviation).then_some(OverloadReason::FellBehind { share })
 }
@@ -330,7 +330,7 @@ mod tests {
                 format!("growing {per_second:.1}")
             }
             LevelOutcome::No { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
-            LevelOutcome::Invalid { reason: why } => format!("? {why:?}"),
+            LevelOutcome::Invalid { reason } => format!("? {reason:?}"),
         };
         assert_eq!(short, expected);
     }

@@ -74,13 +74,13 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     Some((low.min(level), high.max(level)))
 }
 
-/// First element of the most frequent kind; `kind` maps an element to its kind.
-fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
+/// Copy of the first element of the most frequent kind; `copy` makes the copy.
+fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, copy: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;
     let often = |it: &T| all.iter().filter(|other| kind(other) == kind(it)).count();
     let greatest = all.iter().map(|it| often(it)).max()?;
-    all.iter().find(|it| often(it) == greatest).map(|it| own(it))
+    all.iter().find(|it| often(it) == greatest).map(|it| copy(it))
 }
 
 #[cfg(test)]

@@ -252,8 +252,8 @@ fn bisect(most: f64, too_much: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// Time at which the first server becomes free.
-fn next_free_server(of: &mut [f64]) -> Option<&mut f64> {
-    of.iter_mut().min_by(|a, b| a.total_cmp(b))
+fn next_free_server(free_at: &mut [f64]) -> Option<&mut f64> {
+    free_at.iter_mut().min_by(|a, b| a.total_cmp(b))
 }
 
 fn base() -> &'static Summary {

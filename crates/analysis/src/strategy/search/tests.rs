@@ -35,7 +35,7 @@ const KINDS: [Kind; 6] =
     [Kind::Exponential, Kind::LogNormal, Kind::Drifting, Kind::TwoStates, Kind::Metastable, Kind::Noisy];
 
 /// Random system of this kind, its capacity, and the start level of the search.
-fn invent(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
+fn random_system(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
     let mut rng = SplitMix64(seed.wrapping_mul(0x1234_5678_9abc_def1));
     let mut between = |low: f64, high: f64| low * (high / low).powf(rng.uniform());
     let capacity = between(200.0, 2000.0);
@@ -113,7 +113,7 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
     let max = MaxSearch::DEFAULT;
     let mut all = Score::default();
     for seed in seeds {
-        let (mut system, truth, start) = invent(kind, seed);
+        let (mut system, truth, start) = random_system(kind, seed);
         let done = search(&max, start, &mut system);
         let result: SearchResult = answer(&max, &done);
         all.searches += 1;
@@ -161,7 +161,8 @@ fn describe_steps(done: &[StepResult], truth: f64) -> String {
 }
 
 fn print(kind: Kind, score: &Score) {
-    let at = |q: f64| score.errors.get((q * score.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+    let quantile =
+        |q: f64| score.errors.get((q * score.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     println!(
         "{:12} {:4} searches {:4} answers {:4} within 5 % {:4} in the interval ({} below); error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
         format!("{kind:?}"),
@@ -170,9 +171,9 @@ fn print(kind: Kind, score: &Score) {
         score.near,
         score.covered,
         score.below,
-        at(0.025),
-        at(0.5),
-        at(0.975),
+        quantile(0.025),
+        quantile(0.5),
+        quantile(0.975),
         f64::from(score.trials) / f64::from(score.searches),
         score.measured / score.ladder,
     );
@@ -264,7 +265,7 @@ fn answers_a_few_systems_of_each_kind() {
 fn resumes_with_the_same_steps() {
     let max = MaxSearch::DEFAULT;
     for kind in KINDS {
-        let (mut system, _, start) = invent(kind, 5);
+        let (mut system, _, start) = random_system(kind, 5);
         let done = search(&max, start, &mut system);
         for cut in 0..done.len() {
             let NextStep::Measure(step) = next(&max, start, &done[..cut]) else {
@@ -287,7 +288,7 @@ fn resumes_with_the_same_steps() {
 #[test]
 fn gives_no_answer_where_the_generator_limits() {
     for seed in 0..30 {
-        let (mut system, truth, start) = invent(Kind::Exponential, seed);
+        let (mut system, truth, start) = random_system(Kind::Exponential, seed);
         system.generator = truth * (0.3 + 0.02 * seed as f64);
         let start = start.min(system.generator * 0.8);
         let result = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
@@ -303,7 +304,7 @@ fn gives_no_answer_where_the_generator_limits() {
 #[test]
 fn answers_where_the_generator_fails_beyond_the_edge() {
     for seed in 0..8 {
-        let (mut system, truth, start) = invent(Kind::Exponential, seed);
+        let (mut system, truth, start) = random_system(Kind::Exponential, seed);
         system.generator = truth * 1.3;
         let result = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
         let level = result.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", result.stop_reason));
@@ -337,7 +338,7 @@ fn reports_too_few_clients_as_the_limit() {
 #[test]
 fn a_start_near_the_answer_takes_few_steps() {
     for seed in 0..8 {
-        let (system, truth, start) = invent(Kind::Exponential, seed);
+        let (system, truth, start) = random_system(Kind::Exponential, seed);
         let trials = |start: f64| search(&MaxSearch::DEFAULT, start, &mut system.clone()).len();
         let (far, near) = (trials(start), trials(truth * 0.95));
         // Some of the trials are short checks of the system's state.
@@ -375,8 +376,9 @@ fn up_to(edge: f64) -> impl Fn(&SearchStep) -> (LevelOutcome, f64) {
 #[test]
 fn reports_why_a_search_stopped() {
     let failed = || SearchStopReason::Failed { reason: "the server did not start".to_owned() };
-    let invalid =
-        |why: SearchStopReason| move |_: &SearchStep| (LevelOutcome::Invalid { reason: why.clone() }, 0.0);
+    let invalid = |reason: SearchStopReason| {
+        move |_: &SearchStep| (LevelOutcome::Invalid { reason: reason.clone() }, 0.0)
+    };
     let most = MaxSearch { limit: Some(300.0), ..MaxSearch::DEFAULT };
     type Rule = Box<dyn Fn(&SearchStep) -> (LevelOutcome, f64)>;
     type Row = (&'static str, MaxSearch, Rule, Option<f64>, Option<SearchStopReason>);

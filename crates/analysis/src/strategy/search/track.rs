@@ -11,30 +11,30 @@ use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose,
 /// steps double the level.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
 /// Factor between numbers of clients. Two steps double them, because a curve is fitted to the results.
-const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
+const CLIENTS_FACTOR: f64 = std::f64::consts::SQRT_2;
 /// Level of a rest, as a share of the best level that held. A rest follows two overloaded levels in a row, so that the
 /// system can recover.
-const REST: f64 = 0.5;
+const REST_LEVEL: f64 = 0.5;
 /// Maximum number of trials of a level if they are invalid, or if they fail for an unrelated reason.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
 /// Maximum number of steps downwards from an overloaded start.
 const DOWNWARD_STEPS_MAX: usize = 6;
 /// Minimum number of arrivals in a window.
-const FEWEST_ARRIVALS: f64 = 20.0;
+const ARRIVALS_MIN: f64 = 20.0;
 /// Target number of arrivals in a window at the edge. 1,000 independent arrivals determine p99, but neighbours in a
 /// queue are correlated.
 const ARRIVALS: f64 = 5_000.0;
 /// Largest factor by which a window is lengthened to reach `ARRIVALS`.
-const LONGEST: u64 = 3;
+const WINDOW_FACTOR_MAX: u64 = 3;
 /// Target number of arrivals and largest factor, if an objective on a tail decides. A window of 5,000 arrivals misses
 /// the rare clusters of long times that form a tail, so half of its votes are too optimistic. Fewer and longer windows
 /// correct that; more votes do not.
-const OF_TAIL: (f64, u64) = (10_000.0, 6);
+const TAIL_WINDOW: (f64, u64) = (10_000.0, 6);
 const VOTES_OF_TAIL: usize = 14;
-/// Number of arrivals below which a window is lengthened by a factor of up to `LONGEST_OF_FEW`.
-const FEWEST_AT_EDGE: f64 = 1_100.0;
-const LONGEST_OF_FEW: u64 = 8;
+/// Number of arrivals below which a window is lengthened by a factor of up to `SHORT_WINDOW_FACTOR_MAX`.
+const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
+const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
 /// Number of votes after which the blur is attributed to the system.
 const VOTES_MAX: usize = 18;
 /// Maximum number of steps; the search then ends without an answer.
@@ -45,9 +45,9 @@ const SURE_WIDTH: f64 = 0.85;
 const SAFE_PROBABILITY: f64 = 0.8;
 /// Largest distance of a confirmed level below the median, as a share of the precision. It is limited because an answer
 /// that is too low is wrong as well.
-const BELOW: f64 = 0.6;
+const BELOW_MEDIAN_MAX: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
-const DOWNWARDS: f64 = 0.4;
+const LEVEL_REDUCTION: f64 = 0.4;
 /// Maximum number of levels that are confirmed.
 const HOLDS_MAX: usize = 4;
 /// Ratio below which more clients would increase the throughput. It divides a transaction's time with all clients busy
@@ -68,7 +68,7 @@ const GAIN: f64 = 0.02;
 /// it probably misses rare long delays, and a drifting system changes later. A system that was sometimes slow may also
 /// be slow by less than is visible. The values were determined on simulated systems, 200 of each kind. The interval
 /// contains the truth of 194 to 200 of them, and of 190 with log-normal times.
-const ALIKE: (f64, f64) = (0.5, 0.25);
+const INTERVAL_MARGINS: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
 
 /// Result of a trial.
@@ -78,8 +78,8 @@ pub(super) struct TrackedTrial {
     pub stage: StepPurpose,
     /// True if the level was sustained; `None` if the trial was invalid.
     pub held: Option<bool>,
-    pub broke: Option<OverloadReason>,
-    pub hindered: Option<SearchStopReason>,
+    pub overload: Option<OverloadReason>,
+    pub invalid_reason: Option<SearchStopReason>,
     pub delivered: f64,
     pub window: Nanos,
 }
@@ -111,7 +111,7 @@ pub(super) enum SearchEnd {
         level: f64,
         beyond: Option<SearchStopReason>,
     },
-    Hindered(SearchStopReason),
+    Stopped(SearchStopReason),
 }
 
 /// Counts of trials by speed state, from which a slower state is detected.
@@ -128,13 +128,13 @@ struct SpeedStates {
 
 impl SpeedStates {
     /// True if slow trials are too frequent for a busy neighbour on the host, which affects one trial of twenty.
-    fn are_two(self) -> bool {
+    fn has_two_states(self) -> bool {
         self.slow >= 2 && 3 * self.slow >= self.conclusive
             || self.slow >= 3 && 4 * self.slow >= self.conclusive
     }
 
     /// True if slow trials are so rare that there is no second state.
-    fn is_one(self) -> bool {
+    fn has_one_state(self) -> bool {
         let beyond = STATE_TRIALS[3] + 3 * self.slow.saturating_sub(3);
         let needed = STATE_TRIALS.get(self.slow).copied().unwrap_or(beyond);
         self.conclusive >= if self.suspected { needed } else { STATE_TRIALS_UNSUSPECTED }
@@ -165,8 +165,9 @@ impl<'a> SearchTrack<'a> {
         let window = |arrivals: f64, longest: u64| {
             Nanos::from_secs((arrivals / level).ceil() as u64).min(Nanos(self.max.window.0 * longest))
         };
-        let (arrivals, longest) = if self.has_tail_objective() { OF_TAIL } else { (ARRIVALS, LONGEST) };
-        planned.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
+        let (arrivals, longest) =
+            if self.has_tail_objective() { TAIL_WINDOW } else { (ARRIVALS, WINDOW_FACTOR_MAX) };
+        planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
     }
 
     /// Distribution of the edge from the votes; `None` as long as no level was overloaded.
@@ -177,7 +178,7 @@ impl<'a> SearchTrack<'a> {
         for trial in &self.trials {
             let Some(held) = trial.held else { continue };
             let overloaded = matches!(
-                trial.broke,
+                trial.overload,
                 Some(
                     OverloadReason::FellBehind { .. }
                         | OverloadReason::ClientsSaturated { .. }
@@ -200,8 +201,8 @@ impl<'a> SearchTrack<'a> {
         let (low, high) = belief.interval();
         let precision = self.max.precision;
         let suspected = self.states(belief.quantile(0.5)).suspected;
-        let below = if suspected { ALIKE_SUSPECTED } else { ALIKE.0 };
-        Some((low * (1.0 - below * precision), high * (1.0 + ALIKE.1 * precision)))
+        let below = if suspected { ALIKE_SUSPECTED } else { INTERVAL_MARGINS.0 };
+        Some((low * (1.0 - below * precision), high * (1.0 + INTERVAL_MARGINS.1 * precision)))
     }
 
     pub fn next_action(&self) -> NextAction {
@@ -209,7 +210,7 @@ impl<'a> SearchTrack<'a> {
             return action;
         }
         if self.trials.len() >= STEPS_MAX {
-            return end_hindered(SearchStopReason::Undecided {
+            return end_with(SearchStopReason::Undecided {
                 level: self.trials.last().expect("there are sixty trials").level,
             });
         }
@@ -224,12 +225,13 @@ impl<'a> SearchTrack<'a> {
     /// Next action after an invalid trial: repeat its level, or end the search.
     fn retry(&self) -> Option<NextAction> {
         let last = self.trials.last()?;
-        let why = last.hindered.clone()?;
-        let in_a_row = self.trials.iter().rev().take_while(|it| it.hindered.is_some()).count();
-        let here = self.trials.iter().filter(|it| it.level == last.level && it.hindered.is_some()).count();
-        if matches!(why, SearchStopReason::Failed { .. }) {
+        let reason = last.invalid_reason.clone()?;
+        let in_a_row = self.trials.iter().rev().take_while(|it| it.invalid_reason.is_some()).count();
+        let here =
+            self.trials.iter().filter(|it| it.level == last.level && it.invalid_reason.is_some()).count();
+        if matches!(reason, SearchStopReason::Failed { .. }) {
             let again = NextAction::Measure { level: last.level, stage: last.stage };
-            return Some(if in_a_row < FAILED_TRIES_MAX { again } else { end_hindered(why) });
+            return Some(if in_a_row < FAILED_TRIES_MAX { again } else { end_with(reason) });
         }
         if here < TRIES_MAX {
             return Some(NextAction::Measure { level: last.level, stage: last.stage });
@@ -239,14 +241,15 @@ impl<'a> SearchTrack<'a> {
 
     /// Lowest level that was invalid too often, with the reason. Levels from there on have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
-        let of = |trial: &TrackedTrial| match &trial.hindered {
+        let of = |trial: &TrackedTrial| match &trial.invalid_reason {
             Some(SearchStopReason::Failed { .. }) | None => None,
-            Some(why) => {
-                let here = |other: &&TrackedTrial| other.level == trial.level && other.hindered.is_some();
+            Some(reason) => {
+                let here =
+                    |other: &&TrackedTrial| other.level == trial.level && other.invalid_reason.is_some();
                 let decided =
                     self.trials.iter().any(|other| other.level == trial.level && other.held.is_some());
                 let often = self.trials.iter().filter(here).count() >= TRIES_MAX;
-                (often && !decided).then(|| (trial.level, why.clone()))
+                (often && !decided).then(|| (trial.level, reason.clone()))
             }
         };
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
@@ -255,14 +258,14 @@ impl<'a> SearchTrack<'a> {
     /// Next level as long as no level was overloaded.
     fn ramp_up(&self, best: f64) -> NextAction {
         let (max, stage) = (self.max, StepPurpose::Ramp);
-        if let Some((ceiling, why)) = self.ceiling() {
+        if let Some((ceiling, reason)) = self.ceiling() {
             if best == 0.0 || ceiling / best < 1.0 + max.precision {
-                return end_hindered(why);
+                return end_with(reason);
             }
             let between = self.rounded_level((best * ceiling).sqrt());
             let tried = between <= best || between >= ceiling;
             return if tried {
-                end_hindered(why)
+                end_with(reason)
             } else {
                 NextAction::Measure { level: between, stage: StepPurpose::Narrow }
             };
@@ -278,7 +281,7 @@ impl<'a> SearchTrack<'a> {
             if let Some(peak) = self.saturation_clients() {
                 return self.confirm(peak, None);
             }
-            let level = self.rounded_level(best * FACTOR_OF_CLIENTS).max(best + 1.0).min(most);
+            let level = self.rounded_level(best * CLIENTS_FACTOR).max(best + 1.0).min(most);
             return NextAction::Measure { level, stage };
         }
         let rises =
@@ -321,12 +324,12 @@ impl<'a> SearchTrack<'a> {
         let one = self.max.scale == LoadScale::Clients && last.level <= 1.0;
         let level = self.rounded_level((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
         let little =
-            level * self.max.window.as_secs_f64() < FEWEST_ARRIVALS && self.max.scale == LoadScale::Rate;
+            level * self.max.window.as_secs_f64() < ARRIVALS_MIN && self.max.scale == LoadScale::Rate;
         if one || down >= DOWNWARD_STEPS_MAX || little {
-            return end_hindered(SearchStopReason::MinLevelFailed { level: last.level });
+            return end_with(SearchStopReason::MinLevelFailed { level: last.level });
         }
-        if let Some((_, why)) = self.ceiling().filter(|it| it.0 <= level) {
-            return end_hindered(why);
+        if let Some((_, reason)) = self.ceiling().filter(|it| it.0 <= level) {
+            return end_with(reason);
         }
         NextAction::Measure { level, stage: StepPurpose::Ramp }
     }
@@ -346,23 +349,25 @@ impl<'a> SearchTrack<'a> {
         if !(sure || close) && narrowing < self.votes_max() {
             let (refused, rested) = self.overloads_in_a_row(best);
             if refused >= 2 {
-                return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
+                return NextAction::Rest {
+                    level: self.rounded_level(best * REST_LEVEL.powi(refused as i32 - 1)),
+                };
             }
             // Below the median after an overloaded level, above it after one that held.
             let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
-                Some((lowest_invalid, why)) if level >= lowest_invalid => {
+                Some((lowest_invalid, reason)) if level >= lowest_invalid => {
                     let between = self.rounded_level((best.min(lowest_invalid) * lowest_invalid).sqrt());
-                    if lowest_invalid / best < 1.0 + precision { end_hindered(why) } else { narrow(between) }
+                    if lowest_invalid / best < 1.0 + precision { end_with(reason) } else { narrow(between) }
                 }
                 _ => narrow(level),
             };
         }
-        if let Some((lowest_invalid, why)) = ceiling
+        if let Some((lowest_invalid, reason)) = ceiling
             && lowest_invalid <= high
         {
-            return end_hindered(why);
+            return end_with(reason);
         }
         self.confirm_edge(&belief, narrowing)
     }
@@ -373,7 +378,10 @@ impl<'a> SearchTrack<'a> {
         let holds: Vec<&TrackedTrial> =
             self.trials.iter().filter(|it| it.stage == StepPurpose::Hold && it.held.is_some()).collect();
         let middle = belief.quantile(0.5);
-        let below = belief.safe_level(SAFE_PROBABILITY).max(middle * (1.0 - BELOW * precision)).min(middle);
+        let below = belief
+            .safe_level(SAFE_PROBABILITY)
+            .max(middle * (1.0 - BELOW_MEDIAN_MAX * precision))
+            .min(middle);
         let mut levels: Vec<f64> = holds.iter().map(|it| it.level).collect();
         levels.dedup();
         let Some(level) = levels.last().copied() else {
@@ -388,28 +396,28 @@ impl<'a> SearchTrack<'a> {
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
         let again = NextAction::Measure { level, stage: StepPurpose::Hold };
-        let slower = states.delivers.filter(|it| slowly > 0 && states.are_two() && *it < level);
+        let slower = states.delivers.filter(|it| slowly > 0 && states.has_two_states() && *it < level);
         if slower.is_none() && failed <= allowed.max(held) {
             let enough = held >= needed && held >= 2 * failed;
-            return if enough && states.is_one() {
+            return if enough && states.has_one_state() {
                 NextAction::End(SearchEnd::Held { level, beyond: None })
             } else {
                 again
             };
         }
         if levels.len() >= HOLDS_MAX {
-            return end_hindered(SearchStopReason::Undecided { level: middle });
+            return end_with(SearchStopReason::Undecided { level: middle });
         }
         // The system was slow even on a fresh state. The slow state's level holds in both states.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
-        let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));
+        let lower = below.min(lowest * (1.0 - LEVEL_REDUCTION * precision));
         NextAction::Measure { level: self.settled_level(lower), stage: StepPurpose::Hold }
     }
 
     /// True if some levels violate an objective, such as one on a tail of response times.
     fn has_tail_objective(&self) -> bool {
-        self.trials.iter().any(|it| matches!(it.broke, Some(OverloadReason::Objective { .. })))
+        self.trials.iter().any(|it| matches!(it.overload, Some(OverloadReason::Objective { .. })))
     }
 
     fn votes_max(&self) -> usize {
@@ -459,7 +467,8 @@ impl<'a> SearchTrack<'a> {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
         // Runs stored by versions without a stage for rests have them as ramp steps.
         let is_rest = |trial: &TrackedTrial| {
-            trial.stage == StepPurpose::Rest || trial.stage == StepPurpose::Ramp && trial.level <= best * REST
+            trial.stage == StepPurpose::Rest
+                || trial.stage == StepPurpose::Ramp && trial.level <= best * REST_LEVEL
         };
         let rested = last.peek().is_some_and(|it| is_rest(it));
         (last.take_while(|it| it.held == Some(false)).count(), rested)
@@ -476,8 +485,8 @@ impl<'a> SearchTrack<'a> {
     }
 }
 
-fn end_hindered(why: SearchStopReason) -> NextAction {
-    NextAction::End(SearchEnd::Hindered(why))
+fn end_with(reason: SearchStopReason) -> NextAction {
+    NextAction::End(SearchEnd::Stopped(reason))
 }
 
 fn narrow(level: f64) -> NextAction {
@@ -487,32 +496,32 @@ fn narrow(level: f64) -> NextAction {
 /// Interprets the result of a trial. If all clients were busy, the trials that held show whether there were too few
 /// clients; see [`CROWDED_RATIO`].
 fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
-    let trial = |held, broke, hindered| TrackedTrial {
+    let trial = |held, overload, invalid_reason| TrackedTrial {
         level: step.step.level,
         stage: step.step.purpose,
         held,
-        broke,
-        hindered,
+        overload,
+        invalid_reason,
         delivered: step.delivered.0,
         window: step.step.window,
     };
     match &step.outcome {
         LevelOutcome::Yes => trial(Some(true), None, None),
-        LevelOutcome::No { reason: why } => trial(Some(false), Some(why.clone()), None),
+        LevelOutcome::No { reason } => trial(Some(false), Some(reason.clone()), None),
         LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
             if lacks_clients(step, *clients, done) =>
         {
             let share = step.delivered.0 / step.step.level;
             // More transactions than planned may have arrived by chance.
             let behind = share < DELIVERED_SHARE_MIN;
-            let broke = if behind {
+            let overload = if behind {
                 OverloadReason::FellBehind { share }
             } else {
                 OverloadReason::ClientsSaturated { clients: *clients }
             };
-            trial(Some(false), Some(broke), None)
+            trial(Some(false), Some(overload), None)
         }
-        LevelOutcome::Invalid { reason: why } => trial(None, None, Some(why.clone())),
+        LevelOutcome::Invalid { reason } => trial(None, None, Some(reason.clone())),
     }
 }
 

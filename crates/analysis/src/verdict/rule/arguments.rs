@@ -20,7 +20,7 @@ impl Threshold {
             Threshold::Count(level) => count.matching >= level,
             // Compare products: 29 of 100 are 29 %, but the binary quotient may be slightly less.
             Threshold::Percent(level) => {
-                count.of > 0 && count.matching as f64 * 100.0 >= level * count.of as f64
+                count.total > 0 && count.matching as f64 * 100.0 >= level * count.total as f64
             }
         }
     }
@@ -47,25 +47,33 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Reader of a rule's arguments. `text` is the text between the parentheses, and `at` is its offset.
-    pub fn new(text: &'a str, at: usize, context: &'a RuleContext, form: String) -> Arguments<'a> {
+    /// Reader of a rule's arguments. `text` is the text between the parentheses, and `offset` is its place in the
+    /// whole rule, in bytes.
+    pub fn new(text: &'a str, offset: usize, context: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
         for part in text.split(',') {
             let before = part.len() - part.trim_start().len();
-            given.push(Argument { offset: at + from + before, text: part.trim() });
+            given.push(Argument { offset: offset + from + before, text: part.trim() });
             from += part.len() + 1;
         }
         if text.trim().is_empty() {
             given.clear();
         }
         let (warnings, series) = (Vec::new(), None);
-        Arguments { remaining: given.into_iter(), close: at + text.len(), context, form, warnings, series }
+        Arguments {
+            remaining: given.into_iter(),
+            close: offset + text.len(),
+            context,
+            form,
+            warnings,
+            series,
+        }
     }
 
-    /// Reads the next argument. Diagnostics name it `what`.
-    pub fn next(&mut self, what: &str) -> Result<Argument<'a>, RuleDiagnostic> {
-        let missing = |at| diagnostic(at, "", &format!("{what}: {}", self.form));
+    /// Reads the next argument. Diagnostics show `argument_name`.
+    pub fn next(&mut self, argument_name: &str) -> Result<Argument<'a>, RuleDiagnostic> {
+        let missing = |at| diagnostic(at, "", &format!("{argument_name}: {}", self.form));
         match self.remaining.next() {
             Some(it) if it.text.is_empty() => Err(missing(it.offset)),
             Some(it) => Ok(it),

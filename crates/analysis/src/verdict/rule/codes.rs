@@ -22,32 +22,32 @@ impl RuleState for CodesRule {
     }
 }
 
-pub fn http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::http)
+pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::http)
 }
 
-pub fn net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::net)
+pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::net)
 }
 
-pub fn sql(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::sql)
+pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::sql)
 }
 
-pub fn errors(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    codes(from, CodeMask::any())
+pub fn errors(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    codes(arguments, CodeMask::any())
 }
 
 fn build(
-    from: &mut Arguments<'_>,
+    arguments: &mut Arguments<'_>,
     mask: fn(&str) -> Result<CodeMask, &'static str>,
 ) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let mask = from.mask(mask)?;
-    codes(from, mask)
+    let mask = arguments.mask(mask)?;
+    codes(arguments, mask)
 }
 
-fn codes(from: &mut Arguments<'_>, mask: CodeMask) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let level = from.level()?;
-    let (seconds, scope) = (Consecutive::new(from.seconds()?), from.scope()?);
+fn codes(arguments: &mut Arguments<'_>, mask: CodeMask) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let level = arguments.level()?;
+    let (seconds, scope) = (Consecutive::new(arguments.seconds()?), arguments.scope()?);
     Ok(Box::new(CodesRule { mask, level, scope, seconds }))
 }

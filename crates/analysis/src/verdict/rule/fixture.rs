@@ -34,13 +34,13 @@ pub fn tick(second: u64, text: &str) -> Tick {
         } else if let Some(n) = word.strip_prefix("flight") {
             tick.in_flight = n.parse().expect("a number");
         } else {
-            let (what, n) = word.split_once('*').unwrap_or((word, "1"));
+            let (word_text, n) = word.split_once('*').unwrap_or((word, "1"));
             let n: u64 = n.parse().expect("a number");
-            if let Some(code) = what.strip_prefix("refused") {
+            if let Some(code) = word_text.strip_prefix("refused") {
                 (0..n).for_each(|_| tick.interval.refused.count(parse_code(code)));
             } else {
                 tick.interval.started += n;
-                (0..n).for_each(|_| add_responses(&mut tick.interval.scripts[operation], what));
+                (0..n).for_each(|_| add_responses(&mut tick.interval.scripts[operation], word_text));
             }
         }
     }
@@ -54,24 +54,24 @@ fn parse_code(code: &str) -> Code {
     }
 }
 
-fn add_responses(cell: &mut ScriptCounts, what: &str) {
+fn add_responses(cell: &mut ScriptCounts, word_text: &str) {
     let number = |digits: &str| digits.parse().expect("a number");
-    let (outcome, millis) = if let Some(errno) = what.strip_prefix("net") {
+    let (outcome, millis) = if let Some(errno) = word_text.strip_prefix("net") {
         (Outcome::Failed(Code::Net(number(errno))), 0)
-    } else if let Some(errno) = what.strip_prefix("unknown") {
+    } else if let Some(errno) = word_text.strip_prefix("unknown") {
         (Outcome::Unknown(Code::Net(number(errno))), 0)
-    } else if let Some(status) = what.strip_prefix("http") {
+    } else if let Some(status) = word_text.strip_prefix("http") {
         (Outcome::Failed(Code::Http(number(status))), 0)
-    } else if let Some(state) = what.strip_prefix("sql") {
+    } else if let Some(state) = word_text.strip_prefix("sql") {
         (Outcome::Failed(parse_code(state)), 0)
-    } else if what == "text" {
+    } else if word_text == "text" {
         (Outcome::Failed(Code::TEXT_NOT_FOUND), 0)
-    } else if what == "capture" {
+    } else if word_text == "capture" {
         (Outcome::Failed(Code::CAPTURE_NOT_FOUND), 0)
-    } else if what == "dropped" {
+    } else if word_text == "dropped" {
         (Outcome::Dropped, 0)
     } else {
-        (Outcome::Ok, what.strip_suffix("ms").expect("milliseconds").parse().expect("a number"))
+        (Outcome::Ok, word_text.strip_suffix("ms").expect("milliseconds").parse().expect("a number"))
     };
     let finished = Nanos::from_millis(millis);
     let (script, client) = (ScriptId(0), ClientId(0));

@@ -18,13 +18,13 @@ impl RuleState for InstancesRule {
     }
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let above = match from.level()? {
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let above = match arguments.level()? {
         Threshold::Count(level) => level as f64,
         Threshold::Percent(percent) => {
-            from.warnings.push(TankDifference::InstancesShare);
-            percent / 100.0 * f64::from(from.in_flight_max())
+            arguments.warnings.push(TankDifference::InstancesShare);
+            percent / 100.0 * f64::from(arguments.in_flight_max())
         }
     };
-    Ok(Box::new(InstancesRule { above, seconds: Consecutive::new(from.seconds()?) }))
+    Ok(Box::new(InstancesRule { above, seconds: Consecutive::new(arguments.seconds()?) }))
 }

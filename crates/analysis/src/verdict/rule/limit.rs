@@ -15,6 +15,6 @@ impl RuleState for LimitRule {
     }
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    Ok(Box::new(LimitRule { seconds: from.seconds()? }))
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    Ok(Box::new(LimitRule { seconds: arguments.seconds()? }))
 }

@@ -36,7 +36,7 @@ pub struct TransactionScope {
 pub struct MatchCount {
     pub matching: u64,
     /// Number of all responses. Dropped arrivals are not responses, and are included only if codes are not compared.
-    pub of: u64,
+    pub total: u64,
 }
 
 impl TransactionScope {
@@ -84,12 +84,12 @@ impl CodeMask {
     pub fn count(&self, tick: &Tick, scope: TransactionScope) -> MatchCount {
         let mut sum = MatchCount::default();
         for cell in scope.cells(tick) {
-            sum.of += cell.ok;
+            sum.total += cell.ok;
             sum.matching += if self.matches_ok() { cell.ok } else { 0 };
             self.add(&mut sum, &cell.failed);
             self.add(&mut sum, &cell.unknown);
             if self.kind == CodeKind::Any {
-                sum.of += cell.dropped;
+                sum.total += cell.dropped;
                 sum.matching += cell.dropped;
             }
         }
@@ -101,7 +101,7 @@ impl CodeMask {
 
     /// Adds the failures whose code matches. Codes that are not counted one by one match no mask.
     fn add(&self, sum: &mut MatchCount, failures: &FailureCounts) {
-        sum.of += failures.total();
+        sum.total += failures.total();
         sum.matching += match self.kind {
             CodeKind::Any => failures.total(),
             _ => failures.iter().filter(|(code, _)| self.matches(*code)).map(|(_, n)| n).sum(),

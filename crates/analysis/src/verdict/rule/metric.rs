@@ -61,24 +61,24 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-pub fn higher(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, Ordering::Greater)
+pub fn higher(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, Ordering::Greater)
 }
 
-pub fn lower(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, Ordering::Less)
+pub fn lower(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, Ordering::Less)
 }
 
-fn build(from: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    from.warnings.push(TankDifference::MissingMetric);
-    let node = from.next("a node's name, `*` for any")?.text.to_owned();
-    let metric = from.next("a metric's name")?;
+fn build(arguments: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    arguments.warnings.push(TankDifference::MissingMetric);
+    let node = arguments.next("a node's name, `*` for any")?.text.to_owned();
+    let metric = arguments.next("a metric's name")?;
     let (series, label) = match metric.text.split_once(':') {
         Some((series, label)) => (series.to_owned(), Some(label.to_owned())),
         None => (metric.text.to_owned(), None),
     };
-    from.series = Some(SeriesName { offset: metric.offset, name: series.clone() });
-    let (bound, seconds) = (from.number()?, Consecutive::new(from.seconds()?));
+    arguments.series = Some(SeriesName { offset: metric.offset, name: series.clone() });
+    let (bound, seconds) = (arguments.number()?, Consecutive::new(arguments.seconds()?));
     Ok(Box::new(MetricRule { node, series, label, bound, violation: bad, seconds, blind: true }))
 }
 

@@ -508,7 +508,7 @@ fn reports_diagnostics_with_position() {
 }
 
 #[test]
-fn a_rule_names_its_series_and_knows_whether_it_has_a_value() {
+fn a_rule_reports_its_series_and_missing_values() {
     for (rule, series, samples, blind) in [
         ("metric_higher(*, pg_backends:active, 1, 1)", Some((17, "pg_backends")), "a.cpu=9", true),
         ("metric_lower( a, cpu, 1, 1)", Some((17, "cpu")), "a.cpu=9", false),

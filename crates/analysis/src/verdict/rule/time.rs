@@ -91,24 +91,27 @@ impl TimeStatistic {
     }
 }
 
-pub fn mean(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, TimeStatistic::Mean)
+pub fn mean(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, TimeStatistic::Mean)
 }
 
-pub fn quantile(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let argument = from.next("a quantile in percent")?;
+pub fn quantile(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let argument = arguments.next("a quantile in percent")?;
     let percent: Option<f64> = argument.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
     let percent = percent
         .ok_or_else(|| diagnostic(argument.offset, argument.text, "a quantile in percent: `99`, `99.9`"))?;
     if !TANK_QUANTILES.contains(&percent) {
-        from.warnings.push(TankDifference::OtherQuantile { percent });
+        arguments.warnings.push(TankDifference::OtherQuantile { percent });
     }
-    build(from, TimeStatistic::Quantile(percent / 100.0))
+    build(arguments, TimeStatistic::Quantile(percent / 100.0))
 }
 
-fn build(from: &mut Arguments<'_>, of: TimeStatistic) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    from.warnings.push(TankDifference::TimesOfFailures);
-    let (limit, seconds) = (from.time()?, Consecutive::new(from.seconds()?));
-    let scope = from.scope()?;
-    Ok(Box::new(TimeRule { statistic: of, limit, scope, seconds, stalled: Nanos::ZERO }))
+fn build(
+    arguments: &mut Arguments<'_>,
+    statistic: TimeStatistic,
+) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    arguments.warnings.push(TankDifference::TimesOfFailures);
+    let (limit, seconds) = (arguments.time()?, Consecutive::new(arguments.seconds()?));
+    let scope = arguments.scope()?;
+    Ok(Box::new(TimeRule { statistic, limit, scope, seconds, stalled: Nanos::ZERO }))
 }

@@ -21,18 +21,18 @@ struct TotalCodesRule {
 
 impl RuleState for TotalCodesRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
-        let mut brought = self.mask.count(tick, self.scope);
+        let mut counts = self.mask.count(tick, self.scope);
         if self.negative {
-            brought.matching = brought.of - brought.matching;
+            counts.matching = counts.total - counts.matching;
         }
-        self.window.push(tick, brought);
+        self.window.push(tick, counts);
         let reached = match self.level {
             Threshold::Count(level) => self.window.values().map(|it| it.matching).sum::<u64>() >= level,
             Threshold::Percent(level) => {
-                let with: Vec<&MatchCount> = self.window.values().filter(|it| it.of > 0).collect();
-                let sum: f64 = with.iter().map(|it| 100.0 * it.matching as f64 / it.of as f64).sum();
+                let non_empty: Vec<&MatchCount> = self.window.values().filter(|it| it.total > 0).collect();
+                let sum: f64 = non_empty.iter().map(|it| 100.0 * it.matching as f64 / it.total as f64).sum();
                 // Rounding may make the sum of quotients slightly too small.
-                !with.is_empty() && sum / with.len() as f64 >= level * (1.0 - 1e-12)
+                !non_empty.is_empty() && sum / non_empty.len() as f64 >= level * (1.0 - 1e-12)
             }
         };
         reached.then(|| self.window.cause()).flatten()
@@ -49,60 +49,60 @@ struct TotalTimeRule {
 
 impl RuleState for TotalTimeRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
-        let mut brought = MatchCount::default();
+        let mut counts = MatchCount::default();
         for cell in self.scope.cells(tick) {
             // An arrival without an answer is longer than any limit.
-            brought.of += cell.response.count() + cell.unanswered();
-            brought.matching += cell.response.count_above(self.limit) + cell.unanswered();
+            counts.total += cell.response.count() + cell.unanswered();
+            counts.matching += cell.response.count_above(self.limit) + cell.unanswered();
         }
-        self.window.push(tick, brought);
+        self.window.push(tick, counts);
         let sum = self.window.values().fold(MatchCount::default(), |sum, count| MatchCount {
             matching: sum.matching + count.matching,
-            of: sum.of + count.of,
+            total: sum.total + count.total,
         });
         self.level.is_reached(sum).then(|| self.window.cause()).flatten()
     }
 }
 
-pub fn time(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let (limit, percent) = (from.time()?, from.percent()?);
-    from.warnings.push(TankDifference::TimesOfFailures);
-    from.warnings.push(TankDifference::RoundedLimit { limit_ms: limit.as_millis_f64() });
-    let (window, scope) = (SlidingWindow::new(from.seconds()?), from.scope()?);
+pub fn time(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let (limit, percent) = (arguments.time()?, arguments.percent()?);
+    arguments.warnings.push(TankDifference::TimesOfFailures);
+    arguments.warnings.push(TankDifference::RoundedLimit { limit_ms: limit.as_millis_f64() });
+    let (window, scope) = (SlidingWindow::new(arguments.seconds()?), arguments.scope()?);
     Ok(Box::new(TotalTimeRule { limit, level: Threshold::Percent(percent), scope, window }))
 }
 
-pub fn http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::http, false)
+pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::http, false)
 }
 
-pub fn net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::net, false)
+pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::net, false)
 }
 
-pub fn sql(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::sql, false)
+pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::sql, false)
 }
 
-pub fn negative_http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, CodeMask::http, true)
+pub fn negative_http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, CodeMask::http, true)
 }
 
 /// Parses a `negative_net` rule. Here, unlike in its other rules, Tank counts code 0: `negative_net(0, …)` counts every
 /// code except 0.
-pub fn negative_net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(from, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
+pub fn negative_net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(arguments, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
 }
 
 fn build(
-    from: &mut Arguments<'_>,
+    arguments: &mut Arguments<'_>,
     mask: fn(&str) -> Result<CodeMask, &'static str>,
     negative: bool,
 ) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let (mask, level) = (from.mask(mask)?, from.level()?);
+    let (mask, level) = (arguments.mask(mask)?, arguments.level()?);
     if matches!(level, Threshold::Percent(_)) {
-        from.warnings.push(TankDifference::MeanOfPercents);
+        arguments.warnings.push(TankDifference::MeanOfPercents);
     }
-    let (window, scope) = (SlidingWindow::new(from.seconds()?), from.scope()?);
+    let (window, scope) = (SlidingWindow::new(arguments.seconds()?), arguments.scope()?);
     Ok(Box::new(TotalCodesRule { mask, negative, level, scope, window }))
 }

@@ -43,9 +43,9 @@ fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
     (mean, if n < 2.0 { 0.0 } else { (squares / n / (n - 1.0)).sqrt() })
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let (mask, size) = (from.mask(CodeMask::http)?, from.seconds()?);
-    let scope = from.scope()?;
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let (mask, size) = (arguments.mask(CodeMask::http)?, arguments.seconds()?);
+    let scope = arguments.scope()?;
     let changes = VecDeque::new();
     Ok(Box::new(TrendRule {
         mask,

@@ -11,7 +11,7 @@ fn reports_answers_of_another_size() {
             "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
         )
     };
-    let of = |runs: &[TestRun], cells: &[&str]| {
+    let finding_descriptions = |runs: &[TestRun], cells: &[&str]| {
         let mut experiment = experiment(cells, None);
         let operation = model::plan::Operation::script("read", 1, "SELECT 1");
         experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
@@ -24,9 +24,12 @@ fn reports_answers_of_another_size() {
     };
     let fallen = [vec![page; 20], vec![login; 20]].concat();
     let change = "Fell { before: 40000, after: 2000, second: 20 }";
-    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [finding(change, 0, "0.5")]);
+    assert_eq!(finding_descriptions(&[run().answers(&fallen)], &["direct"]), [finding(change, 0, "0.5")]);
     let change = "TwoPopulations { small: 2047, large: 40000 }";
-    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [finding(change, 0, "0.3")]);
+    assert_eq!(
+        finding_descriptions(&[run().answers(&[mixed; 40])], &["direct"]),
+        [finding(change, 0, "0.3")]
+    );
     // A replayed log has answers of both sizes.
     let (answers, sized, measured) = (800, 800, 40_000);
     let same = ReplayFigures {
@@ -39,11 +42,11 @@ fn reports_answers_of_another_size() {
         smaller: 0,
         larger: 0,
     };
-    assert_eq!(of(&[run().answers(&[mixed; 40]).replay(same)], &["direct"]), [""; 0]);
+    assert_eq!(finding_descriptions(&[run().answers(&[mixed; 40]).replay(same)], &["direct"]), [""; 0]);
     let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
     let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
-    assert_eq!(of(&pair, &["direct", "pooled"]), [finding(change, 1, "1.0")]);
-    assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
+    assert_eq!(finding_descriptions(&pair, &["direct", "pooled"]), [finding(change, 1, "1.0")]);
+    assert_eq!(finding_descriptions(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
 
 /// Texts of the findings on the only operation, `read`.

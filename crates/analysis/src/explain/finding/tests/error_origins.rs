@@ -8,7 +8,7 @@ use model::plan::Transport;
 
 /// Errors of a trial, as text of kind, origin and count.
 fn origins(experiment: &Experiment, run: &TestRun) -> Vec<String> {
-    let of = |finding: Finding| match finding {
+    let origins_of = |finding: Finding| match finding {
         Finding::Circumstance { circumstance: Circumstance::ErrorOrigins { errors }, .. } => Some(errors),
         _ => None,
     };
@@ -20,7 +20,12 @@ fn origins(experiment: &Experiment, run: &TestRun) -> Vec<String> {
         };
         format!("{kind:?} {origin} {lines}")
     };
-    findings(experiment, &[run.facts(experiment)]).into_iter().filter_map(of).flatten().map(line).collect()
+    findings(experiment, &[run.facts(experiment)])
+        .into_iter()
+        .filter_map(origins_of)
+        .flatten()
+        .map(line)
+        .collect()
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn reports_rules_with_missing_input() {
             _ => None,
         };
         let all: Vec<_> = findings(&experiment, &facts).into_iter().filter_map(lacking).flatten().collect();
-        all.iter().map(|(rule, why)| format!("{rule:?}: {why:?}")).collect::<Vec<_>>().join(", ")
+        all.iter().map(|(rule, missing)| format!("{rule:?}: {missing:?}")).collect::<Vec<_>>().join(", ")
     };
     let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, Checkpoints: Server, \
                    Storm: Server, Bloat: Server, IdleTransactions: Server, Host: Machine";

@@ -7,14 +7,14 @@ use model::plan::{Replication, SyncMode};
 /// Findings on unused nodes, each as name and counts. Clients completed 10,000 transactions.
 fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
-    let of = |finding: Finding| match finding {
+    let unused_node = |finding: Finding| match finding {
         Finding::Circumstance {
             circumstance: Circumstance::NotUsed { node, counted, transactions, trials, .. },
             ..
         } => Some((node, counted, transactions, trials)),
         _ => None,
     };
-    findings(experiment, &facts).into_iter().filter_map(of).collect()
+    findings(experiment, &facts).into_iter().filter_map(unused_node).collect()
 }
 
 /// Adds PgBouncer's console, which counts `rate` transactions per second. With `None`, the console has no row for a
@@ -28,10 +28,10 @@ fn console(rate: Option<f64>) -> TestRun {
 }
 
 /// Adds PostgreSQL's counters per second: commits, rollbacks, and the monitoring's share of both.
-fn server(commits: f64, rollbacks: f64, own: f64) -> TestRun {
+fn server(commits: f64, rollbacks: f64, monitoring: f64) -> TestRun {
     let run = TestRun::new(0, 0).counter("postgres", "pg_commits", "app", commits);
     let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
-    run.counter("postgres", "pg_monitor_transactions", "", own)
+    run.counter("postgres", "pg_monitor_transactions", "", monitoring)
 }
 
 #[test]
