@@ -72,7 +72,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     }
     let suites: Vec<&TestSuite> =
         [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();
-    let sum = |of: &dyn Fn(&TestSuite) -> usize| suites.iter().map(|it| of(it)).sum::<usize>();
+    let sum = |count: &dyn Fn(&TestSuite) -> usize| suites.iter().map(|it| count(it)).sum::<usize>();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
          skipped=\"{}\">\n",

@@ -44,15 +44,15 @@ impl ReadTransaction {
     ///
     /// `timeout` limits each network wait; a query that sorts returns its first row late. Writes that are acknowledged
     /// after this call may or may not be visible.
-    pub fn begin(of: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
+    pub fn begin(server: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
         let failed = |query: &str| {
             let query = query.to_owned();
             move |it| ReadBackError { query, reason: ReadBackErrorReason::Client(Box::new(it)) }
         };
-        let mut connection = of.target.open(timeout).map_err(failed(BEGIN))?;
+        let mut connection = server.target.open(timeout).map_err(failed(BEGIN))?;
         connection.query(BEGIN).map_err(failed(BEGIN))?;
         let answer = connection.query(IDENTITY_SQL).map_err(failed(IDENTITY_SQL))?;
-        let (server, in_recovery) = identity::parse_identity(&answer, of.address.as_deref());
+        let (server, in_recovery) = identity::parse_identity(&answer, server.address.as_deref());
         Ok(ReadTransaction { connection, server, in_recovery })
     }
 

@@ -8,7 +8,7 @@ use model::validity::{Doubt, InvalidReason};
 
 /// View in the thirteenth second of a trial.
 fn live() -> LiveView {
-    let past = |of: fn(usize) -> f64| (0..100).map(|n| Some(of(n))).collect::<Vec<_>>();
+    let past = |value: fn(usize) -> f64| (0..100).map(|n| Some(value(n))).collect::<Vec<_>>();
     let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);
     p99s[98] = None;
     let event = |at, node: &str, text: &str| LogLine {

@@ -119,7 +119,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         [case.best, case.worst].map(|cell| cell.and_then(|cell| objective_levels(case, cell)));
     let [highest, strained] = [case.open.highest, case.open.strained]
         .map(|cell| cell.and_then(|cell| objective_levels(case, cell)));
-    let opened = OpenModelAnswer { kept_up: case.open.kept_up, total: case.open.of, highest, strained };
+    let opened = OpenModelAnswer { kept_up: case.open.kept_up, total: case.open.total, highest, strained };
     let open = Some(&opened).filter(|it| it.highest.is_some() || it.strained.is_some());
     let nothing = baseline.is_none() && best.is_none() && open.is_none();
     if nothing || trials.valid == 0 {

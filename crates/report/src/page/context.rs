@@ -29,7 +29,7 @@ pub(crate) struct PageContext<'a> {
 pub(crate) struct OpenCells {
     /// Number of cells that keep up with the offered rate, and number of all.
     pub kept_up: usize,
-    pub of: usize,
+    pub total: usize,
     /// The cell with the highest offered rate of those that keep up.
     pub highest: Option<usize>,
     /// The cell that delivers the smallest share of its offered rate, of those that do not keep up.
@@ -119,7 +119,7 @@ fn open_cells(account: &RunResult, cells: impl Iterator<Item = usize>) -> OpenCe
     let mut open = OpenCells::default();
     let (mut most, mut least) = (0.0, KEEPS_UP);
     for cell in cells {
-        open.of += 1;
+        open.total += 1;
         let Some(total) = account.cells[cell].total.as_ref() else { continue };
         let share = total.delivered.0 / total.offered.0.max(f64::MIN_POSITIVE);
         if share < least {

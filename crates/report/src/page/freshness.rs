@@ -38,8 +38,8 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let rows: Vec<&ReplicaRow<'_>> = rows.iter().collect();
     let (first, lang) = (rows.first()?.0, case.lang);
     let count = |it: u64| lang.number(&it.to_string());
-    let stale = |of: fn(&StaleReads, &Lang) -> String| {
-        move |(_, replica): &ReplicaRow<'_>| replica.stale.map_or(String::new(), |stale| of(&stale, lang))
+    let stale = |format: fn(&StaleReads, &Lang) -> String| {
+        move |(_, replica): &ReplicaRow<'_>| replica.stale.map_or(String::new(), |stale| format(&stale, lang))
     };
     let visible = |delay: Option<VisibilityDelay>, bound| {
         delay.map_or(String::new(), |delay| delay_text(delay, bound, lang))

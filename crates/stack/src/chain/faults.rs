@@ -214,8 +214,8 @@ fn processes_by_title(supervisor: &Supervisor, id: NodeId, matches: impl Fn(&str
     supervisor.processes(id).into_iter().filter(|it| matches(&read_proc_file(*it, "cmdline"))).collect()
 }
 
-fn parent_pid(of: u32) -> Option<u32> {
-    let stat = read_proc_file(of, "stat");
+fn parent_pid(process: u32) -> Option<u32> {
+    let stat = read_proc_file(process, "stat");
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 

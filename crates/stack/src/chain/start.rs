@@ -452,8 +452,8 @@ fn url_host(address: &Address) -> Host {
 }
 
 /// Formats environment variables of a program as a configuration file for display; `None` if there are none.
-fn environment_file(of: &[(String, String)]) -> Option<(String, String)> {
-    let lines: String = of.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+fn environment_file(variables: &[(String, String)]) -> Option<(String, String)> {
+    let lines: String = variables.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
 }
 

@@ -28,11 +28,11 @@ pub(super) struct Point {
 /// Kilometres per degree of latitude, from the mean radius of the Earth.
 const KM_PER_DEGREE: f64 = 111.195;
 
-/// Draws one of the first `of` cities, with a probability proportional to population.
-pub(super) fn draw_city(chance: &mut SplitMix64, of: usize) -> usize {
-    let all: u64 = CITIES[..of].iter().map(|it| u64::from(it.population)).sum();
+/// Draws one of the first `count` cities, with a probability proportional to population.
+pub(super) fn draw_city(chance: &mut SplitMix64, count: usize) -> usize {
+    let all: u64 = CITIES[..count].iter().map(|it| u64::from(it.population)).sum();
     let mut left = chance.below(all);
-    for (at, city) in CITIES[..of].iter().enumerate() {
+    for (at, city) in CITIES[..count].iter().enumerate() {
         let people = u64::from(city.population);
         if left < people {
             return at;
@@ -191,7 +191,7 @@ mod tests {
         let mut chance = row_rng(42, 0);
         let moscow = &CITIES[0];
         let points: Vec<Point> = (0..10_000).map(|_| draw_point_near(moscow, &mut chance)).collect();
-        let mean = |of: fn(&Point) -> i64| points.iter().map(of).sum::<i64>() as f64 / 1e10;
+        let mean = |coordinate: fn(&Point) -> i64| points.iter().map(coordinate).sum::<i64>() as f64 / 1e10;
         assert!(
             (mean(|it| it.lat) - moscow.lat).abs() < 0.01 && (mean(|it| it.lon) - moscow.lon).abs() < 0.02
         );

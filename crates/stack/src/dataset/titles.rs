@@ -101,8 +101,8 @@ impl Adjective {
     }
 }
 
-const fn noun(name: &'static str, gender: Gender, of: &'static str) -> Noun {
-    Noun { name, gender, genitive: of }
+const fn noun(name: &'static str, gender: Gender, genitive: &'static str) -> Noun {
+    Noun { name, gender, genitive }
 }
 
 const fn adjective(masculine: &'static str, feminine: &'static str, neuter: &'static str) -> Adjective {

@@ -31,10 +31,10 @@ pub(super) struct ReplicaReader<N> {
 }
 
 impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
-    pub fn new(of: DirectServer, now: N, sender: Sender<Observation>) -> ReplicaReader<N> {
+    pub fn new(server: DirectServer, now: N, sender: Sender<Observation>) -> ReplicaReader<N> {
         let (pending, own, visible_us) = (Vec::new(), ReadCounter::default(), Vec::new());
         ReplicaReader {
-            session: ReplicaSession::new(of),
+            session: ReplicaSession::new(server),
             now,
             tell: sender,
             pending,

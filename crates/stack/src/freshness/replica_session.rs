@@ -30,8 +30,8 @@ pub(super) struct ReplicaAnswer {
 }
 
 impl ReplicaSession {
-    pub fn new(of: DirectServer) -> ReplicaSession {
-        ReplicaSession { target: of, session: None }
+    pub fn new(server: DirectServer) -> ReplicaSession {
+        ReplicaSession { target: server, session: None }
     }
 
     /// Connects in advance if the server is a replica, so that the first read is not delayed. Keeps no session on a

@@ -276,9 +276,13 @@ impl Groups {
 }
 
 /// Returns the version whose hierarchies have the controllers. On a hybrid system, only one version has them.
-fn effective_version(of: &Cgroups) -> CgroupVersion {
+fn effective_version(cgroups: &Cgroups) -> CgroupVersion {
     let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
-    if of.v1.iter().any(limiting) || of.v2.is_empty() { CgroupVersion::V1 } else { CgroupVersion::V2 }
+    if cgroups.v1.iter().any(limiting) || cgroups.v2.is_empty() {
+        CgroupVersion::V1
+    } else {
+        CgroupVersion::V2
+    }
 }
 
 /// Removes the groups that a killed keeper listed, and kills their processes; false if some remain.

@@ -124,10 +124,10 @@ fn value(text: &str, key: &str) -> Option<u64> {
 
 /// Sums reads and writes over all devices, from lines such as `254:0 Read 12`.
 fn sum_reads_and_writes(text: &str) -> (u64, u64) {
-    let sum = |of: &str| {
+    let sum = |operation: &str| {
         let fields = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>());
         let numbers = fields.filter_map(|words| match words[..] {
-            [_, kind, number] if kind == of => number.parse::<u64>().ok(),
+            [_, kind, number] if kind == operation => number.parse::<u64>().ok(),
             _ => None,
         });
         numbers.sum()
@@ -137,9 +137,9 @@ fn sum_reads_and_writes(text: &str) -> (u64, u64) {
 
 /// Parses lines such as `254:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`.
 fn io_stat(text: &str) -> Io {
-    let sum = |of: &str| {
+    let sum = |key: &str| {
         let fields = text.split_whitespace().filter_map(|it| it.split_once('='));
-        fields.filter(|it| it.0 == of).filter_map(|it| it.1.parse::<u64>().ok()).sum()
+        fields.filter(|it| it.0 == key).filter_map(|it| it.1.parse::<u64>().ok()).sum()
     };
     Io { reads: sum("rios"), writes: sum("wios"), read: sum("rbytes"), written: sum("wbytes") }
 }

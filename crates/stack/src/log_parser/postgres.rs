@@ -107,7 +107,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
             && prefix.code == head.code
             && prefix.severity != head.severity
     };
-    let known = |of: &[&str]| of.contains(&head.severity.as_str());
+    let known = |words: &[&str]| words.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
     // In an unknown language, a line with the time and SQLSTATE of the previous message explains it.
     if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
@@ -128,7 +128,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
 }
 
 fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
-    let severe = |of: &[&str]| of.contains(&head.severity.as_str());
+    let severe = |words: &[&str]| words.contains(&head.severity.as_str());
     match head.code.as_deref() {
         Some("40P01") => Some(EventKind::Deadlock),
         Some("53300") => Some(EventKind::TooManyConnections),

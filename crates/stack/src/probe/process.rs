@@ -166,7 +166,7 @@ fn read_group(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), Read
     let mut usage = Usage::default();
     texts.iter().for_each(|(source, text)| usage.read_file(*source, text));
     let count = |value: Option<u64>| value.map(|it| it as f64);
-    let io = |of: fn(Io) -> u64| usage.io.map(|it| of(it) as f64);
+    let io = |field: fn(Io) -> u64| usage.io.map(|it| field(it) as f64);
     let values = [
         usage.cpu_seconds,
         count(usage.periods),

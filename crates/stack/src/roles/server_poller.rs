@@ -25,11 +25,11 @@ pub(super) struct ServerPoller {
 }
 
 impl ServerPoller {
-    pub fn new(mut of: DirectServer) -> ServerPoller {
-        let question = primary_sql(&of.role, &of.target.login.database);
+    pub fn new(mut server: DirectServer) -> ServerPoller {
+        let question = primary_sql(&server.role, &server.target.login.database);
         // A session in `postgres` does not block a copy of the database, and has none of the application's settings.
-        of.target = of.target.in_database("postgres");
-        ServerPoller { server: of, session: None, primary_sql: question, last_healthy: None }
+        server.target = server.target.in_database("postgres");
+        ServerPoller { server, session: None, primary_sql: question, last_healthy: None }
     }
 
     pub fn name(&self) -> &str {

@@ -487,8 +487,8 @@ impl IsolatedProcesses {
     }
 }
 
-fn number(of: Pid) -> u32 {
-    of.as_raw_nonzero().get().unsigned_abs()
+fn number(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
 }
 
 /// Checks the CPU affinity: the kernel silently omits CPUs that a process may not use.
