@@ -47,9 +47,9 @@ use crate::random::Prng;
 /// Index of a variable.
 pub type Slot = u16;
 
-/// Maximum parameters of a statement, as in pgbench.
+/// Maximum number of parameters of a statement, as in pgbench.
 pub const MAX_PARAMETERS: usize = 255;
-/// Maximum scripts of a run, as in pgbench.
+/// Maximum number of scripts of a run, as in pgbench.
 pub const MAX_SCRIPTS: usize = 128;
 
 /// Text and weight of a script.
@@ -70,7 +70,7 @@ impl<'a> ScriptSource<'a> {
     }
 }
 
-/// Protocol of statements.
+/// Protocol with which statements are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Simple queries, with the variables inserted into the text.
@@ -82,7 +82,7 @@ pub enum Mode {
     Prepared,
 }
 
-/// All scripts of a run.
+/// Program: all compiled scripts of a run.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Scripts, at least one.
@@ -107,10 +107,10 @@ pub struct Script {
     pub commands: Vec<Command>,
 }
 
-/// Row of a feed, whose fields become variables.
+/// Draw of a feed's row, whose fields become variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Index among the workload's feeds.
+    /// Index of the feed among those of the workload.
     pub feed: u16,
     /// Variables by column; `None` for an unused variable.
     pub columns: Vec<Option<Slot>>,
@@ -118,7 +118,7 @@ pub struct Draw {
 
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Line, counted from 1.
+    /// Line number of the command, from 1.
     pub line: u32,
     /// Text in the style of `pgbench -r`: first line of a statement, at most 127 bytes, or the whole backslash command.
     /// Only for people: it is [`readable`], not exact.
@@ -183,7 +183,7 @@ pub struct Sql {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(Vec<u8>),
-    /// `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
+    /// Variable `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
     Var {
         slot: Slot,
     },
@@ -192,11 +192,11 @@ pub enum Piece {
 /// Duration of a `\sleep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SleepDuration {
-    /// Microseconds; without effect if not positive.
+    /// Constant duration in microseconds; a duration that is not positive has no effect.
     Constant(i64),
     Variable {
         slot: Slot,
-        /// Microseconds per unit.
+        /// Number of microseconds per unit.
         unit: i64,
     },
 }

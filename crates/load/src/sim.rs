@@ -1,7 +1,7 @@
 //! Simulation of shards against a system with known behaviour
 //!
-//! Runs shards against a simulated server, network and clock. It uses no sockets and does not sleep. The same seed
-//! gives the same run.
+//! The simulation runs shards against a simulated server, network and clock. It uses no sockets and does not sleep. The
+//! same seed gives the same run.
 
 mod backend;
 mod http_service;
@@ -19,7 +19,7 @@ pub use plan::{CLOSED, plan};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// Simulated system.
+/// Behaviour of a simulated system.
 #[derive(Clone, Debug)]
 pub struct SimulatedSystem {
     pub seed: u64,
@@ -97,7 +97,7 @@ pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &SimulatedSystem) -> Vec
 /// Runs the shards as [`drive`] does, and stops them at `deadline` on the simulated clock or after `steps_max` steps.
 ///
 /// # Panics
-/// As [`drive`].
+/// Panics like [`drive`].
 pub fn drive_until<R: Recorder>(
     shards: Vec<Shard<R>>,
     world: &SimulatedSystem,
@@ -193,7 +193,7 @@ struct Simulation<'a, R> {
     rng: Prng,
 }
 
-/// PostgreSQL's sessions.
+/// Sessions of the simulated PostgreSQL server.
 #[derive(Default)]
 struct Sessions {
     open: BTreeSet<SimulatedLink>,
@@ -433,7 +433,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.backends.remove(&link).is_some()
     }
 
-    /// True if one of its requests is in service or queued.
+    /// True if a request of the connection is in service or queued.
     fn is_busy(&self, link: SimulatedLink) -> bool {
         self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
     }

@@ -26,25 +26,25 @@ pub struct LoadPlan {
     /// Time in which transactions are started; if `None`, they are started until `transactions` are done or the
     /// schedule ends.
     pub duration: Option<Nanos>,
-    /// Transactions per client.
+    /// Number of transactions per client; `None` means no limit.
     pub transactions: Option<u64>,
-    /// Clients of all threads; at least 1.
+    /// Number of clients of all threads, at least 1.
     pub clients: u32,
-    /// Threads, at least 1 and at most `clients`.
+    /// Number of threads, at least 1 and at most `clients`.
     pub threads: u16,
-    /// Maximum tries of a transaction after serialization failures and deadlocks; 0 is unlimited.
+    /// Maximum number of attempts per transaction after serialization failures and deadlocks; 0 means unlimited.
     pub max_tries: u16,
     /// Latency limit. Arrivals later than this are dropped, and failed transactions are not retried after it.
     pub latency_limit: Option<Nanos>,
-    /// Maximum arrivals in the backlogs of all threads; further ones are dropped.
+    /// Maximum number of arrivals in the backlogs of all threads together. Further arrivals are dropped.
     pub backlog_max: u32,
     /// Time after the end of `duration` for transactions in flight and in the backlog.
     pub drain: Nanos,
-    /// True if each transaction opens its own connection.
+    /// True if each transaction opens a new connection.
     pub reconnect: bool,
-    /// Maximum concurrent log-ins over all threads; at least 1.
+    /// Maximum number of concurrent logins over all threads, at least 1.
     pub connecting_max: u32,
-    /// Time limit for a log-in.
+    /// Timeout of a login.
     pub connect_timeout: Nanos,
     /// Time limit for a transaction, from its send, or from the start of its own log-in.
     ///
@@ -78,7 +78,7 @@ pub struct RngSeeds {
 pub enum InitialValue {
     Text(String),
     Int(i64),
-    /// Number of the client.
+    /// Number of the client as the value.
     Client,
 }
 
@@ -96,9 +96,9 @@ pub struct Workload {
     feeds: Vec<Feed>,
     /// Keys of each script's writes, if its transactions are writes with a key. Empty if no script has keys.
     keyed: Vec<Option<KeyedWrite>>,
-    /// Seals their tokens.
+    /// Secret that seals the tokens of writes.
     secret: u64,
-    /// True if their outcomes go to a ledger.
+    /// True if the outcomes of writes with a key go to a ledger.
     has_ledger: bool,
     /// True if a statement with any unset variable aborts its client.
     requires_variables: bool,

@@ -98,8 +98,8 @@ pub struct StepResult {
 
 impl StepResult {
     /// Result of a step that was not measured to its end, or not at all.
-    pub fn from_failed_trial(step: SearchStep, why: String) -> StepResult {
-        let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: why } };
+    pub fn from_failed_trial(step: SearchStep, reason: String) -> StepResult {
+        let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason } };
         StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
     }
 }

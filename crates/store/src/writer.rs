@@ -55,7 +55,7 @@ pub struct Writer {
     path: PathBuf,
     messages: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<rusqlite::Result<()>>>,
-    trouble: Arc<OnceLock<WriteError>>,
+    write_error: Arc<OnceLock<WriteError>>,
     trials: u32,
 }
 
@@ -83,7 +83,7 @@ impl Writer {
         let (sender, receiver) = sync_channel(BACKLOG);
         let error = Arc::new(OnceLock::new());
         let mut writer_thread =
-            WriterThread { database, reserve: Some(reserve), trouble: error.clone(), sqlite_error: None };
+            WriterThread { database, reserve: Some(reserve), write_error: error.clone(), sqlite_error: None };
         let thread = thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
@@ -95,7 +95,7 @@ impl Writer {
             path: path.to_owned(),
             messages: Some(sender),
             thread: Some(thread),
-            trouble: error,
+            write_error: error,
             trials,
         })
     }
@@ -106,7 +106,7 @@ impl Writer {
 
     /// First error, for which the load must stop; `None` without an error. It is never cleared.
     pub fn error(&self) -> Option<&WriteError> {
-        self.trouble.get()
+        self.write_error.get()
     }
 
     /// Begins a trial. Call it before the load begins, because it may wait for queued messages.
@@ -183,7 +183,7 @@ impl Writer {
         match sender.try_send(message) {
             Ok(()) => {}
             // Only the first error is kept.
-            Err(TrySendError::Full(_)) => drop(self.trouble.set(WriteError::BacklogFull)),
+            Err(TrySendError::Full(_)) => drop(self.write_error.set(WriteError::BacklogFull)),
             Err(TrySendError::Disconnected(_)) => {
                 unreachable!("the thread receives until the sender is dropped")
             }
@@ -207,7 +207,7 @@ impl Drop for Writer {
 struct WriterThread {
     database: RunDatabase,
     reserve: Option<DiskReserve>,
-    trouble: Arc<OnceLock<WriteError>>,
+    write_error: Arc<OnceLock<WriteError>>,
     /// First SQLite error that caused a loss of data.
     sqlite_error: Option<rusqlite::Error>,
 }
@@ -244,7 +244,7 @@ impl WriterThread {
         }
         let Err(error) = self.database.write(messages) else { return };
         // Only the first error is kept.
-        let _ = self.trouble.set(match error.sqlite_error_code() {
+        let _ = self.write_error.set(match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => WriteError::DiskFull,
             _ => WriteError::Refused(error.to_string()),
         });

@@ -86,7 +86,7 @@ fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
         BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
     let (mut path, mut last) = (None, None);
     let mut hear = |line: String| {
-        // The test harness may print text before ours on the line.
+        // The test harness may print text before our output on the line.
         if let Some((_, at)) = line.split_once("at /") {
             path = Some(PathBuf::from(format!("/{at}")));
         }

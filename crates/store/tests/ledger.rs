@@ -154,23 +154,23 @@ fn entries_are_bound_to_their_position() {
     };
     let (entries, bytes) = written(13, 20, true);
     let (_, other) = written(14, 20, true);
-    let (ours, theirs) = (frames(&bytes), frames(&other));
+    let (original, foreign) = (frames(&bytes), frames(&other));
     let check = |what: &str, frames: &[Vec<u8>], good: usize| {
         let bytes = [&bytes[..8], &frames.concat()].concat();
         let (known, end) = read(&bytes).expect("the header is whole");
         assert_eq!(known, entries[..good], "{what}");
         assert!(matches!(end, LedgerEnd::Torn { .. }), "{what}");
     };
-    let mut exchanged = ours.clone();
+    let mut exchanged = original.clone();
     exchanged.swap(5, 6);
     check("exchanged", &exchanged, 4);
-    let doubled = [&ours[..6], &ours[5..]].concat();
+    let doubled = [&original[..6], &original[5..]].concat();
     check("doubled", &doubled, 5);
-    let left_out = [&ours[..6], &ours[7..]].concat();
-    check("left out", &left_out, 5);
-    let mixed = [&ours[..6], &theirs[6..]].concat();
+    let shortened = [&original[..6], &original[7..]].concat();
+    check("left out", &shortened, 5);
+    let mixed = [&original[..6], &foreign[6..]].concat();
     check("of another", &mixed, 5);
-    let followed = [&ours[..], &theirs[6..7]].concat();
+    let followed = [&original[..], &foreign[6..7]].concat();
     check("after its end", &followed, entries.len());
 }
 
@@ -343,7 +343,7 @@ fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
         .spawn()
         .expect("the test can start itself");
     let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
-    // The test harness may print text before ours on the line.
+    // The test harness may print text before our output on the line.
     let mut numbers = lines.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
     let mut last = numbers.nth(words as usize).expect("the child is running");
     for turn in 0..turns {

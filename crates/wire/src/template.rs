@@ -17,7 +17,7 @@ pub struct Template {
 /// Encoding of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
-    /// Unchanged bytes: text within a simple query.
+    /// Unchanged bytes, for text within a simple query.
     Raw,
     /// Big-endian `i32` length, then the bytes; only −1 for NULL: a parameter of Bind.
     LengthPrefixed,
@@ -185,7 +185,7 @@ impl TemplateBuilder {
         self
     }
 
-    /// Finished template.
+    /// Template of everything that was appended.
     pub fn build(self) -> Template {
         Template { bytes: self.bytes.into(), steps: self.steps.into() }
     }

@@ -28,16 +28,16 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
     Disable,
-    /// Without TLS first; with TLS if the server rejects that.
+    /// Without TLS first; with TLS if the server rejects the first attempt.
     Allow,
-    /// With TLS first; without TLS if the server does not support it or rejects that.
+    /// With TLS first; without TLS if the server does not support TLS or rejects the attempt.
     #[default]
     Prefer,
     /// With TLS. The certificate is verified only if there are roots.
     Require,
     /// With TLS and a certificate signed by one of the roots.
     VerifyCa,
-    /// As `VerifyCa`, and the certificate must match the host name.
+    /// With TLS and a verified certificate, as in `VerifyCa`, that matches the host name.
     VerifyFull,
 }
 
@@ -65,11 +65,11 @@ pub enum TlsConfigError {
     /// `sslmode` requires verification, but there are no roots.
     MissingRoots,
     /// No certificate in the file for `what`; the text is rustls's.
-    Pem { what: &'static str, why: String },
+    Pem { what: &'static str, reason: String },
     /// Certificate without its key, or key without its certificate.
     IncompleteIdentity { missing: &'static str },
     /// Client certificate and key that do not match, or are of an unknown kind.
-    InvalidIdentity { why: String },
+    InvalidIdentity { reason: String },
     /// Empty range of TLS versions.
     VersionRange,
 }
@@ -80,12 +80,12 @@ impl fmt::Display for TlsConfigError {
             TlsConfigError::MissingRoots => {
                 write!(f, "sslmode asks to check the server's certificate, and sslrootcert is missing")
             }
-            TlsConfigError::Pem { what, why } => write!(f, "{what}: {why}"),
+            TlsConfigError::Pem { what, reason } => write!(f, "{what}: {reason}"),
             TlsConfigError::IncompleteIdentity { missing } => {
                 write!(f, "a client certificate needs both sslcert and sslkey; {missing} is missing")
             }
-            TlsConfigError::InvalidIdentity { why } => {
-                write!(f, "the client certificate cannot be used: {why}")
+            TlsConfigError::InvalidIdentity { reason } => {
+                write!(f, "the client certificate cannot be used: {reason}")
             }
             TlsConfigError::VersionRange => {
                 write!(f, "ssl_min_protocol_version is above ssl_max_protocol_version")
@@ -188,14 +188,14 @@ impl HttpsClient {
 fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, TlsConfigError> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error("sslkey", &it))?;
     let key = sign::any_supported_type(&key)
-        .map_err(|it| TlsConfigError::InvalidIdentity { why: it.to_string() })?;
+        .map_err(|it| TlsConfigError::InvalidIdentity { reason: it.to_string() })?;
     let certificate = chain.first().and_then(|it| Certificate::read(it));
     match (certificate, key.public_key()) {
         (Some(certificate), Some(public)) if certificate.key().raw == public.as_ref() => {
             Ok(CertifiedKey::new(chain, key))
         }
         _ => Err(TlsConfigError::InvalidIdentity {
-            why: "sslcert is not the certificate of the key in sslkey".into(),
+            reason: "sslcert is not the certificate of the key in sslkey".into(),
         }),
     }
 }
@@ -203,7 +203,7 @@ fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<Cert
 fn roots(pem: &[u8]) -> Result<RootCertStore, TlsConfigError> {
     let mut store = RootCertStore::empty();
     for root in certificates("sslrootcert", pem)? {
-        store.add(root).map_err(|it| TlsConfigError::Pem { what: "sslrootcert", why: it.to_string() })?;
+        store.add(root).map_err(|it| TlsConfigError::Pem { what: "sslrootcert", reason: it.to_string() })?;
     }
     Ok(store)
 }
@@ -218,7 +218,7 @@ fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'st
 }
 
 fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
-    TlsConfigError::Pem { what, why: error.to_string() }
+    TlsConfigError::Pem { what, reason: error.to_string() }
 }
 
 /// Server name for SNI and verification.
@@ -312,7 +312,7 @@ pub(crate) fn describe(error: &Error) -> &'static str {
 struct ServerVerifier {
     algorithms: WebPkiSupportedAlgorithms,
     roots: Option<RootCertStore>,
-    /// True if the host name is compared too.
+    /// True if the certificate must match the host name.
     name: bool,
 }
 

@@ -1,4 +1,4 @@
-//! X.509 certificates, as far as libpq's rules differ from webpki's.
+//! Rules of libpq for X.509 certificates that differ from webpki's.
 //!
 //! `webpki` verifies chains and `x509_parser` reads DER. This module adds libpq's comparison of names and the hash for
 //! channel binding. It also accepts two kinds of certificates that webpki rejects. One is version 1, which the
@@ -26,7 +26,7 @@ pub struct Certificate<'a> {
     parsed: X509Certificate<'a>,
     /// Content of the subject's alternative names.
     alternative_names: Option<&'a [u8]>,
-    /// True if its basic constraints allow it to sign others.
+    /// True if the basic constraints allow the certificate to sign others.
     is_authority: bool,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Certificate<'a> {
         Some(Certificate { parsed, alternative_names, is_authority })
     }
 
-    /// True if webpki accepts it as a server's: version 3, and not an authority's.
+    /// True if webpki accepts the certificate for a server: version 3, and not an authority.
     pub fn is_end_entity(&self) -> bool {
         self.parsed.version() == X509Version::V3 && !self.is_authority
     }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Error of the user.
+/// Error in the schedule's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleDiagnostic {
-    /// Position in the text, in bytes.
+    /// Range of the erroneous bytes in the text.
     pub span: Range<usize>,
     /// Text at this position.
     pub found: String,

@@ -15,7 +15,7 @@ use super::diagnostic::{ScheduleDiagnostic, ScheduleDiagnostics};
 use model::{Curve, Nanos, PerSecond};
 use std::ops::Range;
 
-/// Maximum rate; more exceeds one machine.
+/// Maximum rate; one machine cannot generate more.
 pub const MAX_RATE: PerSecond = PerSecond(1e7);
 
 /// Maximum duration: 100 days. A double represents every nanosecond up to 2^53 ns (104 days).
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
     }
 }
 
-/// Range of the text, in bytes.
+/// Range of bytes in the text.
 type Span = Range<usize>;
 
 /// Rate in millionths per second, so that decimals add up exactly.
@@ -300,7 +300,7 @@ const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1
 /// Text to write instead of an invalid one.
 struct Suggestion(String);
 
-/// Seconds, saturating.
+/// Parses a duration; returns seconds, saturating.
 fn parse_duration(text: &str) -> Result<u64, Suggestion> {
     const USAGE: &str = "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`";
     let usage = || Suggestion(USAGE.to_owned());

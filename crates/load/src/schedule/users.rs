@@ -4,7 +4,7 @@ use crate::random::Prng;
 use model::plan::{ThinkTime, UserStage};
 use model::{Nanos, PerSecond};
 
-/// A user joins or leaves.
+/// Event: a user joins or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserEvent {
     /// Time since the first stage's start.
@@ -14,7 +14,7 @@ pub struct UserEvent {
     pub joins: bool,
 }
 
-/// All events of users who join or leave, in time order.
+/// Events of all users who join or leave, in time order.
 ///
 /// In each stage, the n-th event (from 0) is n / `spawn_rate` after the stage's start, while the stage lasts. The next
 /// stage starts with the users who are present then. The user who joined last leaves first.
@@ -38,7 +38,7 @@ pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
     all
 }
 
-/// Next think time.
+/// Random think time from the distribution.
 #[inline]
 pub fn think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
     match think {

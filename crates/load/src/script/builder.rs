@@ -255,8 +255,8 @@ impl ProgramBuilder {
             ));
         }
         let mut parts = |text: &str, hole: Placeholder, slot: &mut dyn FnMut(&str) -> Slot| {
-            call::parse_parts(text, hole, secrets, slot).unwrap_or_else(|why| {
-                wrong.push(why.to_string());
+            call::parse_parts(text, hole, secrets, slot).unwrap_or_else(|error| {
+                wrong.push(error.to_string());
                 Vec::new()
             })
         };
@@ -305,7 +305,7 @@ impl ProgramBuilder {
             let slot = names.slot(name);
             match capture(from) {
                 Ok(from) => captures.push(CallCapture { slot, source: from }),
-                Err(why) => wrong.push(format!("the capture \"{name}\": {why}")),
+                Err(error) => wrong.push(format!("the capture \"{name}\": {error}")),
             }
         }
         let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();

@@ -55,7 +55,7 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// Why a prefix names no built-in script; pgbench's messages.
+/// Error for a prefix that names no built-in script, with pgbench's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuiltinError {
     Unknown { prefix: String },
@@ -75,7 +75,7 @@ impl fmt::Display for BuiltinError {
 
 impl std::error::Error for BuiltinError {}
 
-/// The only script whose name begins with `prefix`.
+/// Built-in script whose name begins with `prefix`, if there is exactly one.
 pub fn find(prefix: &str) -> Result<&'static Builtin, BuiltinError> {
     let found: Vec<&Builtin> = ALL.iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
     match found[..] {

@@ -26,13 +26,13 @@ pub struct HttpCall {
     pub body: Option<Vec<CallPart>>,
     /// Variables of a whole drawn request; if set, the parts above are ignored.
     pub ammo: Option<Ammo>,
-    /// Expected statuses; any other is a failure. Empty: 200..=399.
+    /// Expected statuses; any other status is a failure. Empty means 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
     /// Text that the body must contain; otherwise the request fails.
     pub contains: Option<String>,
     /// Parts of the response that later commands need.
     pub captures: Vec<CallCapture>,
-    /// Maximum number of redirects to follow, only within the service. With 0, a 3xx response is final.
+    /// Maximum number of redirects to follow, only within the service. 0 means that a 3xx response is final.
     pub redirects: u8,
     /// True if a compressed body is requested, and decompressed for checks and captures.
     pub decompress: bool,
@@ -54,10 +54,10 @@ pub enum CallPart {
     },
 }
 
-/// Look-up of an environment variable; `None` if it does not exist.
+/// Function that looks up an environment variable; `None` if the variable does not exist.
 pub type SecretLookup = fn(&str) -> Option<Secret>;
 
-/// Prefix of `${env:NAME}`.
+/// Prefix of a variable that refers to the environment: `${env:NAME}`.
 const ENVIRONMENT: &str = "env:";
 
 /// Part of a response that becomes a variable's value.
@@ -84,7 +84,7 @@ pub enum ResponsePart {
     Regex(Pattern),
 }
 
-/// Bytes of a body that are kept for checks and captures.
+/// Maximum number of body bytes that are kept for checks and captures.
 pub const BODY_MAX: u32 = 1 << 20;
 
 /// Variables that hold a whole request.
@@ -155,7 +155,7 @@ impl HttpCall {
         }
     }
 
-    /// Name of the request in reports: `GET /books?author=${author}`, at most 127 bytes.
+    /// Text that names the request in reports: `GET /books?author=${author}`, at most 127 bytes.
     pub fn first_line(&self, names: &[Box<str>]) -> String {
         let mut line = format!("{} ", self.method.name());
         for part in &self.target {
@@ -172,17 +172,17 @@ impl HttpCall {
     }
 }
 
-/// Why a text of a request is invalid.
+/// Error in a text of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestError {
-    /// A `$` in this text begins no variable.
+    /// This text contains a `$` that begins no variable.
     NoVariable(String),
     /// The environment does not have this variable.
     UnsetVariable(String),
     NotAHeader(String),
     /// The header of this name contains a line end or another control character.
     ControlCharacter(String),
-    /// Header that only pgdyno sends.
+    /// The header is one that only pgdyno may send.
     ReservedHeader(&'static str),
 }
 
@@ -310,10 +310,10 @@ pub struct RequestSource<'a> {
     pub target: &'a str,
     /// Headers in the format of [`parse_header`].
     pub headers: &'a [String],
-    /// Body: JSON, unless a header says otherwise; variables are escaped accordingly.
+    /// Body; JSON unless a Content-Type header is given. Variables are escaped for its type.
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
-    /// Look-up for `${env:NAME}`.
+    /// Function that looks up `${env:NAME}`.
     pub secrets: SecretLookup,
 }
 
@@ -330,15 +330,15 @@ impl Program {
             names.slot(name)
         };
         let target = parse_parts(request.target, Placeholder::Url, request.secrets, &mut slot)
-            .unwrap_or_else(|why| {
-                errors.push(why.to_string());
+            .unwrap_or_else(|error| {
+                errors.push(error.to_string());
                 Vec::new()
             });
         let mut headers = Vec::new();
         for text in request.headers {
             match parse_header(text, request.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(why) => errors.push(why.to_string()),
+                Err(error) => errors.push(error.to_string()),
             }
         }
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
@@ -352,8 +352,8 @@ impl Program {
         }
         let body = request.body.and_then(|body| match parse_parts(body, hole, request.secrets, &mut slot) {
             Ok(parts) => Some(parts),
-            Err(why) => {
-                errors.push(why.to_string());
+            Err(error) => {
+                errors.push(error.to_string());
                 None
             }
         });
@@ -377,7 +377,7 @@ impl Program {
 mod tests {
     use super::*;
 
-    /// The slot of a name is its length.
+    /// Slot for a name in these tests: the length of the name.
     fn slot(name: &str) -> Slot {
         name.len() as Slot
     }

@@ -21,7 +21,7 @@ pub enum EvalError {
         to: ValueType,
     },
     NotInt(f64),
-    /// `add`, `sub`, `mul` or `div`.
+    /// The operation overflowed: `add`, `sub`, `mul` or `div`.
     Overflow(&'static str),
     DivisionByZero,
     TooManyArguments,

@@ -30,7 +30,7 @@ pub(super) fn expression(
 struct Parser<'p, 'a> {
     cursor: &'p mut Cursor<'a>,
     names: &'p mut NameTable,
-    /// Token not yet consumed, and its offset.
+    /// Offset of the token that is not yet consumed.
     at: usize,
     token: Token<'a>,
     nesting: usize,
@@ -53,7 +53,7 @@ const SIGN: Precedence = 9;
 #[derive(Clone, Copy)]
 enum Infix {
     Plain(BinaryOp),
-    /// `a > b` is `b < a`: the right operand is evaluated first.
+    /// Operator with swapped operands: `a > b` is `b < a`, so the right operand is evaluated first.
     Swapped(BinaryOp),
     And,
     Or,
@@ -331,7 +331,7 @@ enum Function {
     Pi,
     Unary(UnaryOp),
     Binary(BinaryOp),
-    /// Hash; the second argument defaults to `:default_seed`.
+    /// Hash function; the second argument defaults to `:default_seed`.
     Hash(BinaryOp),
     Ternary(TernaryOp),
     /// Permutation; the third argument defaults to `:default_seed`.

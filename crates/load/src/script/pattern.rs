@@ -21,7 +21,7 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Reason why a text is not a regular expression.
+/// Reason for which a text is not a regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     text: String,
@@ -51,8 +51,8 @@ impl FromStr for Pattern {
         let config = Regex::config().match_kind(MatchKind::LeftmostFirst).nfa_size_limit(Some(1 << 20));
         let built = Regex::builder().configure(config).build(text);
         let regex = built.map_err(|error| {
-            let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
-            let reason = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let message = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+            let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             PatternError { text: text.to_owned(), reason }
         })?;
         Ok(Pattern { text: text.to_owned(), regex })

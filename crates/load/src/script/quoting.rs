@@ -13,15 +13,15 @@ use super::splitter::{
 /// Syntactic context of a variable in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteContext {
-    /// Outside of quotes.
+    /// Position outside of quotes.
     Plain,
-    /// `'…'`
+    /// Within a string: `'…'`.
     Quoted,
-    /// `E'…'` or `U&'…'`, where a backslash is special.
+    /// Within `E'…'` or `U&'…'`, where a backslash is special.
     Escaped,
-    /// `"…"`
+    /// Within a quoted identifier: `"…"`.
     Identifier,
-    /// Comment, dollar-quoted string or `U&"…"`, where nothing can be escaped.
+    /// Within a comment, dollar-quoted string or `U&"…"`, where nothing can be escaped.
     Unescapable,
 }
 

@@ -9,11 +9,11 @@ use std::io;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellWord {
     Text(String),
-    /// `:name`; `::name` is the text `:name`.
+    /// Variable `:name`. The word `::name` is the text `:name`.
     Var(Slot),
 }
 
-/// Why a shell command failed; pgbench's messages.
+/// Error of a shell command, with pgbench's message.
 #[derive(Debug)]
 pub enum ShellError {
     UndefinedVariable {
@@ -29,11 +29,11 @@ pub enum ShellError {
         line: String,
         status: String,
     },
-    /// `\setshell` needs output.
+    /// `\setshell` needs output, but there was none.
     NoOutput {
         command: String,
     },
-    /// The first line of the output is no integer.
+    /// The first line of the output is not an integer.
     NotAnInteger {
         command: String,
         line: String,

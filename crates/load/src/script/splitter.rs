@@ -1,4 +1,4 @@
-//! Splits a script into SQL commands
+//! Splitter of a script into SQL commands
 //!
 //! A command ends at a semicolon or backslash outside of quotes, comments, parentheses and `BEGIN ATOMIC … END` bodies.
 //! The lexical rules are those of PostgreSQL 15's client-side scanner (`psqlscan.l`) with standard-conforming strings.

@@ -60,7 +60,7 @@ pub(super) enum Token<'a> {
     Null,
     Bool(bool),
     Int(i64),
-    /// 9223372036854775808, an int only after a minus.
+    /// Number 9223372036854775808, which is an int only after a minus.
     MinInt,
     Double(f64),
     Variable(&'a str),

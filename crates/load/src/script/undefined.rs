@@ -8,7 +8,7 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// Maximum names in a hint.
+/// Maximum number of names in a hint.
 const LISTED_MAX: usize = 8;
 
 /// Reads of variables that no earlier command assigns: the slot and the command's index, each slot once.

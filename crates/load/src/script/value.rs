@@ -4,7 +4,7 @@ use super::error::EvalError;
 use super::number;
 use super::value_type::ValueType;
 
-/// Value of the script language.
+/// Value of an expression in the script language.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Null,

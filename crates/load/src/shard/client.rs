@@ -14,27 +14,27 @@ pub(super) struct Client {
     /// Endpoint of the active session: 0 or 1.
     pub endpoint: u8,
     pub state: ClientState,
-    /// True if it is in the list of idle clients or among the runnable.
+    /// True if the client is in the list of idle clients or in the queue of runnable ones.
     pub queued: bool,
-    /// True if it was connected, or refused, at least once.
+    /// True if the client was connected or refused at least once.
     pub settled: bool,
-    /// True while it waits only because it was refused.
+    /// True while the client waits only because it was refused.
     pub backing_off: bool,
-    /// Text of the last error, if it will be reported.
+    /// Text of the last error; `None` if it will not be reported.
     pub error_text: Option<Box<str>>,
 
     /// Command line of `\shell`.
     pub shell_line: String,
     pub variables: Variables,
     pub rng: Prng,
-    /// Sequence number of its next write's key.
+    /// Sequence number of the key of the client's next write.
     pub sequence: u64,
     /// Number of started transactions, and the start of the last one.
     pub transactions_started: u64,
     pub transaction_start: Nanos,
-    /// True if it leaves as soon as its transaction has ended.
+    /// True if the user leaves as soon as the transaction has ended.
     pub leaving: bool,
-    /// True if it aborts once its session has ended.
+    /// True if the client aborts as soon as its session has ended.
     pub aborting: bool,
     /// Deadline of the current timer; older heap entries are stale.
     pub timer_deadline: Nanos,
@@ -56,9 +56,9 @@ pub(super) struct Session {
     pub connected: bool,
     /// State of the shutdown, once the session is given up.
     pub shutdown: Option<SessionShutdown>,
-    /// Index of the endpoint's host that it uses or tries.
+    /// Index of the endpoint's host that the session uses or tries.
     pub host: u16,
-    /// Hosts that have refused it since the last retry delay.
+    /// Number of hosts that have refused the session since the last retry delay.
     pub tried: u16,
     /// Failed log-ins since the last successful one; determines the next retry delay.
     pub refusals: u32,
@@ -96,15 +96,15 @@ pub(super) struct SessionShutdown {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transaction {
     pub script: u16,
-    /// Row that it drew.
+    /// Row of the feed that the transaction drew.
     pub row: Option<u64>,
-    /// Command that runs, or comes next.
+    /// Index of the command that runs or runs next.
     pub command: u16,
     pub intended: Nanos,
     pub started: Nanos,
     pub command_started: Nanos,
     pub tries: u16,
-    /// True if at least one of its requests was sent.
+    /// True if at least one request of the transaction was sent.
     pub sent_request: bool,
     pub in_pipeline: bool,
     /// Number of ReadyForQuery messages still expected.
@@ -144,9 +144,9 @@ pub(super) enum ClientState {
     AwaitingHttp,
     /// Awaits the end of a ROLLBACK after an error.
     RollingBack,
-    /// Executing `\sleep`.
+    /// Executes `\sleep`.
     Sleeping,
-    /// Executing `\shell` or `\setshell`.
+    /// Executes `\shell` or `\setshell`.
     RunningShell,
     Finished,
     Aborted,

@@ -23,7 +23,7 @@ pub enum LoadEvent {
 pub enum AbortReason {
     /// An expression cannot be evaluated; contains pgbench's message.
     Expression(String),
-    /// `\gset` expected one row.
+    /// `\gset` expected one row, but the number of rows differs.
     RowCount {
         got: u32,
     },

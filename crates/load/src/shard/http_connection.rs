@@ -1,6 +1,6 @@
 //! Clients' connections to HTTP services
 //!
-//! Each client has its own connection to each service. It is opened when first needed, and again after the server has
+//! Each client has one connection to each service. It is opened when first needed, and again after the server has
 //! closed it. The server may close an idle connection at any time; that is not a failure.
 
 use super::client::{ClientState, todo};
@@ -18,7 +18,7 @@ pub(super) struct HttpConnection {
     pub state: HttpConnectionState,
     /// Pending actions for the driver: bits of the module `todo`.
     pub pending_actions: u8,
-    /// Client that owns it.
+    /// Number of the client that owns the connection.
     pub client: u32,
     /// Start of the connection attempt.
     opened_at: Nanos,
@@ -32,7 +32,7 @@ pub(super) struct HttpConnection {
     pub method: Method,
     /// Path and query of the current request, if cookies or redirects need them.
     pub target: Vec<u8>,
-    /// Target of a redirect.
+    /// Target of the redirect to follow.
     pub location: Vec<u8>,
     /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
@@ -59,7 +59,7 @@ pub(super) enum HttpConnectionState {
 }
 
 impl HttpConnectionState {
-    /// True if it occupies a slot among those that are being opened.
+    /// True if the connection occupies a slot among those that are being opened.
     fn is_opening(self) -> bool {
         matches!(self, HttpConnectionState::Connecting | HttpConnectionState::TlsHandshake)
     }

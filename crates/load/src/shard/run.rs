@@ -144,8 +144,8 @@ impl<R: Recorder> Shard<R> {
                         return self.abort(now, i, AbortReason::StoreInPipeline { every: keep.all_rows });
                     }
                     if let Some(refusal) = self.work.refusal(tx.script, tx.command, &client.variables) {
-                        let why = refusal.explain(&self.work.plan.program.names, &client.variables);
-                        return self.abort(now, i, AbortReason::Expression(why));
+                        let reason = refusal.explain(&self.work.plan.program.names, &client.variables);
+                        return self.abort(now, i, AbortReason::Expression(reason));
                     }
                     if self.send_request(i) {
                         return;
@@ -157,8 +157,8 @@ impl<R: Recorder> Shard<R> {
                     match value.eval(&client.variables, &mut client.rng, &mut debug) {
                         Ok(value) => client.variables.set(*slot, value),
                         Err(error) => {
-                            let why = error.explain(&self.work.plan.program.names, &client.variables);
-                            return self.abort(now, i, AbortReason::Expression(why));
+                            let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                            return self.abort(now, i, AbortReason::Expression(reason));
                         }
                     }
                 }
@@ -170,8 +170,8 @@ impl<R: Recorder> Shard<R> {
                             Ok(value) if value.is_true() => break,
                             Ok(_) => {}
                             Err(error) => {
-                                let why = error.explain(&self.work.plan.program.names, &client.variables);
-                                return self.abort(now, i, AbortReason::Expression(why));
+                                let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                                return self.abort(now, i, AbortReason::Expression(reason));
                             }
                         }
                         next = condition.1 + 1;
@@ -190,8 +190,8 @@ impl<R: Recorder> Shard<R> {
                         return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
                     }
                     Err(error) => {
-                        let why = error.explain(&self.work.plan.program.names, &client.variables);
-                        return self.abort(now, i, AbortReason::Expression(why));
+                        let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                        return self.abort(now, i, AbortReason::Expression(reason));
                     }
                 },
                 CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
@@ -297,7 +297,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Continues after a transaction: think time, reconnect, or the next transaction.
-    pub(super) fn next_transaction(&mut self, now: Nanos, i: u32, spoke: bool) {
+    pub(super) fn next_transaction(&mut self, now: Nanos, i: u32, sent_request: bool) {
         if self.work.plan.reconnect {
             self.close_connections(i);
         }
@@ -322,7 +322,7 @@ impl<R: Recorder> Shard<R> {
                 self.back_off(now, i);
             }
             // A script without requests would otherwise starve the other clients.
-            _ if !spoke || self.work.plan.reconnect => {
+            _ if !sent_request || self.work.plan.reconnect => {
                 client.state = ClientState::Idle;
                 self.runnable.push_back(i);
             }
@@ -365,18 +365,18 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Aborts the client: its transaction failed, and every further one would.
-    pub(super) fn abort(&mut self, now: Nanos, i: u32, why: AbortReason) {
+    pub(super) fn abort(&mut self, now: Nanos, i: u32, reason: AbortReason) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
         let client = self.client_id(i);
-        let code = match why {
+        let code = match reason {
             AbortReason::PermanentError { code, .. } => code,
             // Not a server's failure, as SQLSTATE class 38, "external routine", shows.
             _ => Code::SqlState(*b"38000"),
         };
         // A COPY that waits for data is not cancelled; it ends with its session.
         let answers =
-            self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && why != AbortReason::Copy;
-        self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason: why });
+            self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && reason != AbortReason::Copy;
+        self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason });
         let ends = answers && !self.is_in_ledger(i) && self.end_session(now, i, false);
         self.end_transaction(now, i, Outcome::Failed(code));
         if ends {
@@ -387,7 +387,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Aborted);
     }
 
-    /// Handles the end of `Action::Shell`, with its output or the reason why there is none.
+    /// Handles the end of `Action::Shell`, with its output or the reason for which there is none.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], &ShellError>) {
         let i = self.client_of(conn);
         let client = &mut self.clients[i as usize];
@@ -402,7 +402,7 @@ impl<R: Recorder> Shard<R> {
         };
         match done {
             Ok(()) => self.finish_command(now, i),
-            Err(why) => self.abort(now, i, AbortReason::Shell(why)),
+            Err(reason) => self.abort(now, i, AbortReason::Shell(reason)),
         }
     }
 }

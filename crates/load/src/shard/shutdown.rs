@@ -1,4 +1,4 @@
-//! Ends sessions whose statement was given up
+//! Shutdown of sessions whose statement was given up
 //!
 //! A server continues a statement after its client has left, and keeps the session until the statement ends. A client
 //! that gives up a statement therefore cancels it and keeps its place. It opens another session only after the server
@@ -13,7 +13,7 @@ use crate::recorder::Recorder;
 use model::{Code, Nanos};
 use wire::pg::{Channel, Event};
 
-/// Time limit for a connection that cancels.
+/// Timeout of a connection that sends a cancel request.
 const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
 /// Interval between cancel requests. The first may have arrived before its statement, or hit the previous one.
 const CANCEL_INTERVAL: Nanos = Nanos::from_secs(1);

@@ -3,7 +3,7 @@
 use super::backend::SimulatedRequest;
 use model::Nanos;
 
-/// Behaviour of the service.
+/// Behaviour of the simulated service.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedHttp {
     pub status: u16,
@@ -24,7 +24,7 @@ pub struct SimulatedHttp {
     pub silent: u64,
 }
 
-/// Framing of the body.
+/// Framing of a simulated response body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatedBody {
     Length,

@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::Path;
 use values::Values;
 
-/// Error in the connection settings.
+/// Error in connection settings, with its location and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Location: `connection string, character 17`, `environment variable PGPORT`, a file and its line.
@@ -57,7 +57,7 @@ pub struct Environment<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// Content of a file; `None` if it does not exist or must not be used.
     pub read: &'a dyn Fn(ConfigFile, &Path) -> Option<String>,
-    /// Operating system name of the current user.
+    /// Name of the current user of the operating system.
     pub os_user: &'a str,
 }
 

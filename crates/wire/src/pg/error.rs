@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Bytes that no PostgreSQL server sends, or from a server that cannot be trusted. The connection is unusable.
+/// Error for bytes that no PostgreSQL server sends, or that come from an untrusted server. The connection is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// Length below 4, or above the message's maximum.
+    /// Message length is below 4, or above the maximum of the message.
     BadLength { tag: u8, length: u32 },
     /// Message that is not allowed at this point.
     Unexpected { tag: u8 },
@@ -61,9 +61,9 @@ impl fmt::Display for ProtocolError {
                 write!(f, "the server answers in protocol 2, as it does when it cannot start a process")
             }
             ProtocolError::NoPassword => write!(f, "the server asks for a password, and none is given"),
-            ProtocolError::Scram(why) => write!(f, "SCRAM: {why}"),
+            ProtocolError::Scram(reason) => write!(f, "SCRAM: {reason}"),
             ProtocolError::NoTls => write!(f, "TLS is required and the server offers none"),
-            ProtocolError::Tls(why) => write!(f, "TLS: {why}"),
+            ProtocolError::Tls(reason) => write!(f, "TLS: {reason}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Columns, Notice, Row};
 use crate::Code;
 
-/// Meaning of a prefix of the server's bytes.
+/// Event that a part of the server's bytes means.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// All input is consumed; more is needed.
@@ -12,7 +12,7 @@ pub enum Event<'a> {
     Opened,
     /// Columns of the rows that follow. Only if watched, see `Channel::set_watched`.
     Columns(Columns<'a>),
-    /// One row. Only if watched.
+    /// Row of a result. Only if watched.
     Row(Row<'a>),
     /// End of one statement, with its command tag such as `SELECT 1`. Only if watched.
     CommandComplete(&'a [u8]),
@@ -22,7 +22,7 @@ pub enum Event<'a> {
     CopyData(&'a [u8]),
     /// ErrorResponse. During login or with severity FATAL or PANIC, the session is over; otherwise `Ready` follows.
     Error(Notice<'a>),
-    /// NoticeResponse.
+    /// Notice of the server: NoticeResponse.
     Notice(Notice<'a>),
     /// ReadyForQuery: acknowledges everything up to one Sync (or one simple query).
     Ready(Reply),
@@ -78,7 +78,7 @@ pub struct RowCount {
 /// Source: PostgreSQL manual, "Message Formats", CommandComplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowCommand {
-    /// Also `CREATE TABLE AS`.
+    /// SELECT or CREATE TABLE AS.
     Select,
     Insert,
     Update,
@@ -115,7 +115,7 @@ impl RowCount {
         Some(RowCount { command, rows: number.iter().fold(0, digit) })
     }
 
-    /// Sum of the rows of both.
+    /// Row count of both statements together.
     #[inline]
     pub(super) fn sum(one: Option<RowCount>, other: Option<RowCount>) -> Option<RowCount> {
         let (Some(one), Some(other)) = (one, other) else { return one.or(other) };

@@ -20,7 +20,7 @@ pub struct Login {
     /// Database; an empty name means the user's name.
     pub database: String,
     pub password: Option<Secret>,
-    /// Further parameters of the StartupMessage, such as `application_name`, `options`, `client_encoding`.
+    /// Other parameters of the StartupMessage, such as `application_name`, `options`, `client_encoding`.
     pub parameters: Vec<(String, String)>,
     /// True if values of ParameterStatus are stored for `Channel::parameter`. Costs about 1 KiB per connection.
     pub keep_parameters: bool,
@@ -114,7 +114,7 @@ impl Default for AuthMethods {
     }
 }
 
-/// Text that is never displayed, and overwritten when dropped.
+/// Secret text, which is never displayed and is overwritten when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

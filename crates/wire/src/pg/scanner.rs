@@ -43,7 +43,7 @@ pub(super) struct Scanner {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ScanResult {
-    /// Input is used up.
+    /// The input is used up.
     More,
     Ready(Reply),
     /// Message that is needed. Its body is at the end of the consumed bytes, unless it had to be buffered.
@@ -159,7 +159,7 @@ impl Scanner {
         }
     }
 
-    /// Ends the login.
+    /// Switches from login messages to session messages.
     pub fn end_login(&mut self) {
         self.login = false;
         self.reply = Reply::EMPTY;
@@ -179,7 +179,7 @@ impl Scanner {
         self.buffer = held;
     }
 
-    /// Bytes allocated.
+    /// Number of allocated bytes.
     pub fn memory(&self) -> usize {
         self.buffer.capacity()
     }

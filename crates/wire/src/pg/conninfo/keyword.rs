@@ -14,9 +14,9 @@ pub(super) struct Keyword {
 #[derive(Debug)]
 pub(super) enum Effect {
     Applied,
-    /// Accepted, without effect here.
+    /// The setting is accepted, but has no effect in pgdyno.
     Ignored,
-    /// Not supported, except for these values, which describe the behaviour anyway.
+    /// The setting is not supported, except for these values, which describe pgdyno's behaviour anyway.
     FixedValues(&'static [&'static str], &'static str),
 }
 
@@ -36,12 +36,12 @@ const fn fixed_values(
     name: &'static str,
     env: &'static str,
     values: &'static [&'static str],
-    why: &'static str,
+    behaviour: &'static str,
 ) -> Keyword {
-    Keyword { name, env, secret: false, effect: Effect::FixedValues(values, why) }
+    Keyword { name, env, secret: false, effect: Effect::FixedValues(values, behaviour) }
 }
 
-/// Source: PostgreSQL 15, `fe-connect.c`, and the manual of 18 for the later ones.
+/// Settings of libpq. Source: PostgreSQL 15, `fe-connect.c`; for later settings the manual of PostgreSQL 18.
 pub(super) static ALL: &[Keyword] = &[
     applied("service", "PGSERVICE"),
     applied("user", "PGUSER"),

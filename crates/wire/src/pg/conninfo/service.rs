@@ -5,8 +5,12 @@ use super::{ConfigFile, Diagnostic, Environment, keyword};
 use std::path::{Path, PathBuf};
 
 /// Adds the settings of the requested service that are not set yet.
-pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistakes: &mut Vec<Diagnostic>) {
-    let env = around.env;
+pub(super) fn apply_service(
+    values: &mut Values,
+    environment: Environment<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let env = environment.env;
     let Some(service) = values.get_raw("service").map(str::to_owned).or_else(|| env("PGSERVICE")) else {
         return;
     };
@@ -17,16 +21,16 @@ pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistak
         Some(directory) => vec![directory.as_str()],
         None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
     };
-    let own = chosen.clone().or_else(|| around.home_file(".pg_service.conf"));
+    let own = chosen.clone().or_else(|| environment.home_file(".pg_service.conf"));
     let all = own.into_iter().chain(common.iter().map(|it| Path::new(it).join("pg_service.conf")));
     let mut looked: Vec<String> = Vec::new();
     for path in all {
         let name = path.display().to_string();
-        match (around.read)(ConfigFile::Service, &path) {
-            Some(text) if apply_section(&text, &service, &name, values, mistakes) => return,
+        match (environment.read)(ConfigFile::Service, &path) {
+            Some(text) if apply_section(&text, &service, &name, values, diagnostics) => return,
             None if chosen.as_deref() == Some(&path) => {
                 let found = format!("service file \"{name}\" not found");
-                mistakes.push(Diagnostic::new(
+                diagnostics.push(Diagnostic::new(
                     "environment variable PGSERVICEFILE",
                     found,
                     "name a file that can be read",
@@ -38,7 +42,7 @@ pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistak
     }
     let found = format!("definition of service \"{service}\" not found");
     let instead = format!("write a section [{service}] into one of {}", looked.join(", "));
-    mistakes.push(values.diagnostic("service", found, &instead));
+    diagnostics.push(values.diagnostic("service", found, &instead));
 }
 
 /// Adds the settings of one section; true if the section exists.
@@ -47,7 +51,7 @@ fn apply_section(
     service: &str,
     file: &str,
     values: &mut Values,
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> bool {
     let mut inside = false;
     for (number, line) in text.lines().enumerate() {
@@ -63,28 +67,28 @@ fn apply_section(
         } else if inside {
             let place = format!("service file {file}, line {}", number + 1);
             match line.split_once('=') {
-                _ if line.starts_with("ldap") => mistakes.push(Diagnostic::new(
+                _ if line.starts_with("ldap") => diagnostics.push(Diagnostic::new(
                     place,
                     "an LDAP address",
                     "write the settings themselves: LDAP is not asked",
                 )),
-                None => mistakes.push(Diagnostic::new(
+                None => diagnostics.push(Diagnostic::new(
                     place,
                     "syntax error in service file",
                     "write keyword=value",
                 )),
                 Some(("service", _)) => {
                     let found = "nested service specifications not supported";
-                    mistakes.push(Diagnostic::new(place, found, "write that service's settings here"));
+                    diagnostics.push(Diagnostic::new(place, found, "write that service's settings here"));
                 }
                 Some((name, _)) if keyword::find(name.trim()).is_some() && name != name.trim() => {
-                    mistakes.push(Diagnostic::new(
+                    diagnostics.push(Diagnostic::new(
                         place,
                         "a blank before \"=\"",
                         "write keyword=value without blanks",
                     ));
                 }
-                Some((name, value)) => values.set_default(name, value.to_owned(), &place, mistakes),
+                Some((name, value)) => values.set_default(name, value.to_owned(), &place, diagnostics),
             }
         }
     }

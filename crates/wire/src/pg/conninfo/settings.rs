@@ -23,7 +23,7 @@ pub struct Settings {
     pub tls: Option<Arc<ClientConfig>>,
     pub channel_binding: ChannelBinding,
     pub methods: AuthMethods,
-    /// Timeout of one connection attempt in seconds, at least 2; `None` is unlimited.
+    /// Timeout of one connection attempt in seconds, at least 2; `None` means unlimited.
     pub connect_timeout: Option<u32>,
     pub tcp: TcpSettings,
     pub target_session_attrs: TargetSessionAttrs,
@@ -31,12 +31,12 @@ pub struct Settings {
     pub shuffle_hosts: bool,
 }
 
-/// One of the servers to try.
+/// Host to try, with its port and password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSpec {
-    /// Name, address, directory of Unix sockets, or `@` and an abstract socket.
+    /// Host name, address, directory of Unix sockets, or `@` and an abstract socket.
     pub host: String,
-    /// `hostaddr`, which makes the lookup of the name unnecessary.
+    /// Address from `hostaddr`, which makes a lookup of the host name unnecessary.
     pub address: Option<IpAddr>,
     pub port: u16,
     pub password: Option<Secret>,
@@ -106,16 +106,16 @@ impl Settings {
     /// Settings; `None` if the diagnostics leave no way to continue.
     pub(super) fn new(
         values: &Values,
-        around: Environment<'_>,
+        environment: Environment<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Settings> {
-        let user = values.get("user").unwrap_or(around.os_user).to_owned();
+        let user = values.get("user").unwrap_or(environment.os_user).to_owned();
         if user.is_empty() {
             diagnostics.push(Diagnostic::new("user", "no user name is known", "write user=NAME"));
         }
         let database = values.get("dbname").unwrap_or(&user).to_owned();
         let mut hosts = split_hosts(values, diagnostics)?;
-        assign_passwords(&mut hosts, values, &user, &database, around);
+        assign_passwords(&mut hosts, values, &user, &database, environment);
         let root = values.get("sslrootcert").map(str::to_owned);
         let system = root.as_deref() == Some("system");
         let modes = [
@@ -133,7 +133,7 @@ impl Settings {
             diagnostics.push(values.diagnostic("sslmode", found.into(), "write verify-full"));
         }
         let uses_tls = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
-        let tls = if uses_tls { tls_config(ssl, values, around, diagnostics) } else { None };
+        let tls = if uses_tls { tls_config(ssl, values, environment, diagnostics) } else { None };
         let bindings = [
             ("disable", ChannelBinding::Disable),
             ("prefer", ChannelBinding::Prefer),
@@ -149,7 +149,7 @@ impl Settings {
         ];
         let timeout = values.number("connect_timeout", diagnostics).filter(|it| *it > 0);
         Some(Settings {
-            parameters: parameters(values, around.env),
+            parameters: parameters(values, environment.env),
             channel_binding: values.keyword("channel_binding", &bindings, diagnostics).unwrap_or_default(),
             methods: auth_methods(values, diagnostics),
             connect_timeout: timeout.map(|it| it.unsigned_abs().max(2)),
@@ -234,14 +234,14 @@ fn assign_passwords(
     values: &Values,
     user: &str,
     database: &str,
-    around: Environment<'_>,
+    environment: Environment<'_>,
 ) {
     if let Some(given) = values.get("password") {
         hosts.iter_mut().for_each(|it| it.password = Some(Secret::new(given)));
         return;
     }
-    let path = values.get("passfile").map(PathBuf::from).or_else(|| around.home_file(".pgpass"));
-    let Some(text) = path.and_then(|it| (around.read)(ConfigFile::Passwords, &it)) else { return };
+    let path = values.get("passfile").map(PathBuf::from).or_else(|| environment.home_file(".pgpass"));
+    let Some(text) = path.and_then(|it| (environment.read)(ConfigFile::Passwords, &it)) else { return };
     for host in hosts {
         let address = host.address.map(|it| it.to_string()).unwrap_or_default();
         let name = match &*host.host {
@@ -281,7 +281,7 @@ fn tcp_settings(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TcpSettin
     }
 }
 
-/// `require_auth`: the allowed methods, or with `!` before each, the excluded ones.
+/// Methods that `require_auth` allows. A list with `!` before each method excludes methods.
 fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMethods {
     let Some(text) = values.get("require_auth") else { return AuthMethods::default() };
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -324,7 +324,7 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
 fn tls_config(
     mode: SslMode,
     values: &Values,
-    around: Environment<'_>,
+    environment: Environment<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Arc<ClientConfig>> {
     let shown =
@@ -332,9 +332,9 @@ fn tls_config(
     let mut file = |name: &'static str, usual: &str, kind: ConfigFile| {
         let (named, path) = match values.get(name) {
             Some(path) => (true, PathBuf::from(path)),
-            None => (false, around.home_file(usual)?),
+            None => (false, environment.home_file(usual)?),
         };
-        let text = (around.read)(kind, &path);
+        let text = (environment.read)(kind, &path);
         if text.is_none() && named {
             let found = format!("file \"{}\" is not there or must not be used", path.display());
             let instead = match kind {
@@ -347,7 +347,7 @@ fn tls_config(
     };
     let roots = match values.get("sslrootcert") {
         Some("system") => {
-            SYSTEM_ROOTS.iter().find_map(|it| (around.read)(ConfigFile::Certificate, Path::new(it)))
+            SYSTEM_ROOTS.iter().find_map(|it| (environment.read)(ConfigFile::Certificate, Path::new(it)))
         }
         _ => file("sslrootcert", ".postgresql/root.crt", ConfigFile::Certificate),
     };

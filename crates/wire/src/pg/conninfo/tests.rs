@@ -10,12 +10,12 @@ fn resolve_with(
 ) -> Result<Settings, Vec<Diagnostic>> {
     let env: BTreeMap<&str, &str> = env.iter().copied().collect();
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
-    let around = Environment {
+    let environment = Environment {
         env: &|name| env.get(name).map(|it| (*it).to_owned()),
         read: &|_, path| files.get(path.to_str()?).map(|it| (*it).to_owned()),
         os_user: "me",
     };
-    resolve(dsn, flags, around)
+    resolve(dsn, flags, environment)
 }
 
 /// Values in the format of libpq's own test program.

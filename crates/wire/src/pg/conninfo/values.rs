@@ -4,7 +4,7 @@ use super::Diagnostic;
 use super::keyword::{self, Effect, Keyword};
 use std::collections::BTreeMap;
 
-/// Settings given so far.
+/// Settings that were given so far, by name.
 #[derive(Default)]
 pub(super) struct Values(BTreeMap<&'static str, Value>);
 
@@ -33,7 +33,7 @@ impl Values {
         self.0.insert(keyword.name, Value { text, location: place.to_owned() });
     }
 
-    /// Sets a value unless there is one.
+    /// Sets a value unless the setting has one.
     pub fn set_default(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
         if !self.0.contains_key(name) {
             self.set(name, text, place, diagnostics);
@@ -67,12 +67,12 @@ impl Values {
         }
     }
 
-    /// Value, possibly empty.
+    /// Value of a setting, possibly empty; `None` if it is not set.
     pub fn get_raw(&self, name: &'static str) -> Option<&str> {
         self.0.get(name).map(|it| it.text.as_str())
     }
 
-    /// Value, unless it is empty.
+    /// Value of a setting; `None` if it is empty or not set.
     pub fn get(&self, name: &'static str) -> Option<&str> {
         self.get_raw(name).filter(|it| !it.is_empty())
     }
@@ -100,7 +100,7 @@ impl Values {
         chosen
     }
 
-    /// Integer in libpq's syntax.
+    /// Integer value of a setting, in libpq's syntax.
     pub fn number(&self, name: &'static str, diagnostics: &mut Vec<Diagnostic>) -> Option<i32> {
         let text = self.get(name)?;
         let number = text.trim().parse().ok();
