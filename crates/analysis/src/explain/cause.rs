@@ -277,13 +277,13 @@ impl CauseContext<'_> {
     }
 
     /// Raises the quota by half if the machine has enough spare CPUs, otherwise lowers it by a quarter.
-    fn perturb_cpu(&self, name: &str, available: f64) -> Option<Perturbation> {
+    fn perturb_cpu(&self, name: &str, total_quota: f64) -> Option<Perturbation> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
         let is_replica = stack.replica_names().iter().any(|it| it == name);
         let (limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
-            Some((limits, count)) => (limits, count, available),
-            None => self.node(name).map(|it| (&it.limits, copies(it), available / copies(it)))?,
+            Some((limits, count)) => (limits, count, total_quota),
+            None => self.node(name).map(|it| (&it.limits, copies(it), total_quota / copies(it)))?,
         };
         let here = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
