@@ -154,8 +154,8 @@ impl Interval {
     /// Compares an answer with the recorded one, without allocation. Answers of other operations are ignored.
     #[inline]
     pub fn record_replay(&mut self, operation: u16, recorded: Answer, measured: Answer) {
-        if let Some(it) = self.replays.iter_mut().find(|it| it.operation == operation) {
-            it.record(recorded, measured);
+        if let Some(replay) = self.replays.iter_mut().find(|it| it.operation == operation) {
+            replay.record(recorded, measured);
         }
     }
 

@@ -54,8 +54,8 @@ impl Experiment {
     /// Index of the cell's positive control. Cells that differ only in their promise share one control.
     pub fn control_for(&self, cell: usize) -> Option<usize> {
         let unpromised = self.cells.get(cell)?.setup.without_promise();
-        self.cells.iter().position(|it| {
-            let of = it.control_of.and_then(|of| self.cells.get(of));
+        self.cells.iter().position(|candidate| {
+            let of = candidate.control_of.and_then(|of| self.cells.get(of));
             of.is_some_and(|of| of.setup.without_promise() == unpromised)
         })
     }

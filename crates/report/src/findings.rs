@@ -79,7 +79,7 @@ fn tone(finding: &Finding) -> Tone {
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
         Finding::NoRows { statement, .. } if statement.needs_rows() => Tone::Doubt,
-        Finding::Circumstance { circumstance: it, .. } => match it {
+        Finding::Circumstance { circumstance, .. } => match circumstance {
             Circumstance::ChainedPools { .. }
             | Circumstance::ErrorOrigins { .. }
             | Circumstance::RulesSkipped { .. } => Tone::Plain,
@@ -127,7 +127,7 @@ fn rank(finding: &Finding) -> u8 {
         Finding::Bound { .. } => 8,
         Finding::OpenAndClosed { .. } => 3,
         Finding::FeedsDiffer { .. } => 5,
-        Finding::Circumstance { circumstance: it, .. } => match it {
+        Finding::Circumstance { circumstance, .. } => match circumstance {
             Circumstance::GeneratorLate { .. } => 2,
             Circumstance::NotUsed { .. } | Circumstance::DataChanged { .. } => 2,
             Circumstance::FeedFitsCache { .. } => 3,
@@ -156,21 +156,21 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
     let mut rows = Vec::new();
     for finding in all {
-        let Finding::LikeForLikeCost { cell, with, transport, compared: it } = finding else { continue };
+        let Finding::LikeForLikeCost { cell, with, transport, compared } = finding else { continue };
         let cells = vec![
             name(*cell),
             name(*with),
             lang.transport(*transport).to_owned(),
-            lang.number(&format!("{:.3}", it.ratio)),
-            it.interval.map_or(String::new(), |it| interval_text(it, lang)),
-            format!("{}, {}", it.runs.0, it.runs.1),
+            lang.number(&format!("{:.3}", compared.ratio)),
+            compared.interval.map_or(String::new(), |it| interval_text(it, lang)),
+            format!("{}, {}", compared.runs.0, compared.runs.1),
             // A note below the table reports once that there are too few trials.
-            match it.verdict {
+            match compared.verdict {
                 ChangeVerdict::TooFewRuns => String::new(),
                 verdict => lang.verdict(verdict),
             },
         ];
-        let tone = match it.verdict {
+        let tone = match compared.verdict {
             ChangeVerdict::Lower => Tone::Bad,
             ChangeVerdict::Higher => Tone::Good,
             ChangeVerdict::NoEvidence | ChangeVerdict::TooFewRuns => Tone::Plain,

@@ -91,7 +91,7 @@ mod tests {
         };
         let all = LogStyle { lag: true, skipped: true, retries: true, failures_detailed: true };
         let serialization = Outcome::Failed(Code::SqlState(*b"40001"));
-        for (it, style, expected) in [
+        for (logged, style, expected) in [
             (record(Outcome::Ok, 1), LogStyle::default(), "7 42 2500 1 1700000000 102500\n"),
             (record(Outcome::Ok, 3), all, "7 42 2500 1 1700000000 102500 1000 2\n"),
             (record(Outcome::Dropped, 0), all, "7 42 skipped 1 1700000000 102500 0 0\n"),
@@ -105,7 +105,7 @@ mod tests {
             (record(Outcome::Unknown(Code::RESET), 1), all, "7 42 failed 1 1700000000 102500 0 0\n"),
         ] {
             let mut out = String::new();
-            transaction(&mut out, &it, 42, Nanos::from_secs(1_700_000_000), style)
+            transaction(&mut out, &logged, 42, Nanos::from_secs(1_700_000_000), style)
                 .expect("writing to a String cannot fail");
             assert_eq!(out, expected);
         }

@@ -116,14 +116,14 @@ fn code_block(text: &str) -> String {
 fn escape_inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len());
-    for (at, it) in text.char_indices() {
-        match it {
+    for (at, character) in text.char_indices() {
+        match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', it]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', character]),
             // These characters begin lists and rules.
-            '-' | '+' | '=' if at == 0 => out.extend(['\\', it]),
+            '-' | '+' | '=' if at == 0 => out.extend(['\\', character]),
             // Without the escape, addresses become links.
             ':' if text[at..].starts_with("://") => out.push_str("\\:"),
             '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("\\."),

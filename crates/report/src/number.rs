@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn chooses_units() {
-        for (it, expected) in [
+        for (time, expected) in [
             (Nanos(371_400), ("371", 0)),
             (Nanos::from_micros(12_345), ("12.3", 1)),
             (Nanos::from_millis(1_032), ("1.03", 2)),
@@ -139,15 +139,15 @@ mod tests {
             (Nanos(999_500), ("1.00", 1)),
             (Nanos(999_500_000), ("1.00", 2)),
         ] {
-            assert_eq!(duration(it), (expected.0.to_owned(), expected.1));
+            assert_eq!(duration(time), (expected.0.to_owned(), expected.1));
         }
-        for (it, expected) in [
+        for (time, expected) in [
             (Nanos::from_micros(50), ("50", 0)),
             (Nanos::from_millis(250), ("250", 1)),
             (Nanos::from_millis(1_500), ("1.5", 2)),
             (Nanos::from_secs(90), ("90", 2)),
         ] {
-            assert_eq!(chosen_duration(it), (expected.0.to_owned(), expected.1));
+            assert_eq!(chosen_duration(time), (expected.0.to_owned(), expected.1));
         }
         for (bytes, expected) in
             [(512.0, ("512", 0)), (1024.0, ("1", 1)), (1536.0, ("1.50", 1)), (400.0 * 1048576.0, ("400", 2))]

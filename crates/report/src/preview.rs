@@ -48,7 +48,7 @@ mod tests {
     fn renders_a_sentence_and_a_plot() {
         let even = preview(Spacing::Even, Some(20_100));
         let constant = SchedulePreview { highest: PerSecond(1.0), arrivals: Some(1), ..even.clone() };
-        for (it, first) in [
+        for (schedule, first) in [
             (even, "20100 arrivals in 3m20s, evenly spaced, at 1/s to 200/s"),
             (constant, "1 arrival in 3m20s, evenly spaced, at 1/s"),
             (
@@ -60,7 +60,7 @@ mod tests {
                 "about 20100 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
             ),
         ] {
-            assert_eq!(render(&it, CharacterSet::Ascii, english()).lines().next(), Some(first));
+            assert_eq!(render(&schedule, CharacterSet::Ascii, english()).lines().next(), Some(first));
         }
         let empty = SchedulePreview { duration: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
         assert_eq!(

@@ -64,7 +64,7 @@ mod tests {
         };
         let plain = ProgressStyle::default();
         let epoch = Some(Nanos::from_secs(1_700_000_000));
-        for (it, style, expected) in [
+        for (report, style, expected) in [
             (
                 progress,
                 plain,
@@ -83,7 +83,7 @@ mod tests {
             ),
             (Progress::default(), plain, "progress: 0.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed"),
         ] {
-            assert_eq!(format_line(&it, style), expected);
+            assert_eq!(format_line(&report, style), expected);
         }
     }
 }

@@ -86,19 +86,23 @@ fn load(out: &mut Exposition, totals: &Totals) {
     let operations = &totals.operations;
     let arrivals = "Arrivals whose outcome is known, each with exactly one outcome";
     out.family("pgdyno_arrivals_total", MetricType::Counter, arrivals);
-    for (name, it) in operations {
-        out.sample("", &[("operation", name)], (it.ok + it.failed + it.unknown + it.dropped) as f64);
+    for (name, counts) in operations {
+        out.sample(
+            "",
+            &[("operation", name)],
+            (counts.ok + counts.failed + counts.unknown + counts.dropped) as f64,
+        );
     }
     let sent = "Transactions that were sent, by outcome; the effect of unknown ones may exist";
     out.family("pgdyno_transactions_total", MetricType::Counter, sent);
-    for (name, it) in operations {
-        for (outcome, n) in [("ok", it.ok), ("failed", it.failed), ("unknown", it.unknown)] {
+    for (name, counts) in operations {
+        for (outcome, n) in [("ok", counts.ok), ("failed", counts.failed), ("unknown", counts.unknown)] {
             out.sample("", &[("operation", name), ("outcome", outcome)], n as f64);
         }
     }
     out.family("pgdyno_dropped_total", MetricType::Counter, "Arrivals that were never sent");
-    for (name, it) in operations {
-        out.sample("", &[("operation", name)], it.dropped as f64);
+    for (name, counts) in operations {
+        out.sample("", &[("operation", name)], counts.dropped as f64);
     }
     let failures = "Failed and unknown transactions by SQLSTATE or errno";
     for (family, help, counts) in [

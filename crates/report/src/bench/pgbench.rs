@@ -30,7 +30,7 @@ pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
             line!(out, "number of transactions actually processed: {}/{requested}", counts.ok);
         }
         EndCondition::Time(_) | EndCondition::ScheduleEnds => {
-            let duration = if let EndCondition::Time(it) = plan.end { it } else { summary.window };
+            let duration = if let EndCondition::Time(time) = plan.end { time } else { summary.window };
             line!(out, "duration: {:.0} s", duration.as_secs_f64());
             line!(out, "number of transactions actually processed: {}", counts.ok);
         }

@@ -268,22 +268,22 @@ mod tests {
     #[test]
     fn figures_with_their_units() {
         let (en, ru) = (english().numbers(), russian().numbers());
-        for (it, english, russian) in [
+        for (duration, english, russian) in [
             (Nanos::from_micros(50), "50.0 µs", "50,0 мкс"),
             (Nanos::from_micros(12_345), "12.3 ms", "12,3 мс"),
             (Nanos::from_millis(371), "371 ms", "371 мс"),
             (Nanos::from_secs(12_345), "12345 s", "12\u{202f}345 с"),
         ] {
-            assert_eq!(en.time(it), english);
-            assert_eq!(ru.time(it), russian.replace(' ', "\u{a0}"));
+            assert_eq!(en.time(duration), english);
+            assert_eq!(ru.time(duration), russian.replace(' ', "\u{a0}"));
         }
-        for (it, english, russian) in [
+        for (duration, english, russian) in [
             (Nanos::from_secs(7_500), "2 h 5 min", "2 ч 5 мин"),
             (Nanos::from_secs(60), "1 min", "1 мин"),
             (Nanos::from_millis(400), "400 ms", "400 мс"),
         ] {
-            assert_eq!(en.span(it), english);
-            assert_eq!(ru.span(it), russian.replace(' ', "\u{a0}"));
+            assert_eq!(en.span(duration), english);
+            assert_eq!(ru.span(duration), russian.replace(' ', "\u{a0}"));
         }
         assert_eq!((en.bytes(1536.0), ru.bytes(1536.0)), ("1.50 KiB".into(), "1,50\u{a0}КиБ".into()));
         assert_eq!(

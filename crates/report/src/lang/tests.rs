@@ -17,17 +17,17 @@ use std::collections::BTreeSet;
 
 /// All variants of an enum without fields. A missing variant does not compile.
 macro_rules! every {
-    ($of:ident: $($it:ident),* $(,)?) => {{
-        let _ = |it: $of| match it { $($of::$it => ()),* };
-        [$($of::$it),*]
+    ($of:ident: $($variant:ident),* $(,)?) => {{
+        let _ = |it: $of| match it { $($of::$variant => ()),* };
+        [$($of::$variant),*]
     }};
 }
 
 /// Asserts that `all` contains each variant of an enum. A missing variant does not compile.
 macro_rules! covers {
-    ($all:expr, $of:ident: $($it:ident),* $(,)?) => {
-        $(assert!($all.iter().any(|it| matches!(it, $of::$it { .. })), "no {}", stringify!($it));)*
-        let _ = |it: &$of| match it { $($of::$it { .. } => ()),* };
+    ($all:expr, $of:ident: $($variant:ident),* $(,)?) => {
+        $(assert!($all.iter().any(|it| matches!(it, $of::$variant { .. })), "no {}", stringify!($variant));)*
+        let _ = |it: &$of| match it { $($of::$variant { .. } => ()),* };
     };
 }
 

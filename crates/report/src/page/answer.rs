@@ -70,14 +70,14 @@ pub fn answer(case: &PageContext<'_>) -> Line {
 fn main_answer(case: &PageContext<'_>) -> Line {
     match (failover::answer(case), case.account.experiment.goal == Goal::Failover) {
         (Some(it), true) => it,
-        (Some(it), false) => {
+        (Some(failover), false) => {
             let first = search_answer(case);
-            let tone = match (first.tone, it.tone) {
+            let tone = match (first.tone, failover.tone) {
                 (Tone::Bad, _) | (_, Tone::Bad) => Tone::Bad,
                 (Tone::Doubt, _) | (_, Tone::Doubt) => Tone::Doubt,
                 (tone, _) => tone,
             };
-            Line { text: format!("{} {}", first.text, it.text), tone }
+            Line { text: format!("{} {}", first.text, failover.text), tone }
         }
         (None, _) => search_answer(case),
     }

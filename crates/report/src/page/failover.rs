@@ -182,9 +182,9 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     if survivals.iter().any(|it| has_ledger(it)) {
         let heading = say!(lang, "failover-column-conclusion");
         table.columns.insert(1, Column { heading, ..Column::default() });
-        for (row, it) in table.rows.iter_mut().zip(&survivals) {
-            row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it)));
-            row.tone = tone(it);
+        for (row, survival) in table.rows.iter_mut().zip(&survivals) {
+            row.cells.insert(1, survival.conclusion.map_or(String::new(), |it| lang.conclusion(it)));
+            row.tone = tone(survival);
         }
     }
     if !has_several_cells(case) {

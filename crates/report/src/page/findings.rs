@@ -83,9 +83,9 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Bound::Clients { .. } => &[InFlight, Processors],
             },
         ),
-        Finding::Circumstance { cell, circumstance: it } => (
+        Finding::Circumstance { cell, circumstance } => (
             *cell,
-            match it {
+            match circumstance {
                 Circumstance::FeedFitsCache { .. } => &[Disk],
                 Circumstance::ChainedPools { .. }
                 | Circumstance::LittlesLawViolation { .. }

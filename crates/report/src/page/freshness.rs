@@ -65,14 +65,14 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let mut table = non_empty_columns((replica, |it: &ReplicaRow<'_>| it.1.node.clone()), all, &rows);
     if has_several_cells(case) {
         table.columns.insert(0, Column { heading: say!(lang, "freshness-column-cell"), ..Column::default() });
-        for (row, it) in table.rows.iter_mut().zip(&rows) {
-            row.cells.insert(0, case.name(it.0.cell).to_owned());
+        for (row, freshness) in table.rows.iter_mut().zip(&rows) {
+            row.cells.insert(0, case.name(freshness.0.cell).to_owned());
         }
     }
-    for (row, it) in table.rows.iter_mut().zip(&rows) {
-        row.tone = match it.1.stale {
+    for (row, freshness) in table.rows.iter_mut().zip(&rows) {
+        row.tone = match freshness.1.stale {
             None => Tone::Faint,
-            Some(stale) if it.0.promised && stale.stale > 0 => Tone::Bad,
+            Some(stale) if freshness.0.promised && stale.stale > 0 => Tone::Bad,
             Some(_) => Tone::Plain,
         };
     }

@@ -128,9 +128,9 @@ fn steps(maximum: &Maximum, lang: &Lang) -> Option<Table> {
     let mut table =
         non_empty_columns((first, |it: &StepResult| lang.step_purpose(it.step.purpose)), figures, &rows);
     table.columns.push(Column { heading: say!(lang, "search-column-outcome"), ..Column::default() });
-    for (row, it) in table.rows.iter_mut().zip(&rows) {
-        row.cells.push(lang.level_outcome(&it.outcome, scale));
-        row.tone = match it.outcome {
+    for (row, step) in table.rows.iter_mut().zip(&rows) {
+        row.cells.push(lang.level_outcome(&step.outcome, scale));
+        row.tone = match step.outcome {
             LevelOutcome::Yes => Tone::Plain,
             LevelOutcome::No { .. } => Tone::Bad,
             LevelOutcome::Invalid { .. } => Tone::Faint,

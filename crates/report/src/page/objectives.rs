@@ -31,9 +31,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Facts { facts }];
     let tallies = &case.account.matrix.objectives;
     if !tallies.is_empty() {
-        let item = |it| Line {
-            text: lang.objective_summary(it, &case.names),
-            tone: tone(it.met, it.violated, it.unknown),
+        let item = |summary| Line {
+            text: lang.objective_summary(summary, &case.names),
+            tone: tone(summary.met, summary.violated, summary.unknown),
         };
         blocks.push(Block::List { items: tallies.iter().map(item).collect() });
     }

@@ -15,21 +15,21 @@ fn latin(text: &str) -> Vec<&str> {
 fn ill_written(text: &str) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
-    for (at, it) in chars.iter().enumerate() {
-        if *it == '.' && at > 0 && digit(at - 1) && digit(at + 1) {
+    for (at, letter) in chars.iter().enumerate() {
+        if *letter == '.' && at > 0 && digit(at - 1) && digit(at + 1) {
             return Some(format!("a decimal point in {text}"));
         }
         if (at..at + 5).all(digit) {
             return Some(format!("five digits in a row in {text}"));
         }
-        if *it == '%' && at > 0 && chars[at - 1] == ' ' {
+        if *letter == '%' && at > 0 && chars[at - 1] == ' ' {
             return Some(format!("a line may end before % in {text}"));
         }
         let unit = |unit: &str| {
             let rest: String = chars[at + 1..].iter().take_while(|it| it.is_alphabetic()).collect();
             rest == unit
         };
-        if *it == ' '
+        if *letter == ' '
             && at > 0
             && digit(at - 1)
             && ["мс", "мкс", "с", "мин", "ч", "КиБ", "МиБ", "ГиБ", "ЦП"].into_iter().any(unit)

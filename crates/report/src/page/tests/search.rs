@@ -182,8 +182,8 @@ fn reports_missing_answers_and_causes() {
     let unknown = answer(&|it| it.cause = Cause::NotKnown);
     assert!(unknown.0.contains(", limiter not proven; above it"), "{}", unknown.0);
     let limit = Limit::Cpu { node: "postgres".into() };
-    let suspected = answer(&|it| {
-        it.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
+    let suspected = answer(&|maximum| {
+        maximum.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
     });
     assert!(suspected.0.contains(", limiter not proven; suspected: the CPU of postgres;"), "{}", suspected.0);
 }
