@@ -168,8 +168,8 @@ impl Geography {
         });
         let more = origins.saturating_sub(CITIES.len()) as u64;
         let evenly = (0..more).map(|it| (2 * it + 1) * people / (2 * more));
-        let shared = evenly.map(|it| {
-            until.iter().position(|until| it < *until).expect("the number is below the sum of the weights")
+        let shared = evenly.map(|share| {
+            until.iter().position(|until| share < *until).expect("the number is below the sum of the weights")
         });
         let origins: Vec<usize> = (0..origins.min(CITIES.len())).chain(shared).collect();
         let mut of_city = vec![Vec::new(); origins.len().min(CITIES.len())];
