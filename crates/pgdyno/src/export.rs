@@ -288,7 +288,7 @@ fn json(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
                 "valid": record.valid, "summary": record.summary,
                 "nodes": record.trial.nodes.iter().map(|node| json!({
                     "name": node.name, "kind": node.kind, "version": node.version, "program": node.program,
-                    "entrance": node.transport, "limits": node.limits, "not_applied": node.unapplied_limits,
+                    "transport": node.transport, "limits": node.limits, "not_applied": node.unapplied_limits,
                     "configuration": node.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
                         .collect::<Value>(),
                 })).collect::<Value>(),

@@ -142,7 +142,7 @@ bench-uneven = клиенты обслужены неравномерно: от 
  } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
 bench-outage = ни одного успеха в течение { $duration } (с { $from } до { $to })
 bench-outages = ни одного успеха в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
-bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте, каждая строка которой берётся один раз, всего { $rows ->
+bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте данных, каждая строка которой берётся один раз, всего { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
    *[many] { $rows } строк
@@ -246,7 +246,7 @@ stop-summary-none = { $objective }: ничего не измерено
 
 ### Feeds: feed-
 
-feed-coverage = лента { $feed }: { $rows ->
+feed-coverage = лента данных { $feed }: { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
    *[many] { $rows } строк
@@ -321,10 +321,10 @@ check-limit-cpu-list = на CPU { $list }
 
 check-operation = { $name }, { $share }: { $request }{ $feed ->
     [none] {""}
-   *[other] , набор данных { $feed }
+   *[other] , лента данных { $feed }
  }
 check-script = скрипт { $path }
-check-ammo = запросы из набора данных { $feed }
+check-ammo = запросы из ленты данных { $feed }
 check-then = {", затем "}
 check-redirects = { $count ->
     [one] до { $count } перенаправления
@@ -845,7 +845,7 @@ finding-no-rows-expected = операция { $operation }, команда { $co
  } — ни одной строки; возможно, так и должно быть
 finding-clients-left = у { $node } остались клиенты после окончания нагрузки
 finding-open-closed = закрытый тест скрывает ожидание пользователей, которые продолжают приходить
-finding-feeds-differ = результат зависит от ленты { $feed }
+finding-feeds-differ = результат зависит от ленты данных { $feed }
 
 # Абзацы.
 finding-paragraph = { $begin }: { $cells }
@@ -996,7 +996,7 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = набор данных ленты { $feed } целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
+circumstance-feed-cached = то, что выбирает лента данных { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
 circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
@@ -1070,7 +1070,7 @@ circumstance-rule-storm = подключения
 circumstance-rule-bloat = неубранные версии строк
 circumstance-rule-idle-transactions = простои в транзакции
 circumstance-rule-host = машина
-circumstance-rule-feed = помещается ли лента в память
+circumstance-rule-feed = помещается ли лента данных в память
 
 circumstance-missing-group = потребление ресурсов машины не измерялось
 circumstance-missing-quota = нет квоты
@@ -1078,7 +1078,7 @@ circumstance-missing-server = статистика PostgreSQL недоступн
 circumstance-missing-console = консоль пулера недоступна
 circumstance-missing-stats = сервис не сообщает статистики
 circumstance-missing-machine = статистика машины недоступна
-circumstance-missing-column = ни у одной ленты не указан столбец
+circumstance-missing-column = ни у одной ленты данных не указан столбец
 
 
 ### Index advice: advice-
@@ -1627,7 +1627,7 @@ answer-objectives-violated = { $count ->
 answer-trial-valid = измерение достоверно
 answer-outage = ни одного успеха в течение { $time }
 answer-outages = ни одного успеха до { $time } подряд
-answer-ended-early = нагрузка кончилась раньше времени: в ленте не осталось строк
+answer-ended-early = нагрузка кончилась раньше времени: в ленте данных не осталось строк
 answer-no-rows = запрос не нашёл ни одной строки
 answer-bypassed = нагрузка прошла не через все узлы своего пути
 answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
@@ -1907,7 +1907,7 @@ search-limit-scan = последовательный просмотр табли
 search-limit-checkpoints = контрольные точки
 search-limit-clients = число клиентов
 search-limit-client-cap = предел числа заявок в работе
-search-limit-feed = набор данных { $feed }, который целиком помещается в кэш
+search-limit-feed = лента данных { $feed }, которая целиком помещается в кэш
 search-limit-host = ЦП этой машины
 search-limit-generator = генератор
 
@@ -1920,7 +1920,7 @@ search-knob-pool = размер пула узла { $node }
 search-knob-environment = { $variable } сервиса { $node }
 search-knob-slots = max_connections узла { $node }
 search-knob-clients = клиенты
-search-knob-feed-rows = строки набора данных { $feed }
+search-knob-feed-rows = строки ленты данных { $feed }
 search-proof-limits = ограничивает
 search-proof-does-not-limit = не ограничивает
 search-proof-undecided = не установлено
@@ -2916,7 +2916,7 @@ experiment-regex = неверное регулярное выражение: { $
     .help = напишите, например, { $example }
 
 # Раздел `feeds`.
-experiment-feed-source = у набора { $feed } нет источника
+experiment-feed-source = у ленты данных { $feed } нет источника
     .help = добавьте `file: …`, `sql: …` или {"`rows: [{ column: value }]`"}
 experiment-feed-format-file = для `format` нужен `file`
     .help = удалите этот ключ
@@ -2938,7 +2938,7 @@ experiment-feed-rows = { $count ->
    *[other] слишком много элементов в `rows`: { $count }
  }
     .help = напишите от 1 до { $max } строк; остальные храните в файле
-experiment-ammo-columns = `columns` не действует для набора запросов
+experiment-ammo-columns = `columns` не действует для ленты запросов
     .help = удалите этот ключ: столбцы — `method`, `target`, `headers`, `body` и `tag`
 experiment-duplicate-column = столбец { $column } повторяется
     .help = удалите его
@@ -2950,14 +2950,14 @@ experiment-row-extra-column = в строке { $row } есть столбец {
     .help = напишите в каждой строке столбцы первой строки
 experiment-row-nul = в столбце { $column } есть байт NUL
     .help = удалите его: PostgreSQL не хранит NUL в тексте
-experiment-unknown-feed = неизвестный набор { $feed }
+experiment-unknown-feed = неизвестная лента данных { $feed }
     .help = { $nearest ->
         [none] добавьте его в `feeds`
        *[other] напишите `{ $nearest }`
     }
-experiment-feed-is-values = в наборе { $feed } значения, а не запросы
-    .help = используйте `feed` и запрос или задайте набору `format: uri`
-experiment-feed-is-requests = в наборе { $feed } запросы
+experiment-feed-is-values = в ленте данных { $feed } значения, а не запросы
+    .help = используйте `feed` и запрос или задайте ленте `format: uri`
+experiment-feed-is-requests = в ленте данных { $feed } запросы
     .help = напишите `ammo: { $name }` без запроса
 
 # Данные.
@@ -3059,7 +3059,7 @@ experiment-ledger-query = в `ledger` { $count ->
    *[other] несколько операторов: { $count }
  }
     .help = напишите один запрос с одним столбцом, например `SELECT token FROM payments`
-experiment-ledger-ammo = `ledger` нельзя сочетать с `ammo`: запросы набора не могут содержать токен
+experiment-ledger-ammo = `ledger` нельзя сочетать с `ammo`: запросы ленты не могут содержать токен
     .help = удалите этот ключ или напишите запросы здесь, с {"`${token}`"}
 experiment-ledger-database = в стеке нет PostgreSQL, из которого можно прочитать записи
     .help = добавьте в стек {"`postgres: { … }`"} или удалите `ledger`
@@ -3069,6 +3069,6 @@ experiment-ledger-second-token = переменная `token` зарезерви
     .help = переименуйте эту переменную
 
 # Предупреждения.
-experiment-feed-unused = набор { $feed } не используется ни одной операцией
+experiment-feed-unused = лента данных { $feed } не используется ни одной операцией
 experiment-capture-unused = переменная { $variable }, которую извлекает { $operation }, не используется
 experiment-remote-stop-rule = действует правило остановки { $rule }, так как `{ $node }` на другой машине; чтобы заменить его, задайте `stop`

@@ -243,3 +243,21 @@ fn stored_plans_name_manager_and_store_by_key() {
     let unknown = json!({ "keeper": { "ttl": 1 } });
     assert!(serde_json::from_value::<FailoverManager>(unknown).is_err());
 }
+
+/// Run files of earlier versions contain these names.
+#[test]
+fn reads_stored_faults_and_promoters_with_former_names() {
+    let duration = Nanos::from_secs(5);
+    for (former, expected) in [
+        (
+            json!({ "cut_off": { "whom": "primary", "lasting": 5_000_000_000_u64 } }),
+            FaultAction::Isolate { target: FaultTarget::Primary, duration },
+        ),
+        (json!({ "withhold": { "lasting": 5_000_000_000_u64 } }), FaultAction::BlockReplication { duration }),
+    ] {
+        assert_eq!(serde_json::from_value::<FaultAction>(former).unwrap(), expected);
+    }
+    let former = json!({ "ours": { "patience": 1_000_000_000, "choice": "advanced", "fence": true } });
+    let builtin = FailoverManager::Builtin(Promoter::default());
+    assert_eq!(serde_json::from_value::<FailoverManager>(former).unwrap(), builtin);
+}

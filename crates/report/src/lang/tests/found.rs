@@ -436,7 +436,7 @@ fn feeds() {
         &finding,
         "the result depends on the feed requests: №3 p99 2.17 s at 196/s (12.5 blocks not in shared buffers and 100 KiB \
          from disk per transaction) vs №1 p99 7.30 ms at 197/s (0.250 blocks not in shared buffers per transaction)",
-        "результат зависит от ленты requests: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
+        "результат зависит от ленты данных requests: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
          12,5 и 100 КиБ с диска); №1 — p99 7,30 мс при 197/с (на транзакцию блоков мимо буферов PostgreSQL 0,250)",
     );
     let circumstance = Circumstance::FeedFitsCache {
@@ -453,7 +453,7 @@ fn feeds() {
         &Finding::Circumstance { cell: 0, circumstance },
         "the feed books measures the cache: the rows that its 2000 distinct values select, 15 MiB of 1.27 GiB, fit in the \
          server's 400 MiB: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
-        "набор данных ленты books целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \
+        "то, что выбирает лента данных books, целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \
          1,27 ГиБ, память сервера 400 МиБ: №1 (на транзакцию блоков мимо буферов PostgreSQL 0,010 и 0 Б с диска)",
     );
 }
