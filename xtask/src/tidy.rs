@@ -49,7 +49,7 @@ const RULES: &[(&str, Rule)] = &[
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
     ("child modules of a module form no cycle", cycles::cycles),
-    ("no argument `it` hides another one", closures::nested_it),
+    ("only closures of one line name a value `it`", closures::it_bindings),
     ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
