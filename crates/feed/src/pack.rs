@@ -78,7 +78,7 @@ mod tests {
         let mut push = || packing.push([b"123456".as_slice()].into_iter());
         assert!(push().is_ok() && push().is_ok());
         let refused = push().expect_err("the limit is exceeded").to_string();
-        assert!(refused.starts_with("its rows take more than"), "{refused}");
+        assert!(refused.starts_with("the packed rows take more than"), "{refused}");
         assert_eq!(packing.out.len(), 20, "nothing of the rejected row was written");
     }
 }
