@@ -26,7 +26,7 @@ use diagnostic::quote;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Cell, Experiment, FeedFormat, Setup};
+use model::plan::{Baseline, Cell, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -214,7 +214,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
 }
 
 /// Builds the plan. Name, seed and repeat come from the first cell, because no axis may set them.
-fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
+fn build_plan(baseline: Option<Baseline>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let find = first.find.clone();
@@ -268,15 +268,8 @@ fn assignments(
 mod tests {
     use super::*;
 
-    #[test]
-    fn reports_a_diagnostic_of_many_cells_once() {
-        let numbers: Vec<String> = (1..=900).map(|it| it.to_string()).collect();
-        let text = format!(
-            "stack: {{ postgres: {{ max_connections: no }} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n\
-             load: {{ model: closed, duration: 1s }}\nmatrix: {{ load.clients: [{}] }}\n",
-            numbers.join(", ")
-        );
-        let grammars = Grammars {
+    fn grammars() -> Grammars<'static> {
+        Grammars {
             schedule: &|_| Ok(ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 }),
             script: &|_, _, _| Ok(()),
             url: &|_| Err(Vec::new()),
@@ -285,23 +278,63 @@ mod tests {
             secret: &|_| Ok(()),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
-        };
-        let path = Path::new("book.yaml");
-        let request = Request {
-            path,
-            text: &text,
+        }
+    }
+
+    fn request(text: &str) -> Request<'_> {
+        Request {
+            path: Path::new("book.yaml"),
+            text,
             sets: &[],
             quick: false,
-            grammars,
+            grammars: grammars(),
             read: &|_| Ok(String::new()),
             columns: &|_, _, _| Ok(Vec::new()),
             form: &|_| None,
+        }
+    }
+
+    #[test]
+    fn compares_each_cell_with_its_baseline() {
+        let check = |keys: &str, expected: Option<Baseline>| {
+            let text = format!(
+                "stack: {{ postgres: {{}} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n\
+                 load: {{ model: closed, duration: 1s }}\n\
+                 matrix: {{ load.clients: [1, 2], postgres.max_connections: [50, 60, 70] }}\n{keys}\n"
+            );
+            let plan = read(&request(&text)).unwrap_or_else(|it| panic!("{keys}: {it:?}"));
+            assert_eq!(plan.experiment.baseline, expected, "{keys}");
         };
-        let diagnostics = read(&request).expect_err("`no` is not an integer");
+        let per_cell = |all: &[Option<usize>]| Some(Baseline::PerCell(all.to_vec()));
+        check("", None);
+        let first = [None, Some(0), Some(0), None, Some(3), Some(3)];
+        check("baseline: { postgres.max_connections: 50 }", per_cell(&first));
+        check("baseline: { load.clients: 1 }", per_cell(&[None, None, None, Some(0), Some(1), Some(2)]));
+        let both = "baseline: { load.clients: 2, postgres.max_connections: 60 }";
+        check(both, Some(Baseline::Single(4)));
+        let skip = "skip: [ { load.clients: 1, postgres.max_connections: 50 } ]\n";
+        check(&format!("{skip}baseline: {{ postgres.max_connections: 60 }}"), {
+            per_cell(&[None, Some(0), Some(3), None, Some(3)])
+        });
+        check(&format!("{skip}baseline: {{ load.clients: 2, postgres.max_connections: 50 }}"), {
+            Some(Baseline::Single(2))
+        });
+        check(&format!("{skip}baseline: {{ postgres.max_connections: 50 }}"), Some(Baseline::Single(2)));
+    }
+
+    #[test]
+    fn reports_a_diagnostic_of_many_cells_once() {
+        let numbers: Vec<String> = (1..=900).map(|it| it.to_string()).collect();
+        let text = format!(
+            "stack: {{ postgres: {{ max_connections: no }} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n\
+             load: {{ model: closed, duration: 1s }}\nmatrix: {{ load.clients: [{}] }}\n",
+            numbers.join(", ")
+        );
+        let diagnostics = read(&request(&text)).expect_err("`no` is not an integer");
         let [diagnostic] = diagnostics.list.as_slice() else { panic!("{diagnostics:?}") };
         assert_eq!(diagnostics.line_and_column(&diagnostic.span), (1, 39));
         let right = text.replace(": no", ": 5");
-        let plan = read(&Request { text: &right, ..request }).expect("it is right");
+        let plan = read(&request(&right)).expect("it is right");
         assert_eq!((plan.experiment.cells.len(), plan.durations[899]), (900, Nanos::from_secs(1)));
     }
 }

@@ -6,6 +6,8 @@ use crate::path::{self, META, Path};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use model::message;
+use model::plan::Baseline;
+
 /// Maximum number of cells. A larger matrix would take too long to measure.
 const MAX_CELLS: usize = 1000;
 
@@ -18,7 +20,7 @@ pub struct Cells {
     /// Label and file content of each cell, without the matrix. At least one cell if there are no errors.
     pub list: Vec<(Label, Node)>,
     /// Index of the cell with which the others are compared.
-    pub baseline: Option<usize>,
+    pub baseline: Option<Baseline>,
 }
 
 struct Axis {
@@ -258,7 +260,7 @@ fn base_of(
     key: &Key,
     node: &Node,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<usize> {
+) -> Option<Baseline> {
     let before = diagnostics.len();
     let choice = choice(axes, node, diagnostics);
     if diagnostics.len() > before {
@@ -267,22 +269,39 @@ fn base_of(
     let choice = choice.unwrap_or_default();
     let fits: Vec<usize> = (0..cells.list.len()).filter(|i| covers(&choice, &cells.list[*i].0)).collect();
     match fits.as_slice() {
-        [one] => Some(*one),
+        [one] => Some(Baseline::Single(*one)),
         // The baseline's value was removed from its axis, for example by `--quick`.
         [] if axes.iter().any(|it| it.all.len() != it.chosen.len()) => None,
         [] => {
             diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-skipped")));
             None
         }
-        many => {
-            let given = |axis: &&Axis| choice.iter().any(|it| it.0 == axis.key.text);
-            let lacks = axes.iter().filter(|axis| !given(axis) && axis.chosen.len() > 1);
-            let lacks: Vec<&str> = lacks.map(|axis| axis.key.text.as_str()).collect();
-            let (count, axes) = (many.len(), join_quoted(&lacks));
-            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-cells", count, axes)));
+        many if many.len() == cells.list.len() => {
+            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-all")));
             None
         }
+        _ => {
+            let counterparts = counterparts(&choice, cells);
+            if counterparts.iter().all(Option::is_none) {
+                diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-skipped")));
+            }
+            Some(Baseline::PerCell(counterparts))
+        }
     }
+}
+
+/// Index of the cell that differs from each cell only in the axes of `choice`; `None` if it is skipped, and for the
+/// baselines themselves.
+fn counterparts(choice: &CellSelector, cells: &Cells) -> Vec<Option<usize>> {
+    let counterpart = |label: &Label| {
+        let value = |(axis, label): &(String, String)| {
+            let chosen = choice.iter().find(|it| it.0 == *axis);
+            (axis.clone(), chosen.map_or(label, |it| &it.1).clone())
+        };
+        let wanted: Label = label.iter().map(value).collect();
+        cells.list.iter().position(|it| it.0 == wanted).filter(|_| wanted != *label)
+    };
+    cells.list.iter().map(|it| counterpart(&it.0)).collect()
 }
 
 /// Value on one line, in YAML's flow style.

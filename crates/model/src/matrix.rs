@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Matrix {
     /// Rows in the order of the experiment file.
     pub rows: Vec<Row>,
-    /// Index of the row with which the others are compared.
+    /// Index of the row with which all others are compared; `None` without one, and if rows have their own baselines.
     pub baseline: Option<usize>,
     /// Seed of the resampling behind the intervals.
     pub seed: u64,
@@ -29,6 +29,8 @@ pub struct Matrix {
 pub struct Row {
     /// Axis names and values.
     pub label: Vec<(String, String)>,
+    /// Index of the row with which this one is compared; `None` for a baseline, and without one.
+    pub baseline: Option<usize>,
     /// Path to PostgreSQL, which is the last node.
     pub hops: Vec<Hop>,
     /// Replication of the last node, if it has replicas.
@@ -173,6 +175,13 @@ pub enum ChangeVerdict {
     Higher,
     /// Too few runs for a significant test: it needs four runs of each cell.
     TooFewRuns,
+}
+
+impl Matrix {
+    /// True if other rows are compared with this one.
+    pub fn is_baseline(&self, row: usize) -> bool {
+        self.baseline == Some(row) || self.rows.iter().any(|it| it.baseline == Some(row))
+    }
 }
 
 impl Row {

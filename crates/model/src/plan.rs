@@ -37,14 +37,46 @@ pub struct Experiment {
     pub repeat: u32,
     /// Cells in the order of the file; at least one.
     pub cells: Vec<Cell>,
-    /// Index into `cells` of the cell with which the others are compared.
-    pub baseline: Option<usize>,
+    pub baseline: Option<Baseline>,
     #[serde(default)]
     #[serde(alias = "find")]
     pub goal: Goal,
 }
 
+/// Cells with which the others are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Baseline {
+    /// Index of the one cell with which all others are compared.
+    Single(usize),
+    /// Index of each cell's counterpart, in the order of the cells; `None` for a cell without one.
+    PerCell(Vec<Option<usize>>),
+}
+
+impl Baseline {
+    /// Index of the cell with which `cell` is compared; `None` for a baseline and for a cell without a counterpart.
+    pub fn counterpart(&self, cell: usize) -> Option<usize> {
+        match self {
+            Baseline::Single(baseline) => Some(*baseline).filter(|it| *it != cell),
+            Baseline::PerCell(counterparts) => counterparts.get(cell).copied().flatten(),
+        }
+    }
+
+    /// Index of the cell with which all others are compared; `None` if there are several baselines.
+    pub fn single(&self) -> Option<usize> {
+        match self {
+            Baseline::Single(baseline) => Some(*baseline),
+            Baseline::PerCell(_) => None,
+        }
+    }
+}
+
 impl Experiment {
+    /// Index of the cell with which `cell` is compared, see [`Baseline::counterpart`].
+    pub fn baseline_of(&self, cell: usize) -> Option<usize> {
+        self.baseline.as_ref()?.counterpart(cell).filter(|it| *it < self.cells.len())
+    }
+
     /// Number of trials; `None` if it depends on results.
     pub fn trials(&self) -> Option<usize> {
         let known = matches!(self.goal, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));

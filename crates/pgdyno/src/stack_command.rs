@@ -11,7 +11,7 @@ use crate::terminal;
 use clap::{Parser, Subcommand};
 use directory::StackDirectory;
 use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
-use model::plan::{Cell, Experiment};
+use model::plan::{Baseline, Cell, Experiment};
 use report::json_document::to_json;
 use report::lang::{Lang, english};
 use report::say;
@@ -340,7 +340,10 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
 /// First cell with the wanted labels; without any, the baseline or the first cell.
 fn cell<'a>(experiment: &'a Experiment, text: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
-    let Some(text) = text else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
+    let Some(text) = text else {
+        let baseline = experiment.baseline.as_ref().and_then(Baseline::single);
+        return Ok(&cells[baseline.unwrap_or(0)]);
+    };
     let pairs = pairs(text);
     let is_wanted = |cell: &&Cell| pairs.iter().all(|pair| cell.label.contains(pair));
     cells.iter().find(is_wanted).ok_or_else(|| {

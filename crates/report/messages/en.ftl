@@ -1484,6 +1484,25 @@ answer-confidence = { $low ->
     [none] {""}
    *[other] , p99 { $p99 }
  }
+# A cell compared with its own baseline. `comparison` is absent if one of them is excluded from comparisons.
+answer-pair = { $name } sustains { $rate } transactions per second compared with { $rate_with } of { $baseline }{ $comparison ->
+    [none] {" "}(not compared: clients were refused or starved, or too many transactions failed)
+   *[other] : { $comparison }
+ }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }{ $p99_with ->
+        [none] {""}
+       *[other] {" "}compared with { $p99_with }
+    }
+ } ({ $trials })
+answer-pair-change = ratio { $ratio }{ $low ->
+    [none] {""}
+   *[other] {" "}(95 % CI { $low } to { $high })
+ }, { $verdict }
+answer-more-pairs = and { $count ->
+    [one] { $count } more pair
+   *[other] { $count } more pairs
+ }
 answer-trials = { $count ->
     [one] { $count } trial
    *[other] { $count } trials
@@ -2519,11 +2538,8 @@ experiment-unknown-value = axis { $axis } has no value { $value }
     }
 experiment-baseline-skipped = the baseline is a skipped cell
     .help = select another cell
-experiment-baseline-cells = the baseline matches { $count ->
-    [one] { $count } cell
-   *[other] { $count } cells
- }
-    .help = select one cell: add values of { $axes }
+experiment-baseline-all = the baseline matches all cells
+    .help = {"name the value of an axis that has several, such as `baseline: { way: direct }`"}
 
 # Stack.
 experiment-stack-postgres = the stack has no PostgreSQL

@@ -1603,6 +1603,26 @@ answer-confidence = { $low ->
     [none] {""}
    *[other] , p99 { $p99 }
  }
+# Ячейка и её собственная база. `comparison` нет, если одна из них не участвует в сравнении.
+answer-pair = { $name } выдерживает { $rate } транзакций в секунду, { $baseline } — { $rate_with }{ $comparison ->
+    [none] {" "}(не сравнивается: клиентам отказали, им ничего не досталось или слишком много ошибок)
+   *[other] : { $comparison }
+ }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }{ $p99_with ->
+        [none] {""}
+       *[other] {" "}против { $p99_with }
+    }
+ } ({ $trials })
+answer-pair-change = отношение { $ratio }{ $low ->
+    [none] {""}
+   *[other] {" "}(95{"\u00A0"}% ДИ от { $low } до { $high })
+ }, { $verdict }
+answer-more-pairs = и ещё { $count ->
+    [one] { $count } пара
+    [few] { $count } пары
+   *[other] { $count } пар
+ }
 answer-trials = { $count ->
     [one] { $count } измерение
     [few] { $count } измерения
@@ -2680,11 +2700,8 @@ experiment-unknown-value = у оси { $axis } нет значения { $value 
     }
 experiment-baseline-skipped = базовая ячейка исключена в `skip`
     .help = выберите другую ячейку
-experiment-baseline-cells = `baseline` соответствует { $count ->
-    [one] { $count } ячейке
-   *[other] { $count } ячейкам
- }
-    .help = выберите одну ячейку: добавьте значения { $axes }
+experiment-baseline-all = `baseline` соответствует всем ячейкам
+    .help = {"укажите значение оси, у которой их несколько, например `baseline: { way: direct }`"}
 
 # Стек.
 experiment-stack-postgres = в стеке нет PostgreSQL

@@ -2,6 +2,18 @@
 
 use model::matrix::{Matrix, Row};
 
+/// Name of the baseline: that of its cell, or the values that baselines do not share with the cells compared with them.
+/// `None` without a baseline.
+pub(crate) fn baseline_name(matrix: &Matrix) -> Option<String> {
+    if let Some(baseline) = matrix.baseline {
+        return cell_names(matrix).get(baseline).cloned();
+    }
+    let row = matrix.rows.iter().find(|row| row.baseline.is_some())?;
+    let baseline = matrix.rows.get(row.baseline?)?;
+    let own = baseline.label.iter().filter(|it| !row.label.contains(it));
+    Some(own.map(|it| it.1.as_str()).collect::<Vec<_>>().join("/"))
+}
+
 /// Names of the cells, made of their values on each axis, such as `session/200`.
 pub(crate) fn cell_names(matrix: &Matrix) -> Vec<String> {
     let name = |row: &Row| row.label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/");

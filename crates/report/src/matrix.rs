@@ -3,7 +3,7 @@
 //! A letter in each row refers to a note with its path through the stack, because figures mean nothing without
 //! placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
 
-use crate::cells::cell_names;
+use crate::cells::{baseline_name, cell_names};
 use crate::findings::{has_too_few_runs, paragraph, views};
 use crate::lang::Lang;
 use crate::lang::number::interval_text;
@@ -75,7 +75,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     let mut columns = labels(matrix);
     columns.extend(figures(matrix, lang));
     columns.push(path_column(matrix, &mut notes, lang));
-    let baseline = matrix.baseline.and_then(|it| cell_names(matrix).get(it).cloned());
+    let baseline = baseline_name(matrix);
     let few = |row: &Row| {
         let against = row.estimate(Figure::Tps).and_then(|estimate| estimate.vs_baseline);
         against.is_some_and(|comparison| comparison.verdict == ChangeVerdict::TooFewRuns)
@@ -92,7 +92,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     let row = |(number, row): (usize, &Row)| view::Row {
         cells: columns.iter().map(|it| it.1[number].clone()).collect(),
         tone: tone(row),
-        baseline: matrix.baseline == Some(number),
+        baseline: matrix.is_baseline(number),
     };
     let rows = matrix.rows.iter().enumerate().map(row).collect();
     let columns = columns.into_iter().map(|it| it.0).collect();

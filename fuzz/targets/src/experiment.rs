@@ -58,7 +58,10 @@ pub fn run(data: &[u8]) {
                     && experiment.cells.len() == plan.durations.len()
                     && experiment.repeat > 0
             );
-            assert!(experiment.baseline.is_none_or(|i| i < experiment.cells.len()));
+            let cells = 0..experiment.cells.len();
+            assert!(
+                cells.clone().all(|cell| experiment.baseline_of(cell).is_none_or(|it| cells.contains(&it)))
+            );
             assert!((1..=64).contains(&experiment.name.len()));
             for cell in &experiment.cells {
                 assert!(!cell.setup.stack.nodes.is_empty() && !cell.setup.operations.is_empty());

@@ -35,7 +35,7 @@ use model::comparison::{
     MetricKind, RunComparison, RunRef, TestMethod,
 };
 use model::matrix::ChangeVerdict;
-use model::plan::Experiment;
+use model::plan::{Baseline, Experiment};
 
 /// Data of one run for the comparison.
 #[derive(Clone, Debug)]
@@ -65,16 +65,18 @@ const RANK_TRIALS_MIN: usize = 4;
 /// Minimum number of pairs of trials for which ranks of differences decide.
 const PAIRS_MIN: usize = 6;
 
-/// Comparison of each of `runs` with `base`. Without `runs`, comparison of the cells of `base` with its baseline.
+/// Comparison of each of `runs` with `base`. Without `runs`, comparison of the cells of `base` with their baselines, or
+/// with the first cell.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), options)
     };
     let mut all: Vec<RunComparison> = runs.iter().map(beside).collect();
     if runs.is_empty() {
-        let baseline = base.experiment.baseline.unwrap_or_default();
-        let cells_to_compare = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
-        let pairs: Vec<(usize, usize)> = cells_to_compare.map(|it| (baseline, it)).collect();
+        let baseline = base.experiment.baseline.clone().unwrap_or(Baseline::Single(0));
+        let cells = 0..base.experiment.cells.len();
+        let pairs: Vec<(usize, usize)> =
+            cells.filter_map(|cell| Some((baseline.counterpart(cell)?, cell))).collect();
         all.push(compare_run(base, base, &pairs, options));
     }
     Comparison { base: base.source.clone(), runs: all, seed: options.seed }

@@ -8,7 +8,7 @@ use model::Nanos;
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
 };
-use model::plan::{Experiment, Limits, Node, NodeKind, Setup};
+use model::plan::{Baseline, Experiment, Limits, Node, NodeKind, Setup};
 
 /// Figures in the order in which the matrix shows them.
 const FIGURES: [Figure; 12] = [
@@ -35,12 +35,13 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         let mut cell_trials: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
         cell_trials.sort_by_key(|it| it.repetition);
         values.push(FIGURES.into_iter().map(|it| figure_values(&cell_trials, it)).collect());
-        rows.push(row(&cell.label, &cell.setup, &cell_trials));
+        let baseline = experiment.baseline_of(number);
+        rows.push(Row { baseline, ..row(&cell.label, &cell.setup, &cell_trials) });
     }
     let watching: Vec<f64> = trials.iter().filter_map(|it| it.monitoring_cpu).collect();
     let mut matrix = Matrix {
         rows,
-        baseline: experiment.baseline,
+        baseline: experiment.baseline.as_ref().and_then(Baseline::single),
         seed: experiment.seed,
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
         observer_cpu: median(watching),
@@ -67,15 +68,12 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     matrix
 }
 
-/// Estimates one figure of all rows. All comparisons with the baseline are decided together.
+/// Estimates one figure of all rows. All comparisons with baselines are decided together.
 fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
-    let baseline = matrix.baseline.filter(|it| *it < values.len());
-    let compared: Vec<Option<RatioEstimate>> = (0..values.len())
-        .map(|row| {
-            let with = baseline.filter(|it| *it != row)?;
-            repeats::compare(values[with], values[row], matrix.seed)
-        })
-        .collect();
+    let compare = |(row, values_of_row): (&Row, &&[f64])| {
+        repeats::compare(values[row.baseline?], values_of_row, matrix.seed)
+    };
+    let compared: Vec<Option<RatioEstimate>> = matrix.rows.iter().zip(values).map(compare).collect();
     let decided = repeats::decide(&compared.iter().flatten().copied().collect::<Vec<_>>());
     let mut verdicts = decided.into_iter();
     for ((row, values), compared) in matrix.rows.iter_mut().zip(values).zip(compared) {
@@ -108,6 +106,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
     not_applied.dedup();
     Row {
         label: label.to_vec(),
+        baseline: None,
         hops: setup.stack.nodes.iter().map(server_transport).collect(),
         replication: setup.stack.replication.clone().filter(|it| it.replicas > 0),
         clients: setup.load.model.clients(),
@@ -185,7 +184,7 @@ mod tests {
     use super::*;
     use crate::fixture::trial::{TestRun, experiment};
     use model::EventKind;
-    use model::matrix::TrialStatus;
+    use model::matrix::{ChangeVerdict, TrialStatus};
 
     /// Checks the rows that have the figure, as `label figure median [low, high] runs, ratio verdict`.
     #[track_caller]
@@ -232,6 +231,30 @@ mod tests {
             &["direct 1000.0000 990.0000..1010.0000 5", "pooled 505.0000 - 2, 0.505 TooFewRuns"],
         );
         check(&direct, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 5"]);
+    }
+
+    #[test]
+    fn compares_each_cell_with_its_own_baseline() {
+        let mut experiment = experiment(&["direct", "pooled", "unix", "session"], None);
+        experiment.baseline = Some(Baseline::PerCell(vec![None, Some(0), None, Some(2)]));
+        let runs: Vec<TestRun> = [1000.0, 500.0, 100.0, 200.0]
+            .iter()
+            .enumerate()
+            .flat_map(|(cell, tps)| repeated(cell, &[0.98 * tps, 0.99 * tps, *tps, 1.01 * tps, 1.02 * tps]))
+            .collect();
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let matrix = matrix(&experiment, &facts);
+        let change = |row: &Row| {
+            let change = row.estimate(Figure::Tps)?.vs_baseline?;
+            Some((row.baseline, change.ratio, change.verdict))
+        };
+        let changes: Vec<_> = matrix.rows.iter().map(change).collect();
+        let (lower, higher) = (ChangeVerdict::Lower, ChangeVerdict::Higher);
+        assert_eq!(
+            changes,
+            [None, Some((Some(0), Some(0.5), lower)), None, Some((Some(2), Some(2.0), higher))]
+        );
+        assert_eq!([0, 1, 2, 3].map(|row| matrix.is_baseline(row)), [true, false, true, false]);
     }
 
     /// A slow trial with too few samples for a p99 has a p50 above the p99 of the fast trials.

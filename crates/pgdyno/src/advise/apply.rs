@@ -13,7 +13,7 @@ use crate::terminal;
 use model::Nanos;
 use model::advice::Advice;
 use model::fact::Fact;
-use model::plan::{Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
+use model::plan::{Baseline, Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
 use model::run_result::RunResult;
 use report::lang::Lang;
 use report::say;
@@ -89,7 +89,7 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
         seed: of.seed,
         repeat,
         cells: vec![cell("before", setup), cell("after", indexed)],
-        baseline: Some(0),
+        baseline: Some(Baseline::Single(0)),
         goal: of.goal.clone(),
     })
 }
@@ -161,7 +161,10 @@ mod tests {
     fn experiment_has_the_cell_without_and_with_indexes() {
         let account = account();
         let made = experiment(&account, 3, english()).unwrap_or_else(|it| panic!("{}", it.message));
-        assert_eq!((made.name.as_str(), made.repeat, made.baseline), ("books-indexes", 3, Some(0)));
+        assert_eq!(
+            (made.name.as_str(), made.repeat, made.baseline.clone()),
+            ("books-indexes", 3, Some(Baseline::Single(0)))
+        );
         let [without, with] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
         assert_eq!(without.setup, account.experiment.cells[0].setup);
         let after = &with.setup.dataset.as_ref().unwrap().post_load;

@@ -44,10 +44,16 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
         let control = say!(lang, "check-no-guarantee", faults = faults.join(", "));
         section(&mut out, &say!(lang, "check-control"), [control].into_iter());
     }
-    if let Some(cell) = experiment.baseline.and_then(|index| cells.get(index)) {
-        let label: Vec<String> = cell.label.iter().map(|(axis, value)| format!("{axis}: {value}")).collect();
-        section(&mut out, &say!(lang, "check-baseline"), [label.join(", ")].into_iter());
-    }
+    let name = |cell: usize| {
+        let label: Vec<String> =
+            cells[cell].label.iter().map(|(axis, value)| format!("{axis}: {value}")).collect();
+        label.join(", ")
+    };
+    let mut baselines: Vec<usize> =
+        (0..cells.len()).filter_map(|cell| experiment.baseline_of(cell)).collect();
+    baselines.sort_unstable();
+    baselines.dedup();
+    section(&mut out, &say!(lang, "check-baseline"), baselines.into_iter().map(name));
     let time = if is_search {
         say!(lang, "check-time-of-search")
     } else {

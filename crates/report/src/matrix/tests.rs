@@ -63,6 +63,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
     };
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
+        baseline: against.map(|_| 0),
         hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
         replication: None,
         clients,

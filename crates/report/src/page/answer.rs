@@ -2,8 +2,11 @@
 
 use super::context::{PageContext, is_open};
 use super::{failover, maximum, plateau, soak};
+use crate::cells::baseline_name;
 use crate::findings::unused_nodes;
-use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
+use crate::lang::answer::{
+    ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PairAnswer, TrialCounts,
+};
 use crate::lang::search::SearchQuestion;
 use crate::lang::workload::PageQuestion;
 use crate::view::{Line, Tone};
@@ -29,13 +32,11 @@ pub fn question(case: &PageContext<'_>) -> String {
     if let Some(search) = search {
         return case.lang.search_question(search, path);
     }
-    let page_question = match experiment.cells.as_slice() {
-        [one] => {
-            return case.lang.question(&PageQuestion::One { path: &way, load: &one.setup.load });
-        }
-        _ => PageQuestion::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
-    };
-    case.lang.question(&page_question)
+    let baseline = baseline_name(&case.account.matrix);
+    case.lang.question(&match experiment.cells.as_slice() {
+        [one] => PageQuestion::One { path: &way, load: &one.setup.load },
+        _ => PageQuestion::Matrix { axes: &axes, baseline: baseline.as_deref() },
+    })
 }
 
 /// Names of the axes, in the order of the file.
@@ -137,8 +138,10 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
+    let pairs = pairs(case);
     let page_answer = match (account.experiment.cells.len(), only) {
         (1, Some(level)) => PageAnswer::One { level, trials, objectives },
+        _ if !pairs.is_empty() => PageAnswer::Pairs { pairs: &pairs, open, trials, objectives },
         _ => PageAnswer::Many { baseline, best, worst, open, trials, objectives },
     };
     let doubtful = trials.valid < trials.total
@@ -154,13 +157,31 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     Line { text: case.lang.answer(&page_answer), tone }
 }
 
+/// Closed-model cells that have baselines of their own, with these, by falling ratio. Empty if there is one baseline for
+/// all cells.
+fn pairs<'a>(case: &'a PageContext<'_>) -> Vec<PairAnswer<'a>> {
+    let matrix = &case.account.matrix;
+    if matrix.baseline.is_some() {
+        return Vec::new();
+    }
+    let closed = (0..matrix.rows.len()).filter(|cell| !is_open(case.account, *cell));
+    let pair = |cell: usize| {
+        let baseline = objective_levels(case, matrix.rows[cell].baseline?)?;
+        Some(PairAnswer { level: objective_levels(case, cell)?, baseline })
+    };
+    let mut pairs: Vec<PairAnswer<'_>> = closed.filter_map(pair).collect();
+    let ratio = |pair: &PairAnswer<'_>| pair.change().and_then(|it| it.ratio).unwrap_or(f64::NEG_INFINITY);
+    pairs.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
+    pairs
+}
+
 fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<ObjectiveLevel<'a>> {
     let account = case.account;
     let row = account.matrix.rows.get(cell)?;
     let tps = row.estimate(Figure::Tps)?;
     let open = is_open(account, cell);
     let total = account.cells.get(cell).and_then(|it| it.total.as_ref());
-    let comparable = account.matrix.baseline.is_some_and(|it| !open && case.alike(cell, it));
+    let comparable = row.baseline.is_some_and(|it| !open && case.alike(cell, it));
     Some(ObjectiveLevel {
         name: case.name(cell),
         tps: tps.median,

@@ -5,6 +5,7 @@ use model::finding::Finding;
 use model::matrix::Figure;
 use model::plan::LoadModel;
 use model::run_result::{RunResult, TrialResult};
+use std::collections::BTreeSet;
 
 /// A run and the language of its report.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl<'a> PageContext<'a> {
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
-        let compared = || measured.iter().copied().filter(|it| Some(*it) != baseline);
+        let compared = || measured.iter().copied().filter(|it| !matrix.is_baseline(*it));
         let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
         let closed = || compared().filter(|it| !is_open(account, *it));
         let mut ranked: Vec<usize> = closed().filter(|it| !is_excluded(account, *it)).collect();
@@ -63,7 +64,18 @@ impl<'a> PageContext<'a> {
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);
         let chosen = match measured.len() <= FEW {
             true => measured,
-            false => [baseline, best, worst, open.highest, open.strained].into_iter().flatten().collect(),
+            false => {
+                let counterparts = [best, worst].map(|it| it.and_then(|cell| matrix.rows[cell].baseline));
+                let baseline = baseline.or(counterparts[0]);
+                let mut chosen: Vec<usize> =
+                    [baseline, best, worst, counterparts[1], open.highest, open.strained]
+                        .into_iter()
+                        .flatten()
+                        .collect();
+                let mut seen = BTreeSet::new();
+                chosen.retain(|cell| seen.insert(*cell));
+                chosen
+            }
         };
         PageContext { account, lang, names: crate::cells::cell_names(matrix), best, worst, open, chosen }
     }

@@ -2,6 +2,7 @@
 
 use super::answer::axes;
 use super::context::PageContext;
+use crate::cells::baseline_name;
 use crate::lang::Lang;
 use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
@@ -60,15 +61,15 @@ fn layer(
     grid.iter().copied().flatten().filter_map(estimate).find(|it| it.median > 0.0)?;
     let cell = |at: &Option<usize>| {
         let Some(at) = *at else { return HeatCell::default() };
-        let baseline = matrix.baseline == Some(at);
+        let baseline = matrix.is_baseline(at);
         let Some(estimate) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
         // The throughput of an open-model cell is its offered rate, which shows nothing about capacity.
-        let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
+        let alike = figure != Figure::Tps || matrix.rows[at].baseline.is_none_or(|it| case.alike(it, at));
         let shade = if baseline { Some(0.0) } else { shade(estimate, more).filter(|_| alike) };
         HeatCell { text: format_figure(figure, estimate, case.lang), shade, baseline }
     };
     let name = case.lang.figure(figure).to_owned();
-    let caption = case.lang.heat_map_caption(&name, matrix.baseline.map(|it| case.name(it)));
+    let caption = case.lang.heat_map_caption(&name, baseline_name(matrix).as_deref());
     Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
 }
 

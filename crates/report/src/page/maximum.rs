@@ -51,7 +51,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
         return Some(Line { text: first.text, tone: Tone::Bad });
     };
     let mut lines = vec![line(case, best)];
-    let baseline = case.account.matrix.baseline.filter(|it| *it != best.cell);
+    let baseline = case.account.matrix.rows[best.cell].baseline;
     lines.extend(baseline.and_then(|cell| maxima.iter().find(|it| it.cell == cell)).map(|it| line(case, it)));
     let with = maxima.iter().filter(|it| it.answer.level.is_some()).count();
     let mut text: Vec<String> = lines.iter().map(|it| it.text.clone()).collect();

@@ -14,14 +14,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
     let of =
         |cell: usize| case.account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
-    let baseline = case.account.matrix.baseline;
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
         let rows: Vec<&StatementStats> = of(cell).iter().collect();
         if rows.is_empty() {
             continue;
         }
-        let beside = baseline.filter(|it| *it != cell);
+        let beside = case.account.matrix.rows[cell].baseline;
         let known = |value: Option<f64>| value.map_or(String::new(), |value| lang.numbers().three(value));
         let percent = |it: f64| lang.number(&format!("{:.1}", 100.0 * it));
         let mut figures: Vec<FigureColumn<'_, StatementStats>> = vec![

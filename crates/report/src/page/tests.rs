@@ -161,6 +161,32 @@ fn a_single_cell_has_one_sentence() {
     assert_eq!(tone, Tone::Bad);
 }
 
+#[test]
+fn names_pairs_of_cells_with_their_own_baselines() {
+    let answer = |pairs: usize, lang: &Lang| {
+        let page = page(&invent::paired_account(pairs), lang);
+        (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "))
+    };
+    let (question, text) = answer(2, english());
+    assert_eq!(question, "How does throughput change with way and clients, compared with direct?");
+    assert_eq!(
+        text,
+        "pooled/2 sustains 20000 transactions per second compared with 10000 of direct/2: ratio 2.000 (95 % CI 1.900 \
+         to 2.100), higher, p99 12.3 ms compared with 12.3 ms (5 trials); pooled/1 sustains 5000 transactions per \
+         second compared with 10000 of direct/1: ratio 0.500 (95 % CI 0.475 to 0.525), lower, p99 12.3 ms compared \
+         with 12.3 ms (5 trials); its objective is met; all trials are valid."
+    );
+    let (_, text) = answer(2, russian());
+    assert!(
+        text.starts_with(
+            "pooled/2 выдерживает 20 000 транзакций в секунду, direct/2 — 10 000: отношение 2,000"
+        )
+    );
+    let (_, text) = answer(6, english());
+    assert!(text.contains("pooled/3 sustains") && !text.contains("pooled/2 sustains"), "{text}");
+    assert!(text.contains("; and 2 more pairs; "), "{text}");
+}
+
 /// Throughput of the open model is the offered rate: such cells are neither best nor worst, and have no ratio.
 #[test]
 fn describes_open_cells_by_offered_load() {

@@ -180,10 +180,10 @@ fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
 /// Findings on cells whose deadlocks differ from the baseline's while the number of in-flight transactions in
 /// PostgreSQL differs too.
 pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
-    let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
-    let Some(with) = baseline else { return Vec::new() };
     let rate = |cell: &CellTrials<'_>| median(figure_values(cell, Figure::Deadlocks));
     let one = |cell: &CellTrials<'_>| {
+        let baseline = experiment.baseline_of(cell.number)?;
+        let with = cells.iter().find(|it| it.number == baseline)?;
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
         let (busy, with_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
         let unlike = busy > CONCURRENCY_RATIO_MAX * with_busy || with_busy > CONCURRENCY_RATIO_MAX * busy;
@@ -194,5 +194,5 @@ pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) ->
             with_busy,
         })
     };
-    cells.iter().filter(|it| it.number != with.number).filter_map(one).collect()
+    cells.iter().filter_map(one).collect()
 }

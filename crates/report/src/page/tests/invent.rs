@@ -8,8 +8,8 @@ use model::matrix::{
 };
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept};
 use model::plan::{
-    CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation,
-    OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
+    Baseline, CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind,
+    Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
     CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
@@ -120,6 +120,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     };
     Row {
         label: vec![("way".into(), way.into())],
+        baseline: against.map(|_| 0),
         hops,
         replication: None,
         clients: 8,
@@ -378,7 +379,7 @@ pub fn account() -> RunResult {
             seed: 42,
             repeat: 2,
             cells,
-            baseline: Some(0),
+            baseline: Some(Baseline::Single(0)),
             goal: Goal::Once,
         },
         matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.006) },
@@ -417,9 +418,43 @@ pub fn single_cell_account() -> RunResult {
     result.matrix.rows.truncate(1);
     result.matrix.rows[0].label.clear();
     result.matrix.baseline = None;
+    result.matrix.rows.iter_mut().for_each(|row| row.baseline = None);
     result.cells.truncate(1);
     result.trials.retain(|it| it.cell == 0);
     result.findings.retain(|it| matches!(it, Finding::SessionsWait { .. }));
+    result
+}
+
+/// A run with `pairs` cells through a pooler, each compared with the direct cell of the same clients. The throughput of
+/// the first one is half of its baseline's, that of the next ones twice, three times, … of theirs.
+pub fn paired_account(pairs: usize) -> RunResult {
+    let mut result = account();
+    let (cell, figures) = (result.experiment.cells[0].clone(), result.cells[0].clone());
+    result.experiment.cells.clear();
+    result.cells.clear();
+    result.matrix.rows.clear();
+    result.matrix.baseline = None;
+    let mut counterparts = Vec::new();
+    for pair in 0..pairs {
+        let ratio = if pair == 0 { 0.5 } else { pair as f64 + 1.0 };
+        let verdict = if pair == 0 { ChangeVerdict::Lower } else { ChangeVerdict::Higher };
+        for (way, tps, against) in [("direct", 1e4, None), ("pooled", 1e4 * ratio, Some((ratio, verdict)))] {
+            let label =
+                vec![("way".to_owned(), way.to_owned()), ("clients".to_owned(), (pair + 1).to_string())];
+            let baseline = against.map(|_| 2 * pair);
+            counterparts.push(baseline);
+            let mut row = Row { label: label.clone(), baseline, ..row(way, tps, against) };
+            for change in row.figures.iter_mut().filter_map(|it| it.vs_baseline.as_mut()) {
+                change.interval = Some((0.95 * ratio, 1.05 * ratio));
+            }
+            result.matrix.rows.push(row);
+            result.experiment.cells.push(Cell { label, ..cell.clone() });
+            result.cells.push(figures.clone());
+        }
+    }
+    result.experiment.baseline = Some(Baseline::PerCell(counterparts));
+    result.trials.retain(|it| it.cell == 0);
+    result.findings.clear();
     result
 }
 
