@@ -80,7 +80,7 @@ pub struct UrlTarget {
 }
 
 /// Column names, or the reason why there are none.
-pub type Columns = Result<Vec<String>, String>;
+pub type Columns = Result<Vec<String>, Message>;
 
 /// Reads the column names from the first lines of a file. The list of columns is given for files that do not name
 /// them.

@@ -1,7 +1,6 @@
 //! Identity of an attached server and state of its data, as a trial found them
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Attached server: its identity, and the state of its data before a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,13 +35,5 @@ impl ServerIdentity {
     pub fn matches(&self, other: &ServerIdentity) -> bool {
         let differ = matches!((&self.system, &other.system), (Some(one), Some(other)) if one != other);
         !differ && (self.major_version, &self.database) == (other.major_version, &other.database)
-    }
-}
-
-impl fmt::Display for ServerIdentity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ServerIdentity { system, major_version, database } = self;
-        let system = system.as_deref().unwrap_or("unknown");
-        write!(f, "PostgreSQL {major_version}, system identifier {system}, database {database:?}")
     }
 }

@@ -70,10 +70,10 @@ fn env(name: &str) -> Option<String> {
 }
 
 fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitCode, CommandError> {
-    let Some(settings) = connect::settings(&options.target, terminal) else {
+    let Some(settings) = connect::settings(&options.target, terminal, options.lang) else {
         return Ok(ExitCode::from(START_FAILED));
     };
-    let (connected, mut connection) = connect::open(&settings)?;
+    let (connected, mut connection) = connect::open(&settings, options.lang)?;
     let location = location::locate_server(&connected.target.address, &mut connection);
     let (address, yes_load) = (&connected.server.address, options.yes_load.as_deref());
     if options.steps.iter().any(|it| "dgG".contains(*it)) {
@@ -97,7 +97,7 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandE
         return http::run(options, http_options, terminal);
     }
     let program = scripts::compile(options, terminal);
-    let settings = connect::settings(&options.target, terminal);
+    let settings = connect::settings(&options.target, terminal, options.lang);
     let (Some(program), Some(settings)) = (program, settings) else {
         return Ok(ExitCode::from(START_FAILED));
     };
@@ -105,7 +105,7 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandE
     if options.seed != (SeedOption::Time { explicit: false }) {
         terminal.info(&format!("setting random seed to {seed}"));
     }
-    let (connected, mut connection) = connect::open(&settings)?;
+    let (connected, mut connection) = connect::open(&settings, options.lang)?;
     let location = location::locate_server(&connected.target.address, &mut connection);
     guard::check_load_allowed(&location, &connected.server.address, options.yes_load.as_deref(), terminal)?;
     guard::warn_if_shared(&mut connection, terminal);
@@ -129,7 +129,7 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandE
     drop(connection);
     let (summary, complete) = measure(options, program, &connected, tables, seed, &signals, terminal)?;
     if let Some(change) = connected.address_change() {
-        terminal.warning(&change);
+        terminal.warning(&options.lang.message(&change));
     }
     Ok(print_result(options, &summary, complete, terminal))
 }

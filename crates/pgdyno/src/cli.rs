@@ -2,7 +2,10 @@
 
 pub mod language;
 
+use model::message::Message;
+use report::lang::{Lang, english};
 use report::plot::CharacterSet;
+use std::fmt;
 
 /// A user's mistake on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +56,12 @@ impl Terminal {
         errln!("{}: {kind}{}", self.program, what.trim_end());
     }
 
+    /// Prints an error and its correction.
+    pub fn print_error(&self, error: &Message, lang: &Lang) {
+        self.error(&lang.message(error));
+        self.hint(&lang.help(error));
+    }
+
     /// Prints every diagnostic with its correction.
     pub fn print_diagnostics(&self, all: &[OptionDiagnostic]) {
         for diagnostic in all {
@@ -65,6 +74,19 @@ impl Terminal {
         self.hint(&format!("Try \"{} --help\" for more information.", self.program));
     }
 }
+
+/// Error in an argument that clap parses. Its text is English, because the language may not be known yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentError(pub Message);
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ArgumentError(message) = self;
+        write!(f, "{}; {}", english().message(message), english().help(message))
+    }
+}
+
+impl std::error::Error for ArgumentError {}
 
 /// Character set of the terminal, according to the locale.
 pub fn characters() -> CharacterSet {

@@ -33,6 +33,7 @@ use display::RunDisplay;
 use known_nodes::KnownNodes;
 use model::fact::Fact;
 use model::feed_coverage::FeedCoverage;
+use model::message::Message;
 use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
@@ -139,6 +140,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
     let test_bed = TestBed::start(Arc::clone(&interrupted), abandoned)?;
     let mut bench = Runner {
+        lang,
         test_bed,
         writer,
         interrupted,
@@ -186,6 +188,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
 
 /// State of a whole run.
 struct Runner {
+    lang: &'static Lang,
     test_bed: TestBed,
     writer: Writer,
     interrupted: Arc<AtomicBool>,
@@ -196,7 +199,7 @@ struct Runner {
     position: usize,
     known_nodes: KnownNodes,
     /// Messages about host names that now lead to another address than the measured one.
-    address_changes: Vec<String>,
+    address_changes: Vec<Message>,
     /// Message about a node that is not the one that earlier trials measured. `Some` ends the run.
     changed_node: Option<String>,
     ended: Vec<EndedTrial>,
@@ -280,14 +283,14 @@ impl Runner {
             Some(reason) => Err(SetupError::Unavailable(reason.clone())),
             None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),
         };
-        if let Err(SetupError::OtherNode(reason)) = ready {
+        if let Err(error @ SetupError::OtherNode(_)) = ready {
             // Nothing is stored of this trial, so that the run can be resumed with the right node.
-            let (ended, ..) = setup_failed(SetupError::Failed(reason.clone()));
+            let (ended, ..) = setup_failed(&error, self.lang);
             self.display.end_trial(&ended, None);
             if let Some(endpoint) = &self.endpoint {
                 endpoint.end_trial(ended.status.name());
             }
-            self.changed_node = Some(reason);
+            self.changed_node = ended.reason;
             return None;
         }
         if let Err(SetupError::Unavailable(reason)) = &ready {
@@ -317,8 +320,10 @@ impl Runner {
         }
         let (mut ended, end, step_result) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
-            Err(_) if self.interrupted.load(Ordering::Relaxed) => setup_failed(SetupError::Stopped),
-            Err(error) => setup_failed(error),
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => {
+                setup_failed(&SetupError::Stopped, self.lang)
+            }
+            Err(error) => setup_failed(&error, self.lang),
         };
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
         let reason = || ended.reason.clone().unwrap_or_default();
@@ -363,7 +368,7 @@ impl Runner {
         step: Option<&SearchStep>,
     ) -> (EndedTrial, TrialEnd, Option<StepResult>) {
         let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content));
-        let spec = trial::TrialSpec { setup, seed, rows, keep_seconds: step.is_some() };
+        let spec = trial::TrialSpec { setup, seed, rows, keep_seconds: step.is_some(), lang: self.lang };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
         let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);
@@ -373,15 +378,17 @@ impl Runner {
         });
         let done = match done {
             Ok(it) => it,
-            Err(_) if self.interrupted.load(Ordering::Relaxed) => return setup_failed(SetupError::Stopped),
-            Err(error) => return setup_failed(error),
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => {
+                return setup_failed(&SetupError::Stopped, self.lang);
+            }
+            Err(error) => return setup_failed(&error, self.lang),
         };
         self.display.set_figures(&done);
         for change in self.test_bed.address_changes() {
             if !self.address_changes.contains(&change) {
-                self.display.print_diagnostic(&change);
-                let subject = "address".to_owned();
-                self.writer.note(Note { trial: Some(id), subject, text: change.clone() });
+                let (subject, text) = ("address".to_owned(), self.lang.message(&change));
+                self.display.print_diagnostic(&text);
+                self.writer.note(Note { trial: Some(id), subject, text });
                 self.address_changes.push(change);
             }
         }
@@ -484,7 +491,8 @@ impl Runner {
         }
         match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
             Some(Ok(plans)) => self.writer.fact(Some(id), Fact::Plans(plans)),
-            Some(Err(text)) => {
+            Some(Err(error)) => {
+                let text = error.text(self.lang);
                 self.writer.note(Note { trial: Some(id), subject: "no plans".to_owned(), text });
             }
             None => {}
@@ -498,12 +506,13 @@ fn has_answers(summary: &model::Summary) -> bool {
 }
 
 /// Result of a trial whose setup failed.
-fn setup_failed(error: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
-    let (status, reason) = match error {
-        SetupError::Unavailable(it) => (RunStatus::Skipped, Some(it)),
-        SetupError::Failed(it) | SetupError::OtherNode(it) => (RunStatus::Failed, Some(it)),
-        SetupError::Stopped => (RunStatus::Interrupted, None),
+fn setup_failed(error: &SetupError, lang: &Lang) -> (EndedTrial, TrialEnd, Option<StepResult>) {
+    let status = match error {
+        SetupError::Unavailable(_) => RunStatus::Skipped,
+        SetupError::Failed(_) | SetupError::OtherNode(_) => RunStatus::Failed,
+        SetupError::Stopped => RunStatus::Interrupted,
     };
+    let reason = (status != RunStatus::Interrupted).then(|| error.text(lang));
     let outcome = RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = TrialEnd { outcome, summary: None, valid: None, measurement: None };
     let ended = EndedTrial {

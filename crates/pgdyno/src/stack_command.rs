@@ -6,11 +6,12 @@ mod status;
 
 use crate::check;
 use crate::cli::language::LanguageArgs;
-use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::cli::{ArgumentError, CommandError, Terminal, os_error_text};
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use directory::StackDirectory;
 use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
+use model::message;
 use model::plan::{Baseline, Cell, Experiment};
 use report::json_document::to_json;
 use report::lang::{Lang, english};
@@ -391,11 +392,11 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Seconds of a duration such as `90s`, `30m` or `2h`.
-fn lifetime(text: &str) -> Result<u64, String> {
+fn lifetime(text: &str) -> Result<u64, ArgumentError> {
     let unit = |(text, seconds): (Option<&str>, u64)| text?.trim().parse::<u64>().ok()?.checked_mul(seconds);
     let units = [(text.strip_suffix('s'), 1), (text.strip_suffix('m'), 60), (text.strip_suffix('h'), 3600)];
     let found = units.into_iter().find_map(unit).filter(|it| (1..=u64::from(u32::MAX)).contains(it));
-    found.ok_or_else(|| "write a whole number and s, m or h, as in 2h".to_owned())
+    found.ok_or_else(|| ArgumentError(message!("stack-lifetime")))
 }
 
 fn last_lines(mut log: &File) -> Vec<String> {

@@ -149,10 +149,41 @@ bench-few-samples = { $count ->
    *[other] { $count } transactions are
  } too few for p99 (1000 are needed); run longer
 bench-small-answers = { $share } of the HTTP responses have about { $small }, others to the same request { $large }: check whether they are error or login pages
+bench-address-changed = "{ $name }" now resolves to { $now }; the whole run used { $used }
+bench-script-open = could not open file "{ $name }": { $error }
+    .help = name a file that can be read, or - for standard input
+bench-script-read = could not read file "{ $name }": { $error }
+    .help = name a file that can be read, or - for standard input
+bench-script-size = file "{ $name }" is longer than { $max } MiB
+    .help = draw rows from a table instead
+bench-variable-not-utf8 = the environment variable { $name } is not UTF-8
+    .help = set it to UTF-8 text, or remove it:  unset { $name }
+bench-file-irregular = "{ $path }" is not a regular file and is ignored
+bench-file-access = file "{ $path }" has group or world access and is ignored
+# Connections, in libpq's words.
+bench-on-socket = on socket "{ $path }"
+bench-at-host = at "{ $name }" ({ $address }), port { $port }
+bench-host-unknown = could not translate host name "{ $host }" to address: { $error }
+bench-connection-failed = connection to server { $server } failed: { $error }
+bench-connection-timeout = timeout expired: no answer within { $seconds } s
+bench-server-unreachable = Is the server running there and accepting connections?
+bench-session-read-only = session is read-only
+bench-session-read-write = session is not read-only
+bench-server-standby = server is in hot standby mode
+bench-server-primary = server is not in hot standby mode
 bench-clock-stepped = this machine's clock was stepped { $direction ->
     [back] back
    *[forward] forward
  } by { $step }; the times in this report do not depend on it, those in other programs' logs do
+
+
+### Language of the output: language-
+
+language-unknown = unknown language "{ $code }"{ $source ->
+    [none] {""}
+   *[other] {" "}in { $source }
+ }
+    .help = write one of { $codes }
 
 
 ### Headings of tables: table-
@@ -210,6 +241,13 @@ stop-summary-none = { $objective }: no trial was measured
 
 ### Feeds: feed-
 
+feed-unreadable = it cannot be read: { $error }
+feed-empty = no rows; write at least one
+feed-header = its first line names its columns ({ $columns }), and would be used as a row
+feed-invalid = { $line ->
+    [none] {""}
+   *[other] line { $line }:{" "}
+ }{ $found }
 feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them distinct{ $repeats_after ->
     [none] {""}
    *[other] ; rows repeat after { $repeats_after } draws
@@ -587,6 +625,8 @@ stack-directory-hint = remove it, or set XDG_RUNTIME_DIR to a directory that onl
 stack-no-directory = it is not a directory
 stack-other-owner = another user owns it
 stack-other-users = other users can access it
+stack-lifetime = not a duration
+    .help = write a whole number and s, m or h, as in 2h
 stack-no-log = it is not a stack log of pgdyno
 
 
@@ -621,6 +661,20 @@ run-end-lost = { $error }; the end of the run is lost
 run-end-lost-hint = the part written before can be read:  pgdyno runs show { $path }
 run-untrusted-file = { $path } may come from another user: { $reason }; the statements and commands in it would be executed
 run-untrusted-file-hint = review them with  pgdyno report { $file } ; then own the file and  chmod 600 { $file }
+run-other-server = stack.{ $node }{ $address ->
+    [none] {""}
+   *[other] {" "}({ $address })
+ } leads to another server than in earlier trials of this run: it is { $now } now, but was { $before }; trials of different servers cannot be compared; start a new run, or let the address lead to the first server again
+run-server-identity = PostgreSQL { $version }, system identifier { $system ->
+    [none] unknown
+   *[other] { $system }
+ }, database "{ $database }"
+run-other-version = stack.{ $node }{ $address ->
+    [none] {""}
+   *[other] {" "}({ $address })
+ } is { $now } now, but was { $before } in earlier trials of this run; trials of different servers cannot be compared; start a new run
+run-load-ended = the load ended early
+run-setup-stopped = stopped
 run-other-owner = another user owns it
 run-other-mode = its permissions are { $mode } instead of 0600
 
@@ -2167,6 +2221,12 @@ failover-read-back = { $tokens ->
 failover-read-after-load = after the load
 failover-read-after-rejoin = after the old primary rejoined
 failover-read-after-restart = after a restart of all servers
+failover-no-monitor = cannot monitor the servers: { $error }
+failover-ledger-ended = the ledger ended before the load: { $error }
+failover-load-ended = the load ended before { $left } of { $all } faults were injected
+failover-no-new-primary = no server became the primary
+failover-no-primary = no server accepts writes
+failover-no-read-back = the writes could not be read back: { $error }
 failover-event-timeline = timeline { $timeline }
 failover-event-rewound = rewound
 failover-event-copied = copied anew

@@ -169,10 +169,41 @@ bench-few-samples = { $count ->
    *[many] { $count } транзакций
  } — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше
 bench-small-answers = { $share } ответов сервиса размером около { $small }, а другие ответы на тот же запрос — { $large }; проверьте, не страницы ли это ошибки или входа
+bench-address-changed = имя "{ $name }" теперь указывает на { $now }; весь запуск шёл на { $used }
+bench-script-open = не удалось открыть файл "{ $name }": { $error }
+    .help = укажите файл, доступный для чтения, или - для стандартного ввода
+bench-script-read = не удалось прочитать файл "{ $name }": { $error }
+    .help = укажите файл, доступный для чтения, или - для стандартного ввода
+bench-script-size = файл "{ $name }" длиннее { $max } МиБ
+    .help = берите строки из таблицы
+bench-variable-not-utf8 = значение переменной окружения { $name } не в UTF-8
+    .help = задайте текст в UTF-8 или удалите переменную:  unset { $name }
+bench-file-irregular = "{ $path }" — не обычный файл; он не учитывается
+bench-file-access = файл "{ $path }" доступен группе или всем и не учитывается
+# Connections, in libpq's words.
+bench-on-socket = через сокет "{ $path }"
+bench-at-host = по адресу "{ $name }" ({ $address }), порт { $port }
+bench-host-unknown = не удалось преобразовать имя узла "{ $host }" в адрес: { $error }
+bench-connection-failed = не удалось подключиться к серверу { $server }: { $error }
+bench-connection-timeout = тайм-аут: за { $seconds } с нет ответа
+bench-server-unreachable = Сервер действительно работает по этому адресу и принимает подключения?
+bench-session-read-only = сеанс доступен только для чтения
+bench-session-read-write = сеанс доступен не только для чтения
+bench-server-standby = сервер работает в режиме горячего резерва
+bench-server-primary = сервер работает не в режиме горячего резерва
 bench-clock-stepped = часы этой машины переведены { $direction ->
     [back] назад
    *[forward] вперёд
  } на { $step }; длительности и моменты в этом отчёте от них не зависят, а в логах других программ зависят
+
+
+### Language of the output: language-
+
+language-unknown = неизвестный язык "{ $code }"{ $source ->
+    [none] {""}
+   *[other] {" "}в { $source }
+ }
+    .help = напишите один из языков: { $codes }
 
 
 ### Headings of tables: table-
@@ -246,6 +277,13 @@ stop-summary-none = { $objective }: ничего не измерено
 
 ### Feeds: feed-
 
+feed-unreadable = его нельзя прочитать: { $error }
+feed-empty = строк нет; напишите хотя бы одну
+feed-header = первая строка называет столбцы ({ $columns }) и была бы принята за данные
+feed-invalid = { $line ->
+    [none] {""}
+   *[other] строка { $line }:{" "}
+ }{ $found }
 feed-coverage = лента данных { $feed }: { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -649,6 +687,8 @@ stack-directory-hint = удалите его или задайте в XDG_RUNTIM
 stack-no-directory = это не каталог
 stack-other-owner = принадлежит другому пользователю
 stack-other-users = доступен другим пользователям
+stack-lifetime = это не длительность
+    .help = напишите целое число и s, m или h, например 2h
 stack-no-log = это не журнал стенда pgdyno
 
 
@@ -687,6 +727,20 @@ run-end-lost = { $error }; конец прогона потерян
 run-end-lost-hint = записанное раньше можно прочитать:  pgdyno runs show { $path }
 run-untrusted-file = файл { $path } мог создать другой пользователь: { $reason }; были бы выполнены запросы и команды из него
 run-untrusted-file-hint = посмотрите их:  pgdyno report { $file } ; затем станьте владельцем файла и выполните  chmod 600 { $file }
+run-other-server = stack.{ $node }{ $address ->
+    [none] {""}
+   *[other] {" "}({ $address })
+ } ведёт не на тот сервер, что в прежних испытаниях этого запуска: сейчас это { $now }, а было { $before }; испытания разных серверов нельзя сравнивать; начните новый запуск или верните адрес первому серверу
+run-server-identity = PostgreSQL { $version }, идентификатор системы { $system ->
+    [none] неизвестен
+   *[other] { $system }
+ }, база данных "{ $database }"
+run-other-version = stack.{ $node }{ $address ->
+    [none] {""}
+   *[other] {" "}({ $address })
+ }: сейчас { $now }, а в прежних испытаниях этого запуска было { $before }; испытания разных серверов нельзя сравнивать; начните новый запуск
+run-load-ended = нагрузка закончилась раньше времени
+run-setup-stopped = остановлено
 run-other-owner = он принадлежит другому пользователю
 run-other-mode = его права доступа { $mode }, а не 0600
 
@@ -2321,6 +2375,12 @@ failover-read-back = { $node }: { $phase } прочитано { $tokens ->
 failover-read-after-load = после нагрузки
 failover-read-after-rejoin = после возврата прежнего основного сервера
 failover-read-after-restart = после перезапуска всех серверов
+failover-no-monitor = не удаётся наблюдать за серверами: { $error }
+failover-ledger-ended = журнал записей закончился раньше нагрузки: { $error }
+failover-load-ended = нагрузка закончилась, когда ещё не было внесено сбоев: { $left } из { $all }
+failover-no-new-primary = ни один сервер не стал основным
+failover-no-primary = ни один сервер не принимает запись
+failover-no-read-back = не удалось прочитать записанное: { $error }
 failover-event-timeline = линия времени { $timeline }
 failover-event-rewound = отмотан назад
 failover-event-copied = скопирован заново

@@ -43,7 +43,7 @@ pub fn run(data: &[u8]) {
         },
         read: &|_| Ok("SELECT 1; !".to_owned()),
         columns: &|path, _, given| match path.to_string_lossy().contains('!') {
-            true => Err("no".to_owned()),
+            true => Err(model::message!("feed-empty")),
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
         },
         form: &|name| {

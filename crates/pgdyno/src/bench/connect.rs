@@ -4,7 +4,11 @@ use super::options;
 use super::password;
 use super::prepare::libpq_text;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use model::message;
+use model::message::Message;
 use model::summary::{Server, ServerTransport};
+use report::lang::Lang;
+use report::say;
 use rustix::process::getuid;
 use stack::client::{Address, Connection, Error, Target};
 use std::cell::RefCell;
@@ -27,7 +31,7 @@ pub struct ConnectedServer {
     pub target: Target,
     /// Target of the setup connection. Its log-in keeps the server's parameters (1 KiB); the clients' log-ins do not.
     setup: Target,
-    /// Description in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
+    /// Description, in English in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
     pub description: String,
     pub server: Server,
     /// Name that was resolved to the target's address; empty if there was none.
@@ -43,7 +47,7 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Connection settings from the options and the environment. Prints all diagnostics and returns `None` if there are
 /// any.
-pub fn settings(target: &options::TargetOptions, terminal: &Terminal) -> Option<Settings> {
+pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lang) -> Option<Settings> {
     let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
     let mut flags: Vec<(&str, &str)> =
         flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
@@ -58,13 +62,12 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal) -> Option<
     };
     let around = Environment {
         env: &env,
-        read: &|file, path| read(file, path, terminal),
+        read: &|file, path| read(file, path, terminal, lang),
         os_user: &os_user().unwrap_or_default(),
     };
     let resolved = conninfo::resolve(target.database.as_deref(), &flags, around);
     if let Some(name) = unreadable.borrow().first() {
-        terminal.error(&format!("the environment variable {name} is not UTF-8"));
-        terminal.hint(&format!("set it to UTF-8 text, or remove it:  unset {name}"));
+        terminal.print_error(&message!("bench-variable-not-utf8", name), lang);
         return None;
     }
     match resolved {
@@ -80,10 +83,11 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal) -> Option<
 }
 
 /// Contents of a configuration file; `None` if it is secret and others may read it.
-fn read(file: ConfigFile, path: &Path, terminal: &Terminal) -> Option<String> {
+fn read(file: ConfigFile, path: &Path, terminal: &Terminal, lang: &Lang) -> Option<String> {
+    let shown = path.display().to_string();
     let about = fs::metadata(path).ok()?;
     if !about.is_file() {
-        terminal.warning(&format!("\"{}\" is not a regular file and is ignored", path.display()));
+        terminal.warning(&say!(lang, "bench-file-irregular", path = shown));
         return None;
     }
     let forbidden = match (file, about.uid()) {
@@ -93,9 +97,8 @@ fn read(file: ConfigFile, path: &Path, terminal: &Terminal) -> Option<String> {
         (ConfigFile::Key | ConfigFile::Passwords, _) => 0o077,
     };
     if about.permissions().mode() & forbidden != 0 {
-        let path = path.display();
-        terminal.warning(&format!("file \"{path}\" has group or world access and is ignored"));
-        terminal.hint(&format!("chmod 600 {path}"));
+        terminal.warning(&say!(lang, "bench-file-access", path = &shown));
+        terminal.hint(&format!("chmod 600 {shown}"));
         return None;
     }
     fs::read_to_string(path).ok()
@@ -113,7 +116,7 @@ fn os_user() -> Option<String> {
 }
 
 /// Connects to the first suitable server. Asks for a password at the terminal if one is needed and not configured.
-pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), CommandError> {
+pub fn open(settings: &Settings, lang: &Lang) -> Result<(ConnectedServer, Connection), CommandError> {
     let mut typed = None;
     let mut unreachable = false;
     let mut failures: Vec<String> = Vec::new();
@@ -122,33 +125,34 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
             let addresses = match addresses(host) {
                 Ok(it) => it,
                 Err(error) => {
-                    failures.push(error);
+                    failures.push(lang.message(&error));
                     continue;
                 }
             };
             for address in addresses {
-                let mut place = ConnectedServer::new(settings, host, &address, typed.as_ref());
+                let mut place = ConnectedServer::new(settings, host, &address, typed.as_ref(), lang);
                 let mut opened = place.open();
                 if matches!(opened, Err(Error::Protocol(ProtocolError::NoPassword))) && typed.is_none() {
                     typed = password::ask();
                     if typed.is_some() {
-                        place = ConnectedServer::new(settings, host, &address, typed.as_ref());
+                        place = ConnectedServer::new(settings, host, &address, typed.as_ref(), lang);
                         opened = place.open();
                     }
                 }
                 let failed = match opened {
                     Ok(mut connection) => match rejection(*session_attrs, &mut connection) {
                         None => return Ok((place, connection)),
-                        Some(reason) => reason.to_owned(),
+                        Some(reason) => lang.message(&reason),
                     },
                     Err(Error::Net { error, .. }) => {
                         unreachable |=
                             matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
                         match error.kind() {
                             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                                format!(
-                                    "timeout expired: no answer within {} s",
-                                    place.connect_timeout.as_secs()
+                                say!(
+                                    lang,
+                                    "bench-connection-timeout",
+                                    seconds = place.connect_timeout.as_secs()
                                 )
                             }
                             _ => os_error_text(&error),
@@ -156,17 +160,14 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
                     }
                     Err(other) => libpq_text(&other),
                 };
-                failures.push(format!("connection to server {} failed: {failed}", place.description));
+                let server = place.description;
+                failures.push(say!(lang, "bench-connection-failed", server, error = failed));
             }
         }
     }
     failures.dedup();
     let error = CommandError::new(failures.join("\n"));
-    Err(if unreachable {
-        error.with_hint("Is the server running there and accepting connections?")
-    } else {
-        error
-    })
+    Err(if unreachable { error.with_hint(say!(lang, "bench-server-unreachable")) } else { error })
 }
 
 /// Requirements on the server, to be tried in this order.
@@ -182,22 +183,23 @@ fn candidates(target: Wanted) -> &'static [Wanted] {
 }
 
 /// Reason why this server is unsuitable, in libpq's words; `None` if it is suitable.
-fn rejection(session_attrs: Wanted, connection: &mut Connection) -> Option<&'static str> {
+fn rejection(session_attrs: Wanted, connection: &mut Connection) -> Option<Message> {
     let mut is = |sql: &str, value: &str| connection.value(sql).ok().flatten().as_deref() == Some(value);
     match session_attrs {
         Wanted::Any => None,
         Wanted::ReadWrite if is("show transaction_read_only", "off") => None,
-        Wanted::ReadWrite => Some("session is read-only"),
+        Wanted::ReadWrite => Some(message!("bench-session-read-only")),
         Wanted::ReadOnly if is("show transaction_read_only", "on") => None,
-        Wanted::ReadOnly => Some("session is not read-only"),
+        Wanted::ReadOnly => Some(message!("bench-session-read-write")),
         Wanted::Primary if is("select pg_is_in_recovery()", "f") => None,
-        Wanted::Primary => Some("server is in hot standby mode"),
+        Wanted::Primary => Some(message!("bench-server-standby")),
         Wanted::Standby | Wanted::PreferStandby if is("select pg_is_in_recovery()", "t") => None,
-        Wanted::Standby | Wanted::PreferStandby => Some("server is not in hot standby mode"),
+        Wanted::Standby | Wanted::PreferStandby => Some(message!("bench-server-primary")),
     }
 }
 
-fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
+/// Addresses of a host, with a name resolved.
+fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
     if let Some(path) = host.socket() {
         return Ok(vec![Address::Unix(path)]);
     }
@@ -205,14 +207,14 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
         return Ok(vec![Address::Tcp(SocketAddr::new(ip, host.port))]);
     }
     let found = (host.host.as_str(), host.port).to_socket_addrs();
-    let found =
-        found.map_err(|it| format!("could not translate host name \"{}\" to address: {it}", host.host))?;
+    let found = found
+        .map_err(|error| message!("bench-host-unknown", host = &host.host, error = error.to_string()))?;
     Ok(found.map(Address::Tcp).collect())
 }
 
 /// Message if `name` no longer resolves to the address that a run used. A run resolves it once, at its start. A name
 /// server that does not answer within a second is ignored.
-pub fn address_change(name: &str, used: SocketAddr) -> Option<String> {
+pub fn address_change(name: &str, used: SocketAddr) -> Option<Message> {
     let host = name.to_owned();
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -222,7 +224,7 @@ pub fn address_change(name: &str, used: SocketAddr) -> Option<String> {
     let now = receiver.recv_timeout(RESOLVE_TIMEOUT).ok()?.ok()?;
     let moved = !now.is_empty() && !now.contains(&used.ip());
     let now: Vec<String> = now.iter().map(IpAddr::to_string).collect();
-    moved.then(|| format!("\"{name}\" leads to {} now; the whole run went to {}", now.join(", "), used.ip()))
+    moved.then(|| message!("bench-address-changed", name, now = now.join(", "), used = used.ip().to_string()))
 }
 
 impl ConnectedServer {
@@ -231,19 +233,21 @@ impl ConnectedServer {
         host: &HostSpec,
         address: &Address,
         typed: Option<&Secret>,
+        lang: &Lang,
     ) -> ConnectedServer {
         let (named, shown, transport) = match address {
             Address::Unix(path) => {
                 let shown = path.parent().unwrap_or(path).display();
                 (
-                    format!("on socket \"{}\"", path.display()),
+                    say!(lang, "bench-on-socket", path = path.display().to_string()),
                     format!("{shown}:{}", host.port),
                     ServerTransport::UnixSocket,
                 )
             }
             Address::Tcp(tcp) => {
                 let name = if host.host.is_empty() { tcp.ip().to_string() } else { host.host.clone() };
-                let named = format!("at \"{name}\" ({}), port {}", tcp.ip(), tcp.port());
+                let (address, port) = (tcp.ip().to_string(), tcp.port().to_string());
+                let named = say!(lang, "bench-at-host", name = &name, address, port);
                 (named, format!("{name}:{}", tcp.port()), ServerTransport::Tcp)
             }
         };
@@ -282,7 +286,7 @@ impl ConnectedServer {
     }
 
     /// Message if the host's name now resolves to another address; see [`address_change`].
-    pub fn address_change(&self) -> Option<String> {
+    pub fn address_change(&self) -> Option<Message> {
         match &self.target.address {
             Address::Tcp(used) if !self.host.is_empty() => address_change(&self.host, *used),
             _ => None,

@@ -95,7 +95,7 @@ pub fn run(
     let (summary, complete) =
         run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, terminal)?;
     if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {
-        terminal.warning(&change);
+        terminal.warning(&options.lang.message(&change));
     }
     Ok(print_result(options, &summary, complete, terminal))
 }

@@ -199,7 +199,7 @@ pub enum LogForm {
 }
 
 /// Options of the initialization (`-i`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InitOptions {
     pub target: TargetOptions,
     /// Hosts that may be loaded, as in [`BenchOptions::yes_load`].
@@ -210,6 +210,7 @@ pub struct InitOptions {
     /// Fill factor in percent, 10..=100.
     pub fill_factor: u32,
     pub quiet: bool,
+    pub lang: &'static Lang,
     pub unlogged: bool,
     pub tablespace: Option<String>,
     pub index_tablespace: Option<String>,

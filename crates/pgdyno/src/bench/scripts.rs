@@ -5,8 +5,10 @@ use super::ready::mode;
 use crate::cli::{Terminal, os_error_text};
 use crate::files;
 use load::script::{self, CommandKind, Diagnostic, Program, Script};
+use model::message;
+use model::message::Message;
 use model::summary::QueryMode;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Reads and compiles all scripts. Prints every diagnostic and returns `None` if there are any.
@@ -21,8 +23,7 @@ pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
             Source::File(name) => match read(name) {
                 Ok(text) => texts.push((name.as_str(), text, script.weight)),
                 Err(error) => {
-                    terminal.error(&error);
-                    terminal.hint("name a file that can be read, or - for standard input");
+                    terminal.print_error(&error, options.lang);
                     readable = false;
                 }
             },
@@ -51,26 +52,19 @@ pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
 /// Largest script in bytes.
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 
-fn read(name: &str) -> Result<Vec<u8>, String> {
+fn read(name: &str) -> Result<Vec<u8>, Message> {
+    let unreadable = |error: io::Error| message!("bench-script-read", name, error = os_error_text(&error));
     let mut bytes = Vec::new();
     if name == "-" {
-        std::io::stdin()
-            .take(SCRIPT_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("could not read file \"-\": {}", os_error_text(&error)))?;
+        io::stdin().take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     } else {
         // Opening and reading have separate error messages, as in pgbench.
         let file = files::open(Path::new(name))
-            .map_err(|error| format!("could not open file \"{name}\": {}", os_error_text(&error)))?;
-        file.take(SCRIPT_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("could not read file \"{name}\": {}", os_error_text(&error)))?;
+            .map_err(|error| message!("bench-script-open", name, error = os_error_text(&error)))?;
+        file.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
-        return Err(format!(
-            "file \"{name}\" is longer than {} MiB; draw rows from a table instead",
-            SCRIPT_BYTES_MAX >> 20
-        ));
+        return Err(message!("bench-script-size", name, max = SCRIPT_BYTES_MAX >> 20));
     }
     Ok(bytes)
 }

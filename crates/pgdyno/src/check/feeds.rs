@@ -4,6 +4,8 @@ use crate::cli::os_error_text;
 use crate::files;
 use experiment::Columns;
 use feed::Format;
+use model::message;
+use model::message::Message;
 use model::plan::FeedFormat;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -32,16 +34,21 @@ fn duplicate_line(line: &[u8]) -> Vec<u8> {
     both
 }
 
+fn invalid(diagnostic: feed::Diagnostic) -> Message {
+    let line = (diagnostic.line > 0).then(|| diagnostic.line.to_string());
+    message!("feed-invalid", line, found = diagnostic.message)
+}
+
 /// Columns of a file, or the reason why there are none. Only the first line that is not empty is read.
 pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Columns {
-    let unreadable = |error: io::Error| format!("it cannot be read: {}", os_error_text(&error));
+    let unreadable = |error: io::Error| message!("feed-unreadable", error = os_error_text(&error));
     let file = files::open(path).map_err(unreadable)?;
-    let mut text = feed::decompress(BufReader::new(file)).map_err(|it| it.to_string())?;
+    let mut text = feed::decompress(BufReader::new(file)).map_err(invalid)?;
     let mut line = Vec::new();
     while line.trim_ascii().is_empty() {
         line.clear();
         if (&mut text).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return Err("no rows; write at least one".to_owned());
+            return Err(message!("feed-empty"));
         }
     }
     let form = match form {
@@ -60,15 +67,16 @@ pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Colum
         && first.columns().iter().any(|it| names.contains(it))
     {
         let first = first.columns().join(", ");
-        return Err(format!("its first line names its columns ({first}), and would be taken for a row"));
+        return Err(message!("feed-header", columns = first));
     }
-    let packing = feed::pack(form, given, &mut line.as_slice(), io::sink()).map_err(|it| it.to_string())?;
+    let packing = feed::pack(form, given, &mut line.as_slice(), io::sink()).map_err(invalid)?;
     Ok(packing.columns().to_vec())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::lang::english;
 
     #[test]
     fn does_not_count_the_header_as_a_row() {
@@ -79,10 +87,11 @@ mod tests {
             let given: Option<Vec<String>> =
                 given.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let found = columns(&path, FeedFormat::Csv, given.as_deref()).map(|it| it.join(","));
+            let found = found.map_err(|error| english().message(&error));
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found, expected, "{text:?} {given:?}");
         };
-        let message = "its first line names its columns (userid, name), and would be taken for a row";
+        let message = "its first line names its columns (userid, name), and would be used as a row";
         check("userid,name\n1,a\n", None, Ok("userid,name"));
         check("userid,name\n1,a\n", Some(&["id", "name"]), Err(message));
         check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(message));

@@ -3,7 +3,9 @@
 //! Results are in English unless `--lang` or PGDYNO_LANG selects another language. The locale is ignored, so that
 //! output that continuous integration reads is the same on every machine.
 
-use super::CommandError;
+use super::{ArgumentError, CommandError};
+use model::message;
+use model::message::Message;
 use report::lang::{self, Lang, english};
 
 /// Environment variable that selects the language.
@@ -25,7 +27,7 @@ impl LanguageArgs {
     }
 
     /// Selected language. `environment` is the value of the variable; an empty text counts as unset.
-    fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, String> {
+    fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, ArgumentError> {
         match (self.lang, environment) {
             (Some(lang), _) => Ok(lang),
             (None, None | Some("")) => Ok(english()),
@@ -35,13 +37,14 @@ impl LanguageArgs {
 }
 
 /// Language of this code. The error lists the known codes.
-pub fn find(code: &str) -> Result<&'static Lang, String> {
-    lang::find(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", known_codes_hint()))
+pub fn find(code: &str) -> Result<&'static Lang, ArgumentError> {
+    lang::find(code).ok_or_else(|| ArgumentError(unknown(code, None)))
 }
 
-/// Hint that lists the known codes.
-pub fn known_codes_hint() -> String {
-    format!("write one of {}", lang::all().iter().map(Lang::code).collect::<Vec<_>>().join(", "))
+/// Error for a code without a language. `source` names the option or variable that contains it.
+pub fn unknown(code: &str, source: Option<&str>) -> Message {
+    let codes = lang::all().iter().map(Lang::code).collect::<Vec<_>>().join(", ");
+    message!("language-unknown", code, source, codes)
 }
 
 #[cfg(test)]
@@ -59,7 +62,8 @@ mod tests {
             (None, Some("de"), Err("unknown language \"de\"; write one of en, ru".to_owned())),
         ] {
             let spoken = LanguageArgs { lang: option.map(|it| find(it).expect("rows have known ones")) };
-            assert_eq!(spoken.resolve(environment).map(Lang::code), expected, "{option:?} {environment:?}");
+            let resolved = spoken.resolve(environment).map(Lang::code).map_err(|error| error.to_string());
+            assert_eq!(resolved, expected, "{option:?} {environment:?}");
         }
     }
 }

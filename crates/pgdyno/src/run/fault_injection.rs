@@ -20,11 +20,13 @@ use load::ledger::LedgerProducer;
 use model::fault_injection::{FaultInjection, ReadBackPhase};
 use model::plan::{Fault, Operation, Setup};
 use model::{Measurement, Nanos};
+use report::lang::Lang;
+use report::say;
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
 use stack::roles::{self, DirectServer, RoleMonitor};
 use stack::sampler::Observation;
-use stack::supervisor::Supervisor;
+use stack::supervisor::{NodeError, Supervisor};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -60,6 +62,8 @@ pub struct TrialContext<'a> {
     pub interrupted: &'a AtomicBool,
     /// Probe that writes during the load and pauses when the load ends.
     pub prober: Option<&'a FreshnessProber>,
+    /// Language of the errors.
+    pub lang: &'static Lang,
 }
 
 impl<'a> FaultPlan<'a> {
@@ -84,11 +88,12 @@ impl<'a> FaultPlan<'a> {
         stop: &AtomicBool,
     ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
-        let TrialContext { run, trial, clock, since, observations, interrupted, prober } = context;
+        let TrialContext { run, trial, clock, since, observations, interrupted, prober, lang } = context;
         let servers = chain.direct_targets();
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
-        let watcher =
-            watcher.map_err(|it| SetupError::Failed(format!("cannot monitor the servers: {it}")))?;
+        let watcher = watcher.map_err(|error| {
+            SetupError::Failed(say!(lang, "failover-no-monitor", error = error.to_string()))
+        })?;
         let (taps, recorder) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
         // Without a complete ledger, the trial proves nothing.
@@ -98,7 +103,8 @@ impl<'a> FaultPlan<'a> {
             }
         };
         let (measured, ended, mut injection_result) = thread::scope(|scope| {
-            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations);
+            let actor =
+                FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations, lang);
             let injector_thread = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
@@ -107,7 +113,7 @@ impl<'a> FaultPlan<'a> {
             (measured, ended, injector_thread.join().expect("the injector thread does not panic"))
         });
         if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
-            injection_result.add_error(format!("the ledger ended before the load: {error}"));
+            injection_result.add_error(say!(lang, "failover-ledger-ended", error));
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
@@ -123,6 +129,7 @@ impl<'a> FaultPlan<'a> {
                 clock,
                 since,
                 ended,
+                lang,
                 interrupted: hurried,
             },
         ))
@@ -158,6 +165,8 @@ pub struct FaultRun {
     ended: Nanos,
     /// True if the user interrupted the run.
     interrupted: bool,
+    /// Language of the errors.
+    lang: &'static Lang,
 }
 
 impl FaultRun {
@@ -201,7 +210,7 @@ impl FaultRun {
         if self.reader.is_some() && !self.injection.promotions.is_empty() {
             match restart(chain, supervisor) {
                 Ok(()) => self.read(ReadBackPhase::Restart),
-                Err(error) => self.injection.add_error(error),
+                Err(error) => self.injection.add_error(error.to_string()),
             }
         }
     }
@@ -210,7 +219,10 @@ impl FaultRun {
         let Some(reader) = &mut self.reader else { return };
         match reader.read(&self.servers, after, self.clock) {
             Ok(it) => self.injection.injection.read_backs.push(it),
-            Err(error) => self.injection.add_error(format!("the writes could not be read back: {error}")),
+            Err(error) => {
+                let error = say!(self.lang, "failover-no-read-back", error = error.text(self.lang));
+                self.injection.add_error(error);
+            }
         }
     }
 }
@@ -223,9 +235,9 @@ fn system_identifier(chain: &Chain) -> u64 {
 }
 
 /// Restarts every server.
-fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String> {
+fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), NodeError> {
     let names: Vec<String> = chain.servers().iter().map(|it| it.plan.name.clone()).collect();
-    names.iter().try_for_each(|it| chain.restart(supervisor, it)).map_err(|it| it.to_string())
+    names.iter().try_for_each(|name| chain.restart(supervisor, name))
 }
 
 fn to_setup_error(error: CommandError) -> SetupError {

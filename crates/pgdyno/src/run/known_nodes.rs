@@ -3,6 +3,8 @@
 //! All trials of a run that use a node must measure the same one. A resumed run may find another server at the address
 //! of an attached node, or another version of an installed program.
 
+use model::message;
+use model::message::Message;
 use model::plan::{Node, NodeKind, Setup};
 use model::target::ServerIdentity;
 use stack::chain::{Chain, expand_copies};
@@ -46,27 +48,26 @@ impl KnownNodes {
     }
 
     /// Checks that the nodes of a chain are those of earlier trials. The error names both.
-    pub fn check(&self, chain: &Chain, server: Option<&ServerIdentity>) -> Result<(), String> {
+    pub fn check(&self, chain: &Chain, server: Option<&ServerIdentity>) -> Result<(), Message> {
         let last = chain.postgres().map(|it| &it.plan.name);
         chain.nodes().iter().try_for_each(|node| {
             self.check_node(&node.plan, &node.version, server.filter(|_| Some(&node.plan.name) == last))
         })
     }
 
-    fn check_node(&self, plan: &Node, version: &str, server: Option<&ServerIdentity>) -> Result<(), String> {
+    fn check_node(&self, plan: &Node, version: &str, server: Option<&ServerIdentity>) -> Result<(), Message> {
         let Some(known) = self.0.iter().find(|it| it.plan == *plan) else { return Ok(()) };
-        let (name, attached) = (&plan.name, attached_at(&plan.kind));
-        let advice = "trials of different servers cannot be compared; start a new run";
+        let (node, address) = (&plan.name, attached_address(&plan.kind));
         match (&known.server, server) {
-            (Some(before), Some(now)) if !before.matches(now) => Err(format!(
-                "stack.{name}{attached} leads to another server than in earlier trials of this run: it is {now} now, but was \
-                 {before}; {advice}, or let the address lead to the first server again"
-            )),
+            (Some(before), Some(now)) if !before.matches(now) => {
+                let (before, now) = (identity(before), identity(now));
+                Err(message!("run-other-server", node, address, now, before))
+            }
             (Some(_), Some(_)) => Ok(()),
-            _ if release(&known.version) != release(version) => Err(format!(
-                "stack.{name}{attached} is {version} now, but was {} in earlier trials of this run; {advice}",
-                known.version
-            )),
+            _ if release(&known.version) != release(version) => {
+                let (now, before) = (version, &known.version);
+                Err(message!("run-other-version", node, address, now, before))
+            }
             _ => Ok(()),
         }
     }
@@ -76,12 +77,17 @@ fn is_server(setup: &Setup, node: &Node) -> bool {
     setup.stack.nodes.last().is_some_and(|it| it.name == node.name)
 }
 
-/// Text ` (address)` for an attached node.
-fn attached_at(kind: &NodeKind) -> String {
+/// Address of an attached node.
+fn attached_address(kind: &NodeKind) -> Option<&str> {
     match kind {
-        NodeKind::Attached(it) => format!(" ({})", it.dsn),
-        _ => String::new(),
+        NodeKind::Attached(it) => Some(&it.dsn),
+        _ => None,
     }
+}
+
+fn identity(server: &ServerIdentity) -> Message {
+    let ServerIdentity { system, major_version, database } = server;
+    message!("run-server-identity", version = major_version.to_string(), system = system.as_ref(), database)
 }
 
 /// Part of a version that an update of a running system does not change. It is PostgreSQL's major version (`15.18
@@ -96,6 +102,7 @@ mod tests {
     use super::*;
     use model::plan::{AttachedNode, Limits, Transport};
     use model::product;
+    use report::lang::english;
 
     fn node(name: &str, dsn: &str) -> Node {
         let product = if name == "postgres" { &product::POSTGRESQL } else { &product::PGBOUNCER };
@@ -135,7 +142,7 @@ mod tests {
             match expected {
                 None => assert_eq!(error, None),
                 Some(expected) => {
-                    let error = error.expect(expected);
+                    let error = english().message(&error.expect(expected));
                     let before = "was PostgreSQL 15, system identifier 7001, database \"shop\"";
                     assert!(error.contains(expected) && error.contains(before), "{error}");
                 }

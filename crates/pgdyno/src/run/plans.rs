@@ -5,14 +5,17 @@
 
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
+use crate::cli::CommandError;
 use crate::measure::{self, LoadListener};
 use analysis::explain::advice;
 use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
+use report::lang::Lang;
+use report::say;
 use stack::log_parser::LoggedStatement;
-use stack::plans::{Planner, StatementCapture};
+use stack::plans::{CaptureError, Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -23,6 +26,30 @@ const CLIENTS: u32 = 4;
 /// Mask that derives this load's seed from the trial's, so that other requests are sent. The bits of the golden ratio
 /// also change the low bits.
 const SEED_XOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Reason why a trial has no plans.
+#[derive(Debug)]
+pub enum PlansError {
+    /// The load could not be prepared.
+    Preparation(CommandError),
+    /// The load ended early.
+    Load,
+    /// The server's log could not be read.
+    Capture(CaptureError),
+    /// A query to the server failed.
+    Server(stack::client::Error),
+}
+
+impl PlansError {
+    pub fn text(&self, lang: &Lang) -> String {
+        match self {
+            PlansError::Preparation(error) => error.message.clone(),
+            PlansError::Load => say!(lang, "run-load-ended"),
+            PlansError::Capture(error) => error.to_string(),
+            PlansError::Server(error) => error.to_string(),
+        }
+    }
+}
 
 /// Setups whose plans are known already. Plans depend only on these three parts.
 #[derive(Debug, Default)]
@@ -47,7 +74,7 @@ pub fn plans(
     setup: &Setup,
     seed: u64,
     interrupted: &AtomicBool,
-) -> Option<Result<Plans, String>> {
+) -> Option<Result<Plans, PlansError>> {
     let postgres = test_bed.chain().postgres()?;
     let (admin, log) = (postgres.admin.clone()?, postgres.log.clone()?);
     if postgres.is_attached() {
@@ -64,8 +91,8 @@ fn listen(
     seed: u64,
     (superuser, log): (&stack::client::Target, &Path),
     interrupted: &AtomicBool,
-) -> Result<Vec<LoggedStatement>, String> {
-    let feeds = test_bed.feeds(setup).map_err(|it| it.message)?;
+) -> Result<Vec<LoggedStatement>, PlansError> {
+    let feeds = test_bed.feeds(setup).map_err(PlansError::Preparation)?;
     let web = test_bed.http_target();
     let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
@@ -80,21 +107,19 @@ fn listen(
     };
     let PreparedLoad { config: ready, .. } =
         workload::prepare(&short_setup(setup), &inputs, seed.wrapping_add(SEED_XOR))
-            .map_err(|it| it.message)?;
-    let listening = StatementCapture::start(superuser, log).map_err(|it| it.to_string())?;
-    measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted)
-        .map_err(|_| "the load could not continue".to_owned())?;
-    listening.finish().map_err(|it| it.to_string())
+            .map_err(PlansError::Preparation)?;
+    let listening = StatementCapture::start(superuser, log).map_err(PlansError::Capture)?;
+    measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted).map_err(|_| PlansError::Load)?;
+    listening.finish().map_err(PlansError::Capture)
 }
 
-fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Result<Plans, String> {
-    let to_text = |it: stack::client::Error| it.to_string();
-    let mut planner = Planner::open(superuser, heard).map_err(to_text)?;
-    let statements = planner.explain_all().map_err(to_text)?;
-    let tables = planner.table_statistics(&statements).map_err(to_text)?;
+fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Result<Plans, PlansError> {
+    let mut planner = Planner::open(superuser, heard).map_err(PlansError::Server)?;
+    let statements = planner.explain_all().map_err(PlansError::Server)?;
+    let tables = planner.table_statistics(&statements).map_err(PlansError::Server)?;
     let mut plans = Plans { statements, tables, ..Plans::default() };
     let candidates = advice::candidates(&plans);
-    match planner.estimate_indexes(&candidates, &plans.statements).map_err(to_text)? {
+    match planner.estimate_indexes(&candidates, &plans.statements).map_err(PlansError::Server)? {
         Ok(tried) => plans.estimates = tried,
         Err(error) => {
             plans.estimates = advice::estimate_indexes(&plans, &candidates);

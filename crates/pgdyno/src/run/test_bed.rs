@@ -11,9 +11,12 @@ use crate::cli::{CommandError, os_error_text};
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
+use model::message::Message;
 use model::plan::{CacheState, Dataset, Feed, Replication, Setup, Stack};
 use model::row_table::Rows;
 use model::target::TargetState;
+use report::lang::Lang;
+use report::say;
 use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
 use stack::client::Address;
 use stack::component::program::Programs;
@@ -99,7 +102,7 @@ pub enum SetupError {
     /// The setup failed unexpectedly.
     Failed(String),
     /// A node is not the one that earlier trials of the run measured.
-    OtherNode(String),
+    OtherNode(Message),
     Stopped,
 }
 
@@ -260,7 +263,7 @@ impl TestBed {
     }
 
     /// Messages about nodes whose host names now resolve to another address than the measured one.
-    pub fn address_changes(&self) -> Vec<String> {
+    pub fn address_changes(&self) -> Vec<Message> {
         let moved = |node: &RunningNode| match &node.endpoint.address {
             Address::Tcp(used) => connect::address_change(node.host.as_ref()?, *used),
             Address::Unix(_) => None,
@@ -429,13 +432,12 @@ impl From<ChainError> for SetupError {
     }
 }
 
-impl fmt::Display for SetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SetupError {
+    pub fn text(&self, lang: &Lang) -> String {
         match self {
-            SetupError::Unavailable(text) | SetupError::Failed(text) | SetupError::OtherNode(text) => {
-                f.write_str(text)
-            }
-            SetupError::Stopped => f.write_str("stopped"),
+            SetupError::Unavailable(text) | SetupError::Failed(text) => text.clone(),
+            SetupError::OtherNode(error) => lang.message(error),
+            SetupError::Stopped => say!(lang, "run-setup-stopped"),
         }
     }
 }

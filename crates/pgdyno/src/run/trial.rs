@@ -22,6 +22,7 @@ use model::objective::ObjectiveResult;
 use model::plan::{GENERATOR, LoadModel, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
+use report::lang::Lang;
 use stack::chain::{Chain, RunningNode};
 use stack::freshness::FreshnessProber;
 use stack::limits::{Group, Usage};
@@ -44,6 +45,8 @@ pub struct TrialSpec<'a> {
     pub rows: Option<u64>,
     /// True if each second is needed afterwards.
     pub keep_seconds: bool,
+    /// Language of the reasons of failures.
+    pub lang: &'static Lang,
 }
 
 /// Output of a trial.
@@ -77,7 +80,7 @@ pub fn run(
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(TrialEvent<'_>),
 ) -> Result<TrialOutput, SetupError> {
-    let TrialSpec { setup, seed, rows, keep_seconds: keep } = spec;
+    let TrialSpec { setup, seed, rows, keep_seconds: keep, lang } = spec;
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
     for unapplied in missing {
@@ -139,6 +142,7 @@ pub fn run(
                 observations: out,
                 interrupted,
                 prober,
+                lang,
             };
             let (measured, fault_run) =
                 planned.measure(test_bed, &ready, trial_context, &mut observer, &stop)?;

@@ -167,9 +167,9 @@ fn run(
             }
             send_line(caller, &message);
         })
-        .map_err(|it| (it.to_string(), None))?;
+        .map_err(|error| (error.text(lang), None))?;
     if shared.stop.load(Ordering::Relaxed) {
-        return Err((SetupError::Stopped.to_string(), None));
+        return Err((SetupError::Stopped.text(lang), None));
     }
     let mut held = RunningStack::new(test_bed, &shared)
         .map_err(|error| (say!(lang, "stack-passwords-failed", error = error.to_string()), None))?;

@@ -328,7 +328,7 @@ fn reports_a_changed_address_of_an_attached_server() {
     std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("the file can be written");
     let ended = running.wait();
     ended.expect(0);
-    let warning = "\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1";
+    let warning = "\"db.test\" now resolves to 127.0.0.77; the whole run used 127.0.0.1";
     assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
     let texts: Vec<String> =
         workspace.stored().notes().expect("the run file can be read").into_iter().map(|it| it.text).collect();

@@ -148,7 +148,7 @@ fn reports_a_changed_address_and_does_not_follow_it() {
     let _ = fs::remove_file(&hosts);
     assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{messages}", document["connects"]);
     assert!(
-        messages.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"),
+        messages.contains("\"db.test\" now resolves to 127.0.0.77; the whole run used 127.0.0.1"),
         "{messages}"
     );
     let still = SHARED

@@ -51,6 +51,7 @@ fn initialise(draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> InitOpti
         scale: draft.scale.unwrap_or(1),
         fill_factor: draft.fill_factor.unwrap_or(100),
         quiet: draft.quiet,
+        lang: draft.lang.unwrap_or(english()),
         unlogged: draft.unlogged,
         tablespace: draft.tablespace,
         index_tablespace: draft.index_tablespace,

@@ -10,7 +10,7 @@ use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond};
-use report::lang::Lang;
+use report::lang::{Lang, english};
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
@@ -153,10 +153,8 @@ pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
 /// Language. `source` names the option or variable in messages.
 pub fn lang(code: &str, source: &str) -> Result<&'static Lang, OptionDiagnostic> {
     let unknown = || {
-        OptionDiagnostic::new(
-            format!("unknown language \"{code}\" in {source}"),
-            language::known_codes_hint(),
-        )
+        let error = language::unknown(code, Some(source));
+        OptionDiagnostic::new(english().message(&error), english().help(&error))
     };
     report::lang::find(code).ok_or_else(unknown)
 }

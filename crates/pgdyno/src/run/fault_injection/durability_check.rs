@@ -17,8 +17,10 @@ use model::durability::{
 };
 use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
 use model::plan::{FaultAction, FaultScope, FaultTarget};
+use report::lang::Lang;
+use report::say;
 use stack::chain;
-use stack::read_back::ReadTransaction;
+use stack::read_back::{ReadBackError, ReadTransaction};
 use stack::roles::{DirectServer, RoleObservations};
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -97,6 +99,23 @@ impl EntrySource for DrainSource {
     }
 }
 
+/// Reason why the writes could not be read back.
+#[derive(Debug)]
+pub enum LedgerReadError {
+    Query(ReadBackError),
+    /// All servers answer, but none accepts writes.
+    NoPrimary,
+}
+
+impl LedgerReadError {
+    pub fn text(&self, lang: &Lang) -> String {
+        match self {
+            LedgerReadError::Query(error) => error.to_string(),
+            LedgerReadError::NoPrimary => say!(lang, "failover-no-primary"),
+        }
+    }
+}
+
 /// Reads back the writes that a ledger records.
 #[derive(Debug)]
 pub struct LedgerReader {
@@ -130,7 +149,7 @@ impl LedgerReader {
         servers: &[DirectServer],
         after: ReadBackPhase,
         clock: Clock,
-    ) -> Result<ReadBackRecord, String> {
+    ) -> Result<ReadBackRecord, LedgerReadError> {
         let start = Instant::now();
         let (node, (started, known), mut snapshot) = find_primary(servers, clock)?;
         let mut rows = KeySet::new(&self.reserved);
@@ -144,7 +163,7 @@ impl LedgerReader {
                         rows.add(token.key, token.is_authentic(secret));
                     }
                 })
-                .map_err(|it| it.to_string())?;
+                .map_err(LedgerReadError::Query)?;
         }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
         self.readings.push(ReadBack { started, identified: known, server, in_recovery, keys: rows });
@@ -193,19 +212,25 @@ fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::Fi
 fn find_primary(
     servers: &[DirectServer],
     clock: Clock,
-) -> Result<(String, (Nanos, Nanos), ReadTransaction), String> {
+) -> Result<(String, (Nanos, Nanos), ReadTransaction), LedgerReadError> {
     let until = Instant::now() + PRIMARY_TIMEOUT;
     loop {
         let started = clock.now();
         let snapshots: Vec<_> =
             servers.iter().map(|it| (it.name.clone(), ReadTransaction::begin(it, READ_TIMEOUT))).collect();
-        let error = snapshots.iter().find_map(|it| it.1.as_ref().err().map(ToString::to_string));
-        let alive = snapshots.into_iter().filter_map(|(name, it)| Some((name, it.ok()?)));
+        let mut error = None;
+        let alive = snapshots.into_iter().filter_map(|(name, snapshot)| match snapshot {
+            Ok(snapshot) => Some((name, snapshot)),
+            Err(failed) => {
+                error.get_or_insert(failed);
+                None
+            }
+        });
         let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
         match newest {
             Some((name, it)) => return Ok((name, (started, clock.now()), it)),
             None if Instant::now() > until => {
-                return Err(error.unwrap_or_else(|| "no server accepts writes".to_owned()));
+                return Err(error.map_or(LedgerReadError::NoPrimary, LedgerReadError::Query));
             }
             None => std::thread::sleep(Duration::from_millis(100)),
         }

@@ -9,6 +9,8 @@ use super::schedule::{DueAction, FaultSchedule};
 use model::fault_injection::{FaultInjection, InjectedFault, PromotionRecord, RejoinRecord};
 use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
 use model::{EventKind, LogEvent, Nanos};
+use report::lang::Lang;
+use report::say;
 use stack::chain::{ActiveFault, Chain, Promotion};
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
@@ -46,6 +48,8 @@ pub struct FaultInjector<'a> {
     injection: FaultInjection,
     /// Promotions, with the state of the servers before each.
     promotions: Vec<(Nanos, Promotion)>,
+    /// Language of the errors.
+    lang: &'static Lang,
 }
 
 /// Program that promotes replicas, if any does.
@@ -73,6 +77,7 @@ impl<'a> FaultInjector<'a> {
         faults: &'a [Fault],
         since: TrialClock,
         observations: Sender<Observation>,
+        lang: &'static Lang,
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
@@ -100,6 +105,7 @@ impl<'a> FaultInjector<'a> {
             diverged,
             injection,
             promotions,
+            lang,
         }
     }
 
@@ -141,7 +147,8 @@ impl<'a> FaultInjector<'a> {
         }
         if !self.schedule.is_over() {
             let left = self.faults.len() - self.injection.injected.len();
-            self.add_error(format!("the load ended before {left} of {} faults", self.faults.len()));
+            let all = self.faults.len();
+            self.add_error(say!(self.lang, "failover-load-ended", left, all));
         }
         let (start, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
         let may_wait = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
@@ -150,7 +157,7 @@ impl<'a> FaultInjector<'a> {
             thread::sleep(POLL_INTERVAL);
         }
         if !self.has_primary_since(start) {
-            self.add_error("no server became the primary".to_owned());
+            self.add_error(say!(self.lang, "failover-no-new-primary"));
         }
         let failed_primaries = [self.diverged, self.failed_primaries].concat();
         InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries }
