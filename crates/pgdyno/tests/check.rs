@@ -91,7 +91,7 @@ fn reports_every_diagnostic() {
 #[test]
 fn templates_are_valid_and_never_overwritten() {
     for (find, full, quick) in [
-        (&[][..], "matrix    4 cells × 3 = 12 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
+        (&[][..], "matrix    4 cells × 5 = 20 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
         (
             &["--find", "failover"],
             "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
