@@ -80,7 +80,7 @@ fn scalar(text: &str, style: Style) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("every text is a JSON text")
+    serde_json::to_string(text).expect("every string can be serialized as JSON")
 }
 
 /// Byte position and message of the first error in a JSON text with variables.

@@ -261,8 +261,8 @@ pub fn hash_murmur2(value: i64, seed: i64) -> i64 {
 
 /// `permute`: position of `value` modulo `size` in a pseudorandom permutation of 0..`size`, chosen by `seed`.
 ///
-/// Each of six rounds maps the lower and the upper 2^k numbers one-to-one (odd multiplier, xor, rotation), and then
-/// rotates all numbers modulo `size`. Returns 0 if `size` is below 2.
+/// 2^k is the largest power of two up to `size`. Each of six rounds permutes the lowest 2^k numbers, then the highest
+/// 2^k (odd multiplier, xor, rotation), and then rotates all numbers modulo `size`. Returns 0 if `size` is below 2.
 pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;

@@ -388,7 +388,7 @@ pub enum AnomalyKind {
     /// Absent although acknowledged, without a promise that survives the loss of the primary.
     #[serde(alias = "lost_unpromised")]
     LostWithoutPromise,
-    /// Absent although acknowledged with a warning.
+    /// Absent although acknowledged with the warning that it might not have been replicated.
     LostLocal,
     /// Present more than once after several attempts.
     DuplicateByRetry,

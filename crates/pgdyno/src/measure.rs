@@ -65,11 +65,12 @@ pub enum MeasureError {
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time between the opening of the gate and the window, so that all threads see it in time.
 const START_DELAY: Nanos = Nanos::from_millis(5);
-/// Most intervals of one thread that the listener has not received yet.
+/// Maximum number of intervals per thread that the listener has not received yet.
 const INTERVALS_IN_FLIGHT: usize = 3;
 
-/// Ledger producers of the threads, and their consumer. The caller must drain the consumer before [`run_with_ledger`]
-/// starts, because threads block until their reservations are written. `system` is the servers' `system_identifier`.
+/// Creates a ledger producer for each thread, and their consumer. Something must drain the consumer while
+/// [`run_with_ledger`] runs, because threads block until their reservations are written. `system` is the servers'
+/// `system_identifier`.
 pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
     let work = &ready.work;
     let threads: Vec<_> = (0..work.plan().threads).map(|k| work.clients_of_thread(k)).collect();

@@ -33,7 +33,7 @@ const WEBB: [f64; 6] = [
     1.224_744_871_391_589,
 ];
 
-/// Laws by their free parameters θ.
+/// Candidate laws: true for each parameter θ that is free in the law.
 const LAWS: [[bool; 3]; 4] =
     [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
 

@@ -82,7 +82,7 @@ pub(super) struct SessionShutdown {
     pub since: Nanos,
     /// Number of ReadyForQuery messages still expected.
     pub pending_ready: u16,
-    /// True if its statement may be cancelled.
+    /// True if the client's current statement may be cancelled.
     pub cancellable: bool,
     /// True if a cancel request was sent for the current statement.
     pub cancel_sent: bool,

@@ -120,7 +120,7 @@ struct UnknownManager(String);
 /// Stored form of a cluster manager: a map from its key to its settings.
 type StoredManager = BTreeMap<String, StoredSettings>;
 
-/// Stored form of the settings, with the number of store servers under the key of the consensus store.
+/// Serialized form of the settings. The key of the consensus store, such as `etcd`, holds the number of its servers.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 struct StoredSettings {
     #[serde(flatten)]

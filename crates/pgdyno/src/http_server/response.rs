@@ -53,7 +53,7 @@ impl Body for ResponseBody {
 
 /// Token that a response's connection holds until it closes.
 #[derive(Clone, Debug)]
-pub struct ConnectionGuard(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
+pub struct ConnectionGuard(#[expect(dead_code, reason = "its owner counts the references")] pub Arc<()>);
 
 /// Content security policy of pages without resources: denies everything.
 const DENY_ALL_POLICY: &str =
@@ -100,7 +100,7 @@ pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
     response(status, "text/html; charset=utf-8", policy, ResponseBody::Whole(content))
 }
 
-/// Download with this percent-encoded name, without the extension `.html`.
+/// Download of a page as the file `name`.html. `name` is percent-encoded.
 pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
     let disposition = format!("attachment; filename*=UTF-8''{name}.html");

@@ -65,7 +65,7 @@ impl Chain {
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
         let chosen = choose_replica(&states, sync, promoter.policy).map_err(|error| {
-            let reason = format!("only {} replicas answer; {} must", error.answers, error.needed);
+            let reason = format!("{} replicas answer; {} are required", error.answers, error.needed);
             node_error(&name, "be replaced as the primary", &reason)
         })?;
         self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)
@@ -97,7 +97,7 @@ impl Chain {
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
         let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|error| {
-            let reason = format!("only {} replicas answer; {} must", error.answers, error.needed);
+            let reason = format!("{} replicas answer; {} are required", error.answers, error.needed);
             node_error(&name, "hand over", &reason)
         })?;
         if let Some(at) = successor {

@@ -1,6 +1,6 @@
 //! Lag of the replicas of this server
 //!
-//! Lags are NULL while there is nothing to replay. The probe then has no sample, which is not zero.
+//! Lags are NULL while there is nothing to replay. The probe then records no sample, rather than zero.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};

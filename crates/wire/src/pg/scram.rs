@@ -128,7 +128,7 @@ pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
 pub(super) struct SaltedPasswordCache(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
 
 impl SaltedPasswordCache {
-    /// A server has one salt per user; a cluster behind a balancer has several.
+    /// Maximum number of salted passwords. A server has one salt per user; a cluster behind a balancer has several.
     const CAPACITY: usize = 16;
 
     pub fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Hash {

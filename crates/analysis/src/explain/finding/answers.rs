@@ -34,7 +34,7 @@ fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
     figures.any(|it| it.operation == operation && it.sized > 0)
 }
 
-/// Findings on cells with small answers compared with another cell with the same requests.
+/// Finds cells whose answers are much smaller than those of another cell with the same requests.
 pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for cell in cells {

@@ -103,7 +103,7 @@ fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
     if high - low <= least { TrendVerdict::Steady } else { TrendVerdict::Unknown }
 }
 
-/// Steps from each quarter to the next: between the lowest tenths for resources (`held`), otherwise between the
+/// Steps from each quarter to the next: between the 10th percentiles for resources (`held`), otherwise between the
 /// medians.
 fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
     let quarter = |number: usize| {

@@ -127,7 +127,7 @@ fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let record = records.last_mut().expect("the list begins with one record");
-        let cell = record.last_mut().expect("a record begins with one cell");
+        let cell = record.last_mut().expect("a record has at least one field");
         match letter {
             '"' if quoted && letters.peek() == Some(&'"') => {
                 letters.next();
