@@ -78,7 +78,7 @@ pub(super) fn check_database(
             };
             return refused(format!(
                 "active sessions of others in {here}: {active}{unseen}; end them and wait 10 s, or write \
-                 `caps: {{ others: {active} }}`"
+                 `caps: {{ other_sessions: {active} }}`"
             ));
         }
         thread::sleep(POLL_INTERVAL);

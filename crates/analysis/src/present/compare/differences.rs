@@ -371,7 +371,7 @@ impl FactList {
             QueryMode::Prepared => "prepared",
         };
         push("query_mode", query_mode.into());
-        push("connect_each", load.reconnect.to_string());
+        push("reconnect", load.reconnect.to_string());
         if let Some(timeout) = load.timeout {
             push("timeout", format_duration(timeout));
         }

@@ -310,7 +310,7 @@ impl Generator {
         self.maybe(&mut parts, 15, "warmup", &["1s", "1ms"]);
         self.maybe(&mut parts, 20, "threads", &["1", "1", "2"]);
         self.maybe(&mut parts, 50, "query_mode", &["simple", "extended", "prepared"]);
-        self.maybe(&mut parts, 15, "connect_each", &["true", "false"]);
+        self.maybe(&mut parts, 15, "reconnect", &["true", "false"]);
         self.maybe(&mut parts, 20, "timeout", &["1ns", "1ms", "5s"]);
         self.maybe(&mut parts, 15, "connect_timeout", &["1ns", "1s"]);
         self.maybe(&mut parts, 15, "max_tries", &["1", "3", "65535"]);
