@@ -206,7 +206,7 @@ impl Generator {
             return parts;
         }
         if has_replicas {
-            self.maybe(&mut parts, 50, "to", &["primary", "replica", "any"]);
+            self.maybe(&mut parts, 50, "target", &["primary", "replica", "any"]);
         }
         if self.chance(10) {
             parts.push(format!("ledger: \"SELECT token FROM t{n}\""));
@@ -269,7 +269,7 @@ impl Generator {
             &["{ status: 2xx }", "{ status: [200, 404] }", "{ contains: x }"],
         );
         self.maybe(&mut parts, 15, "redirects", &["1", "20"]);
-        self.maybe(&mut parts, 15, "unpack", &["true"]);
+        self.maybe(&mut parts, 15, "decompress", &["true"]);
         parts
     }
 
