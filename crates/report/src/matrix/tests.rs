@@ -419,7 +419,7 @@ fn groups_findings_of_many_cells() {
     };
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
-        findings_in(&all, 200, english()),
+        findings_in(&all, 250, english()),
         "- a comparison of different transports, TCP vs TLS, would show these changes (in parentheses: with equal transports): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
          none/8, session/8, session/200, transaction/8, statement/8\n"
     );
