@@ -32,7 +32,11 @@ static SERIES: [Series; 5] = [
         Unit::Seconds,
         "Age of the oldest open transaction; pg_stat_activity.xact_start",
     ),
-    gauge("pg_connections_used", Unit::Count, "Client connections, excluding pgdyno's monitoring; pg_stat_activity"),
+    gauge(
+        "pg_connections_used",
+        Unit::Count,
+        "Client connections, excluding pgdyno's monitoring; pg_stat_activity",
+    ),
     gauge(
         "pg_connections_free",
         Unit::Count,
