@@ -293,7 +293,7 @@ fn warns_of_a_server_that_may_be_remote() {
     let here = Run::execute(&server.1, &["-S", "-n", "-t", "2"]);
     assert!(here.status == 0 && !here.err.contains(doubt), "{here:?}");
     let Some(there) = remote_run(&server.1, &["-S", "-n", "-t", "2"]) else { return };
-    assert_eq!(there.status, 0, "without a terminal it goes on: {there:?}");
+    assert_eq!(there.status, 0, "without a terminal it continues: {there:?}");
     assert!(there.err.contains(doubt) && there.err.contains("--yes-load="), "{there:?}");
     let host = server.1.sockets.display().to_string();
     let named =

@@ -1557,6 +1557,10 @@ answer-more-pairs = and { $count ->
     [one] { $count } more pair
    *[other] { $count } more pairs
  }
+answer-uncompared = { $count ->
+    [one] { $count } cell has no measured baseline, or was not measured itself
+   *[other] { $count } cells have no measured baselines, or were not measured themselves
+ }
 answer-trials = { $count ->
     [one] { $count } trial
    *[other] { $count } trials

@@ -1677,6 +1677,11 @@ answer-more-pairs = и ещё { $count ->
     [few] { $count } пары
    *[other] { $count } пар
  }
+answer-uncompared = { $count ->
+    [one] { $count } ячейку не с чем сравнить: она или её база не измерена
+    [few] { $count } ячейки не с чем сравнить: они или их базы не измерены
+   *[other] { $count } ячеек не с чем сравнить: они или их базы не измерены
+ }
 answer-trials = { $count ->
     [one] { $count } измерение
     [few] { $count } измерения

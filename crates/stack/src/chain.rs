@@ -267,7 +267,7 @@ impl Chain {
 
     /// Target of SQL: the first node that speaks PostgreSQL's protocol, or the first node if none does.
     ///
-    /// The target changes when that node is started anew, except by [`Chain::restart`].
+    /// A new start of that node changes the target, unless it is done by [`Chain::restart`].
     pub fn endpoint(&self) -> &Target {
         let speaks = self.nodes.iter().find(|it| it.url.is_none());
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint

@@ -158,19 +158,19 @@ impl HostSet<'_> {
 
 /// SQL targets: the first endpoint, and the replicas' endpoint if some operations use it.
 fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
-    let nobody = HostSet { hosts: &[], wanted: SqlTarget::Any };
+    let none = HostSet { hosts: &[], wanted: SqlTarget::Any };
     let primary = HostSet { hosts: inputs.postgres, wanted: SqlTarget::Primary };
     let replicas = HostSet { hosts: inputs.replicas, wanted: SqlTarget::Replica };
     let mut sql =
         setup.operations.iter().filter(|it| matches!(it.kind, OperationKind::Script { .. })).peekable();
     if sql.peek().is_none() {
-        return (nobody, nobody);
+        return (none, none);
     }
     let to: Vec<SqlTarget> = sql.map(|it| it.target).collect();
     if inputs.replicas.is_empty() || to.iter().all(|it| *it == SqlTarget::Primary) {
-        (primary, nobody)
+        (primary, none)
     } else if to.iter().all(|it| *it == SqlTarget::Replica) {
-        (replicas, nobody)
+        (replicas, none)
     } else {
         (primary, replicas)
     }

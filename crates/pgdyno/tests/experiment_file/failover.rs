@@ -117,7 +117,7 @@ fn reads_ledgers_of_services() {
     let operation = &plan.experiment.cells[0].setup.operations[0];
     assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
     let alone = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
-    let message = printed(&reading(&alone).expect_err("nobody can be read"));
+    let message = printed(&reading(&alone).expect_err("the ledger has no database"));
     assert!(message.contains("the stack has no PostgreSQL to read the ledger from"), "{message}");
 }
 

@@ -29,7 +29,7 @@ fn a_browser_sees_the_end_and_does_not_delay_it() {
     // These clients never read.
     let idle: Vec<Events> = (0..3).map(|_| Events::open(free, &name, "")).collect();
     // A document or points show that data arrive.
-    let grown = events.by_ref().find(|it| it.kind != "state").expect("the run goes on");
+    let grown = events.by_ref().find(|it| it.kind != "state").expect("the run continues");
     assert!(["document", "points"].contains(&grown.kind.as_str()), "{grown:?}");
     let token = token(free, &name);
     let stop = format!(

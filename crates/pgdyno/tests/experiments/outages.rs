@@ -83,7 +83,7 @@ objectives: [ \"errors < 1%\" ]
             assert_eq!(
                 outcome.ok + outcome.failed + outcome.unknown + outcome.dropped,
                 400,
-                "what nobody sends is dropped: {outcome:?}"
+                "an arrival without a client is dropped: {outcome:?}"
             );
         }
     }

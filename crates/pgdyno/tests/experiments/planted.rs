@@ -246,10 +246,10 @@ fn names_the_planted_limit_in_the_short_half() {
             });
         }
     });
-    let wrong = wrong.into_inner().expect("nobody panics with it");
+    let wrong = wrong.into_inner().expect("no thread panics while it holds the lock");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The searches share a machine, so a search may end far below its limiter and report no name.
-    let unnamed = unnamed.into_inner().expect("nobody panics with it");
+    let unnamed = unnamed.into_inner().expect("no thread panics while it holds the lock");
     assert!(unnamed.len() * 4 <= count, "of {count} searches these named nothing: {}", unnamed.join(", "));
 }
 

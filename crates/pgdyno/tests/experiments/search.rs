@@ -78,7 +78,7 @@ fn resumes_an_interrupted_search() {
     let ended = super::workspace::RunOutput::run(&mut resume);
     ended.expect(0);
     let run = workspace.stored();
-    assert_eq!(run.path().display().to_string(), file, "the same file goes on");
+    assert_eq!(run.path().display().to_string(), file, "the resumed run is in the same file");
     assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));
     let after = steps(&run);
     assert_eq!(after[..3], before[..], "completed trials are kept");

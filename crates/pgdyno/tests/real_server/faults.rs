@@ -158,7 +158,7 @@ fn survives_a_server_restart() {
         let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is printed");
         assert!(
             !last.contains(" 0.0 tps"),
-            "{driver}: after the restart the run goes on, {ok} ok:\n{messages}"
+            "{driver}: after the restart the run continues, {ok} ok:\n{messages}"
         );
     }
 }

@@ -86,7 +86,7 @@ fn a_balancer_reload_loses_no_transaction() {
             "{name}: {written} rows, {ok} ok, {unknown} unknown\n{messages}"
         );
         let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is printed");
-        assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run goes on:\n{messages}");
+        assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run continues:\n{messages}");
         if cut.is_empty() {
             assert_eq!((failed, unknown), (0, 0), "open sessions stay:\n{messages}");
         } else {

@@ -24,6 +24,8 @@ pub enum PageAnswer<'a> {
     /// Result of cells with their own baselines, best first; at least one pair.
     Pairs {
         pairs: &'a [PairAnswer<'a>],
+        /// Number of cells that could not be compared with their baselines.
+        uncompared: usize,
         open: Option<&'a OpenModelAnswer<'a>>,
         trials: TrialCounts,
         objectives: ObjectiveCounts,
@@ -128,11 +130,12 @@ impl Lang {
                 };
                 self.with_validity(vec![answer], objectives, trials)
             }
-            PageAnswer::Pairs { pairs, open, trials, objectives } => {
+            PageAnswer::Pairs { pairs, uncompared, open, trials, objectives } => {
                 let mut parts: Vec<String> =
                     pairs.iter().take(PAIRS_SHOWN).map(|pair| self.answer_of_pair(pair)).collect();
                 let hidden = pairs.len().saturating_sub(PAIRS_SHOWN);
                 parts.extend((hidden > 0).then(|| say!(self, "answer-more-pairs", count = hidden)));
+                parts.extend((uncompared > 0).then(|| say!(self, "answer-uncompared", count = uncompared)));
                 parts.extend(open.into_iter().flat_map(|open| self.answers_of_open_cells(open)));
                 self.with_validity(parts, objectives, trials)
             }

@@ -138,10 +138,10 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
-    let pairs = pairs(case);
+    let (pairs, uncompared) = pairs(case);
     let page_answer = match (account.experiment.cells.len(), only) {
         (1, Some(level)) => PageAnswer::One { level, trials, objectives },
-        _ if !pairs.is_empty() => PageAnswer::Pairs { pairs: &pairs, open, trials, objectives },
+        _ if !pairs.is_empty() => PageAnswer::Pairs { pairs: &pairs, uncompared, open, trials, objectives },
         _ => PageAnswer::Many { baseline, best, worst, open, trials, objectives },
     };
     let doubtful = trials.valid < trials.total
@@ -157,22 +157,26 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     Line { text: case.lang.answer(&page_answer), tone }
 }
 
-/// Closed-model cells that have baselines of their own, with these, by falling ratio. Empty if there is one baseline for
-/// all cells.
-fn pairs<'a>(case: &'a PageContext<'_>) -> Vec<PairAnswer<'a>> {
+/// Closed-model cells that have baselines of their own, with these, by falling ratio; and the number of such cells that
+/// cannot be compared, because they or their baselines have no result of the same kind of load. Empty if there is one
+/// baseline for all cells.
+fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
     let matrix = &case.account.matrix;
     if matrix.baseline.is_some() {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     let closed = (0..matrix.rows.len()).filter(|cell| !is_open(case.account, *cell));
-    let pair = |cell: usize| {
-        let baseline = objective_levels(case, matrix.rows[cell].baseline?)?;
-        Some(PairAnswer { level: objective_levels(case, cell)?, baseline })
+    let compared: Vec<(usize, usize)> =
+        closed.filter_map(|cell| Some((cell, matrix.rows[cell].baseline?))).collect();
+    let pair = |&(cell, baseline): &(usize, usize)| {
+        let with = objective_levels(case, baseline).filter(|_| case.alike(cell, baseline))?;
+        Some(PairAnswer { level: objective_levels(case, cell)?, baseline: with })
     };
-    let mut pairs: Vec<PairAnswer<'_>> = closed.filter_map(pair).collect();
+    let mut pairs: Vec<PairAnswer<'_>> = compared.iter().filter_map(pair).collect();
     let ratio = |pair: &PairAnswer<'_>| pair.change().and_then(|it| it.ratio).unwrap_or(f64::NEG_INFINITY);
     pairs.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
-    pairs
+    let uncompared = compared.len() - pairs.len();
+    (pairs, uncompared)
 }
 
 fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<ObjectiveLevel<'a>> {

@@ -50,7 +50,9 @@ impl<'a> PageContext<'a> {
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
-        let compared = || measured.iter().copied().filter(|it| !matrix.is_baseline(*it));
+        // If only baselines were measured, they are ranked, unless there is just one.
+        let only_baselines = baseline.is_none() && measured.iter().all(|it| matrix.is_baseline(*it));
+        let compared = || measured.iter().copied().filter(|it| only_baselines || !matrix.is_baseline(*it));
         let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
         let closed = || compared().filter(|it| !is_open(account, *it));
         let mut ranked: Vec<usize> = closed().filter(|it| !is_excluded(account, *it)).collect();

@@ -187,6 +187,28 @@ fn names_pairs_of_cells_with_their_own_baselines() {
     assert!(text.contains("; and 2 more pairs; "), "{text}");
 }
 
+#[test]
+fn names_cells_that_have_no_measured_counterpart() {
+    let answer = |unmeasured: &[usize]| {
+        let mut result = invent::paired_account(2);
+        for &cell in unmeasured {
+            result.matrix.rows[cell].figures.clear();
+            result.cells[cell].total = None;
+        }
+        page(&result, english()).answer.text
+    };
+    // Without the baseline of the first pair, and without its other cell.
+    for cell in [0, 1] {
+        let text = answer(&[cell]);
+        assert!(text.starts_with("pooled/2 sustains 20000") && !text.contains("pooled/1"), "{text}");
+        assert!(text.contains("; 1 cell has no measured baseline, or was not measured itself; "), "{text}");
+    }
+    let text = answer(&[0, 3]);
+    assert!(!text.contains("none of") && text.contains("pooled/1"), "{text}");
+    let text = answer(&[1, 3]);
+    assert!(!text.contains("none of") && text.contains("direct/1"), "{text}");
+}
+
 /// Throughput of the open model is the offered rate: such cells are neither best nor worst, and have no ratio.
 #[test]
 fn describes_open_cells_by_offered_load() {

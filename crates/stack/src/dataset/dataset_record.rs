@@ -1,7 +1,7 @@
 //! Record of the dataset that pgdyno loaded into a database
 //!
 //! One row in `pgdyno.dataset` contains the loaded content and the tables' object ids and names. pgdyno drops a table
-//! only if both its id and its name agree, so it never drops a table that somebody else created. A copy of the database
+//! only if both its id and its name agree, so it never drops a table that another program created. A copy of the database
 //! keeps both. A dump that is restored elsewhere keeps the row, but its object ids belong to other tables there.
 
 use super::TableSpec;

@@ -164,7 +164,7 @@ fn balancer_queue_times_out() {
     let statistics = test_stack.chain.nodes()[0].statistics.clone().unwrap();
     let until = std::time::Instant::now() + TEST_TIMEOUT;
     while queued(&statistics) != "1" {
-        assert!(std::time::Instant::now() < until, "nobody is in the queue");
+        assert!(std::time::Instant::now() < until, "no client is in the queue");
         std::thread::yield_now();
     }
     drop(first);

@@ -94,7 +94,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
 /// Rows of all feeds. A query yields one row, whose values are the names of its columns.
 fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
     let mut feeds = Feeds::default();
-    let mut nobody = || Err(CommandError::new("queries are answered here"));
+    let mut no_query = || Err(CommandError::new("queries are answered here"));
     let answer = |feed: &Feed| match &feed.source {
         FeedSource::Query(sql) => {
             let words: Vec<&str> = sql.split([' ', ',']).collect();
@@ -105,5 +105,5 @@ fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
         }
         _ => feed.clone(),
     };
-    setup.feeds.iter().map(|it| feeds.rows(&answer(it), &mut nobody)).collect()
+    setup.feeds.iter().map(|it| feeds.rows(&answer(it), &mut no_query)).collect()
 }

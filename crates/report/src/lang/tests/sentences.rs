@@ -187,9 +187,9 @@ fn page(lang: &Lang) -> NamedTexts {
     add("in trials", lang.in_trials(2, 21, "№"));
     add("cells", lang.cells(&["№", "№"], 2));
     add("unreadable", lang.unreadable("№"));
-    add("goes on", lang.running_trial(2, Some(21), "5"));
+    add("running trial", lang.running_trial(2, Some(21), "5"));
     add("sets up", lang.trial_setup(2, Some(21)));
-    add("goes on", lang.running_trial(2, None, "5"));
+    add("running trial", lang.running_trial(2, None, "5"));
     all
 }
 
