@@ -7,7 +7,7 @@ import { findings } from "./findings";
 import { heat } from "./heat";
 import type { Block, Page } from "./page";
 import type { Numbers } from "./format";
-import type { Place } from "./place";
+import type { ReaderState } from "./reader";
 import { table } from "./table";
 import { line } from "./tone";
 import type { Words } from "./words";
@@ -18,16 +18,16 @@ export interface Context {
     words: Words;
     numbers: Numbers;
     /** The reader's choices, which survive a redraw. */
-    place: Place;
+    reader: ReaderState;
     /** Callbacks to run once the page is in the DOM and has its layout widths. */
-    standing: (() => void)[];
+    afterLayout: (() => void)[];
     /** Number of `details` blocks rendered so far. */
     folds: number;
 }
 
 /** Renders a `details` block, open if the reader has opened it before. */
 function folded(it: { name: string; blocks: Block[] }, context: Context): HTMLElement {
-    const { open } = context.place;
+    const { openDetails: open } = context.reader;
     const number = context.folds++;
     const box = el("details", { class: "folded more", open: open.has(number) }, el("summary", {}, it.name), ...it.blocks.map((one) => block(one, context)));
     box.addEventListener("toggle", () => (box.open ? open.add(number) : open.delete(number)));
@@ -49,7 +49,7 @@ export function block(it: Block, context: Context): HTMLElement {
         case "table":
             return table(it, context.words);
         case "heat_map":
-            return heat(it, context.words, context.place);
+            return heat(it, context.words, context.reader);
         case "drawing":
             return drawing(it, context);
         case "details":

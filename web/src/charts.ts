@@ -22,39 +22,39 @@ export class Board {
     plots: Plot[] = [];
     private index: number;
     private width = 0;
-    private fixed: number | null = null;
+    private printWidth: number | null = null;
     private readonly list = el("div", { class: "plots" });
     private readonly events = el("div", { class: "marks" });
     private readonly select: HTMLSelectElement | null;
-    private readonly out: HTMLButtonElement;
+    private readonly zoomOutButton: HTMLButtonElement;
     /** Name of the trial on paper, where the list cannot be opened. */
-    private readonly printed = el("span", { class: "printed" });
-    private readonly watch = new ResizeObserver(() => this.fit());
-    private readonly deaf: () => void;
+    private readonly printedName = el("span", { class: "printed" });
+    private readonly resizeObserver = new ResizeObserver(() => this.fitWidth());
+    private readonly removeThemeListener: () => void;
 
     constructor(
         private readonly view: Charts,
         private readonly context: Context,
     ) {
-        const { words, place } = context;
-        this.index = Math.min(place.trial ?? place.running ?? view.selected, Math.max(0, view.trials.length - 1));
-        this.out = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
+        const { words, reader: place } = context;
+        this.index = Math.min(place.trial ?? place.runningTrial ?? view.selected, Math.max(0, view.trials.length - 1));
+        this.zoomOutButton = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
         const names = view.trials.map((trial, i): [string, string] => [String(i), character(trial.name.tone) + trial.name.text]);
         const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial((place.trial = Number(value)))) : null;
         this.select = chooser?.querySelector("select") ?? null;
         this.select?.setAttribute("id", "trial");
         const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
-        this.element.append(el("div", { class: "board" }, chooser, only, this.printed, this.out), this.list, this.events);
-        this.deaf = onTheme(() => this.redraw());
-        place.shown = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
+        this.element.append(el("div", { class: "board" }, chooser, only, this.printedName, this.zoomOutButton), this.list, this.events);
+        this.removeThemeListener = onTheme(() => this.redraw());
+        place.chartLinks = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
         this.fill();
-        context.standing.push(() => this.fit());
-        this.watch.observe(this.list);
+        context.afterLayout.push(() => this.fitWidth());
+        this.resizeObserver.observe(this.list);
     }
 
     destroy(): void {
-        this.watch.disconnect();
-        this.deaf();
+        this.resizeObserver.disconnect();
+        this.removeThemeListener();
         this.plots.forEach((plot) => plot.destroy());
     }
 
@@ -66,39 +66,39 @@ export class Board {
     trial(index: number): void {
         if (index === this.index || !this.view.trials[index]) return;
         this.index = index;
-        this.context.place.zoom = null;
+        this.context.reader.zoom = null;
         if (this.select) this.select.value = String(index);
         this.fill();
         this.redraw();
     }
 
     /** Redraws after points were appended to the shown trial. `marks` is true if marks were appended too. */
-    grown(marks: boolean): void {
+    pointsAppended(marks: boolean): void {
         const { charts } = this.data;
         this.plots.forEach((plot, i) => {
             plot.columns = charts[i] ?? [];
-            plot.grown();
+            plot.redrawData();
         });
         if (marks) this.fillMarks();
     }
 
     redraw(): void {
-        const width = this.fixed ?? this.width;
+        const width = this.printWidth ?? this.width;
         if (width > 0) this.plots.forEach((plot) => plot.draw(...this.size(width)));
     }
 
     /** Gives all charts a fixed width in CSS pixels for printing; `null` restores the window's width. */
-    paper(width: number | null): void {
-        this.fixed = width;
+    setPrintWidth(width: number | null): void {
+        this.printWidth = width;
         this.redraw();
     }
 
-    private get shown(): ChartedTrial {
+    private get trialView(): ChartedTrial {
         return this.view.trials[this.index] ?? { name: { text: "", tone: "plain" }, charts: [], marks: [] };
     }
 
     private get data(): TrialData {
-        return this.context.place.data[this.index] ?? EMPTY;
+        return this.context.reader.data[this.index] ?? EMPTY;
     }
 
     private span(): [number, number] {
@@ -107,28 +107,28 @@ export class Board {
     }
 
     private fill(): void {
-        const { words, numbers, place } = this.context;
+        const { words, numbers, reader: place } = this.context;
         this.plots.forEach((plot) => plot.destroy());
-        this.printed.textContent = this.view.trials.length > 1 ? shown(this.shown.name.text) : "";
+        this.printedName.textContent = this.view.trials.length > 1 ? shown(this.trialView.name.text) : "";
         const group: Group = {
-            place,
+            reader: place,
             words,
             numbers,
-            at: () => this.data.times_s,
+            times: () => this.data.times_s,
             span: () => this.span(),
-            marks: () => this.shown.marks,
-            moved: (from, point) => this.plots.forEach((plot) => plot !== from && plot.follow(point)),
+            marks: () => this.trialView.marks,
+            cursorMoved: (from, point) => this.plots.forEach((plot) => plot !== from && plot.follow(point)),
             zoom: (range) => this.zoom(range),
         };
-        this.plots = this.shown.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
+        this.plots = this.trialView.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
         this.list.replaceChildren(...this.plots.map((plot) => plot.element));
         this.fillMarks();
-        this.zoomed();
+        this.updateZoomButton();
     }
 
     private fillMarks(): void {
         const { words, numbers } = this.context;
-        const { marks } = this.shown;
+        const { marks } = this.trialView;
         const longest = this.span()[1];
         const items = marks.map((mark, i) => this.mark(mark, i, numbers.moment(mark.at_s, longest)));
         const list = el("ol", {}, ...items);
@@ -138,14 +138,14 @@ export class Board {
     }
 
     private mark(mark: Mark, i: number, moment: string): HTMLElement {
-        const to = button("", () => this.point(mark.at_s), { class: "mark" });
+        const to = button("", () => this.moveCursors(mark.at_s), { class: "mark" });
         to.append(el("span", { class: "mark-number" }, String(i + 1)), el("span", { class: "mark-at" }, moment), line("span", mark, this.context.words));
-        for (const event of ["focus", "mouseenter"]) to.addEventListener(event, () => this.point(mark.at_s));
+        for (const event of ["focus", "mouseenter"]) to.addEventListener(event, () => this.moveCursors(mark.at_s));
         return el("li", {}, to);
     }
 
     /** Moves every cursor to this time, in seconds. */
-    private point(moment: number): void {
+    private moveCursors(moment: number): void {
         const { times_s: at } = this.data;
         let point = at.findIndex((it) => it > moment) - 1;
         if (point < 0) point = at.length > 0 && moment >= (at[0] as number) ? at.length - 1 : 0;
@@ -161,18 +161,18 @@ export class Board {
             [from, to] = [Math.max(first, from), Math.min(last, to)];
             range = from <= first && to >= last ? null : [from, to];
         }
-        this.context.place.zoom = range;
-        this.zoomed();
+        this.context.reader.zoom = range;
+        this.updateZoomButton();
         this.plots.forEach((plot) => plot.refresh());
     }
 
-    private zoomed(): void {
-        this.out.disabled = this.context.place.zoom === null;
+    private updateZoomButton(): void {
+        this.zoomOutButton.disabled = this.context.reader.zoom === null;
     }
 
-    private fit(): void {
+    private fitWidth(): void {
         const width = this.plotWidth();
-        if (width === this.width || this.fixed !== null) return;
+        if (width === this.width || this.printWidth !== null) return;
         const first = this.width === 0;
         this.width = width;
         if (first || this.plots.some((plot) => !plot.element.querySelector("canvas"))) this.redraw();

@@ -13,11 +13,11 @@ const NARROW = 132;
 const WIDE = 230;
 const BAR = 7;
 /** Width of the arrows from the primary to its replicas in a row, and their indent in a column, in pixels. */
-const FAN = 118;
+const REPLICA_GAP = 118;
 const INDENT = 34;
 const BETWEEN = 12;
 
-interface Placed {
+interface PlacedNode {
     node: DrawnNode;
     heading: string[];
     lines: { text: string; tone: Tone; first: boolean }[];
@@ -25,13 +25,13 @@ interface Placed {
     height: number;
 }
 
-interface Followers {
-    way: string;
-    placed: Placed[];
-    manager: Placed;
+interface PlacedReplicas {
+    replication: string;
+    placed: PlacedNode[];
+    manager: PlacedNode;
 }
 
-export function drawing(it: Drawing, { numbers, standing }: Context): HTMLElement {
+export function drawing(it: Drawing, { numbers, afterLayout: standing }: Context): HTMLElement {
     const box = el("figure", { class: "stack" });
     let drawn = 0;
     const draw = () => {
@@ -42,7 +42,7 @@ export function drawing(it: Drawing, { numbers, standing }: Context): HTMLElemen
     };
     standing.push(draw);
     new ResizeObserver(draw).observe(box);
-    
+
     return box;
 }
 
@@ -50,25 +50,25 @@ function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
     const pen = measurer();
     const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
     const columns = it.nodes.length + (it.replicas ? 1 : 0);
-    const room = (width - hopsWidest * it.hops.length - (it.replicas ? FAN : 0)) / columns;
-    const beside = room >= NARROW;
-    const widest = beside ? Math.min(WIDE, room) : Math.min(420, width - 2);
-    const placed = it.nodes.map((node) => place(node, widest, beside ? NARROW : widest, pen));
-    const inner = beside ? widest : widest - INDENT;
-    const followers = it.replicas && {
-        way: it.replicas.replication,
-        placed: it.replicas.nodes.map((node) => place(node, inner, beside ? NARROW : inner, pen)),
-        manager: place(it.replicas.manager, inner, beside ? NARROW : inner, pen),
+    const room = (width - hopsWidest * it.hops.length - (it.replicas ? REPLICA_GAP : 0)) / columns;
+    const horizontal = room >= NARROW;
+    const widest = horizontal ? Math.min(WIDE, room) : Math.min(420, width - 2);
+    const placed = it.nodes.map((node) => place(node, widest, horizontal ? NARROW : widest, pen));
+    const inner = horizontal ? widest : widest - INDENT;
+    const replicas = it.replicas && {
+        replication: it.replicas.replication,
+        placed: it.replicas.nodes.map((node) => place(node, inner, horizontal ? NARROW : inner, pen)),
+        manager: place(it.replicas.manager, inner, horizontal ? NARROW : inner, pen),
     };
-    return beside ? row(it, placed, followers, width, hopsWidest, pen, numbers) : column(it, placed, followers, width, pen, numbers);
+    return horizontal ? row(it, placed, replicas, width, hopsWidest, pen, numbers) : column(it, placed, replicas, width, pen, numbers);
 }
 
 /** Longest part of a hop's text between commas. */
 const longest = (text: string, _: string) => text.split(/,\s*/).reduce((a, b) => (b.length > a.length ? b : a), "");
 
-function row(it: Drawing, placed: Placed[], followers: Followers | undefined, width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function row(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
     const height = Math.max(...placed.map((one) => one.height));
-    const stacked = followers ? stack(followers.placed) : 0;
+    const stacked = replicas ? stack(replicas.placed) : 0;
     // The row is vertically centred on the replicas.
     const middle = 1 + Math.max(height, stacked) / 2;
     const used = placed.reduce((sum, one) => sum + one.width, 0) + gap * it.hops.length;
@@ -81,28 +81,28 @@ function row(it: Drawing, placed: Placed[], followers: Followers | undefined, wi
         if (hop === undefined || i + 1 === placed.length) return;
         const words = pen.wrap(hop, gap - 14, pen.small);
         parts.push(arrow(x + 5, middle, x + gap - 5, middle));
-        parts.push(...over(words, x + gap / 2, middle));
+        parts.push(...textAbove(words, x + gap / 2, middle));
         x += gap;
     });
-    if (!followers) return frame(it, used + 2, height + 2, parts);
-    const words = pen.wrap(followers.way, FAN - 34, pen.small);
-    parts.push(...over(words, x + (FAN - 20) / 2, middle));
-    const all = [...followers.placed, followers.manager];
+    if (!replicas) return frame(it, used + 2, height + 2, parts);
+    const words = pen.wrap(replicas.replication, REPLICA_GAP - 34, pen.small);
+    parts.push(...textAbove(words, x + (REPLICA_GAP - 20) / 2, middle));
+    const all = [...replicas.placed, replicas.manager];
     const widest = Math.max(...all.map((one) => one.width));
-    const trunk = x + FAN - 20;
+    const trunk = x + REPLICA_GAP - 20;
     parts.push(svg("path", { class: "arrow", d: `M${x + 5} ${middle}H${trunk}` }));
     let y = middle - stacked / 2;
-    for (const one of followers.placed) {
+    for (const one of replicas.placed) {
         const to = y + one.height / 2;
-        parts.push(elbow(`M${trunk} ${middle}V${to}H${x + FAN - 5}`, x + FAN - 5, to));
-        parts.push(node(one, x + FAN, y, widest, one.height, numbers));
+        parts.push(elbow(`M${trunk} ${middle}V${to}H${x + REPLICA_GAP - 5}`, x + REPLICA_GAP - 5, to));
+        parts.push(node(one, x + REPLICA_GAP, y, widest, one.height, numbers));
         y += one.height + BETWEEN;
     }
-    const bottom = managed(followers.manager, x + FAN, y, widest, parts, numbers);
-    return frame(it, x + FAN + widest + 1, Math.max(middle + height / 2, bottom) + 1, parts);
+    const bottom = managed(replicas.manager, x + REPLICA_GAP, y, widest, parts, numbers);
+    return frame(it, x + REPLICA_GAP + widest + 1, Math.max(middle + height / 2, bottom) + 1, parts);
 }
 
-function column(it: Drawing, placed: Placed[], followers: Followers | undefined, width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function column(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
     let y = 1;
     const parts: SVGElement[] = [];
     placed.forEach((one, i) => {
@@ -113,31 +113,31 @@ function column(it: Drawing, placed: Placed[], followers: Followers | undefined,
         const words = pen.wrap(hop, width - 70, pen.small);
         const gap = Math.max(38, words.length * 15 + 14);
         parts.push(arrow(40, y + 5, 40, y + gap - 5));
-        parts.push(...along(words, 54, y + gap / 2));
+        parts.push(...textRight(words, 54, y + gap / 2));
         y += gap;
     });
-    if (!followers) return frame(it, width, y + 1, parts);
+    if (!replicas) return frame(it, width, y + 1, parts);
     let from = y + 5;
-    const words = pen.wrap(followers.way, width - 40, pen.small);
+    const words = pen.wrap(replicas.replication, width - 40, pen.small);
     const gap = words.length * 15 + 14;
-    parts.push(...along(words, INDENT, y + gap / 2));
+    parts.push(...textRight(words, INDENT, y + gap / 2));
     y += gap;
-    for (const one of followers.placed) {
+    for (const one of replicas.placed) {
         const to = y + one.height / 2;
         parts.push(elbow(`M${INDENT / 2} ${from}V${to}H${INDENT - 4}`, INDENT - 4, to));
         from = to;
         parts.push(node(one, 1 + INDENT, y, one.width, one.height, numbers));
         y += one.height + BETWEEN;
     }
-    const bottom = managed(followers.manager, 1 + INDENT, y, followers.manager.width, parts, numbers);
+    const bottom = managed(replicas.manager, 1 + INDENT, y, replicas.manager.width, parts, numbers);
     return frame(it, width, bottom + 1, parts);
 }
 
 /** Height of nodes in a column, in pixels. */
-const stack = (all: Placed[]) => all.reduce((sum, one) => sum + one.height, 0) + BETWEEN * (all.length - 1);
+const stack = (all: PlacedNode[]) => all.reduce((sum, one) => sum + one.height, 0) + BETWEEN * (all.length - 1);
 
 /** Draws the manager below the last replica, where `y` is the position of a further replica. Returns the lower edge. */
-function managed(it: Placed, x: number, y: number, width: number, parts: SVGElement[], numbers: Numbers): number {
+function managed(it: PlacedNode, x: number, y: number, width: number, parts: SVGElement[], numbers: Numbers): number {
     const top = y + BETWEEN;
     parts.push(svg("path", { class: "arrow loose", d: `M${x + 26} ${y - BETWEEN + 3}V${top - 3}` }));
     parts.push(node(it, x, top, width, it.height, numbers));
@@ -145,9 +145,9 @@ function managed(it: Placed, x: number, y: number, width: number, parts: SVGElem
 }
 
 /** Text lines of a hop above its arrow (`over`), or to the right of it (`along`). */
-const over = (words: string[], x: number, y: number) =>
+const textAbove = (words: string[], x: number, y: number) =>
     words.map((text, n) => svg("text", { class: "hop", x, y: y - 9 - (words.length - 1 - n) * 15, "text-anchor": "middle" }, text));
-const along = (words: string[], x: number, y: number) =>
+const textRight = (words: string[], x: number, y: number) =>
     words.map((text, n) => svg("text", { class: "hop", x, y: y + 4 + (n - (words.length - 1) / 2) * 15 }, text));
 
 function frame(it: Drawing, width: number, height: number, parts: SVGElement[]): SVGSVGElement {
@@ -159,7 +159,7 @@ function frame(it: Drawing, width: number, height: number, parts: SVGElement[]):
     );
 }
 
-function place(node: DrawnNode, widest: number, narrowest: number, pen: Measurer): Placed {
+function place(node: DrawnNode, widest: number, narrowest: number, pen: Measurer): PlacedNode {
     const inner = widest - 2 * PAD;
     const shape = node.tone === "plain" || node.tone === "faint" ? 0 : 20;
     const heading = pen.wrap(node.heading, inner - shape, pen.bold);
@@ -177,7 +177,7 @@ function place(node: DrawnNode, widest: number, narrowest: number, pen: Measurer
     return { node, heading, lines, width, height: 2 * PAD + heading.length * (LINE + 1) + lines.length * LINE + bar - 4 };
 }
 
-function node(it: Placed, x: number, y: number, width: number, height: number, numbers: Numbers): SVGElement {
+function node(it: PlacedNode, x: number, y: number, width: number, height: number, numbers: Numbers): SVGElement {
     const parts: SVGElement[] = [svg("rect", { class: `node ${it.node.tone}`, x, y, width, height, rx: 7 })];
     let at = y + PAD + 12;
     const shape = sign(it.node.tone, 15);

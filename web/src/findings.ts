@@ -1,19 +1,19 @@
 // Renders findings with links to their evidence.
 import type { Context } from "./blocks";
 import { el } from "./dom";
-import type { Told } from "./page";
-import { address } from "./place";
+import type { FindingView } from "./page";
+import { fragment } from "./reader";
 import { table } from "./table";
 import { line } from "./tone";
 
-export function findings(all: Told[], context: Context): HTMLElement {
+export function findings(all: FindingView[], context: Context): HTMLElement {
     const items = all.map((it) => {
         const links = it.evidence.map((link) => {
-            const to = el("a", { href: address(link) }, link.text);
+            const to = el("a", { href: fragment(link) }, link.text);
             to.addEventListener("click", (event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
-                context.place.go(link);
+                context.reader.follow(link);
             });
             return el("li", {}, to);
         });

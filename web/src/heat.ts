@@ -1,13 +1,13 @@
 // Renders heat maps: one figure over two axes, with shades that colour-blind readers can distinguish.
 import { choice, el } from "./dom";
-import type { Heat, HeatLayer } from "./page";
-import type { Place } from "./place";
-import { scrolled } from "./table";
+import type { HeatMap, HeatLayer } from "./page";
+import type { ReaderState } from "./reader";
+import { scrollBox } from "./table";
 import type { Words } from "./words";
 
 /** Renders a heat map. If it has several figures, a list selects one of them. */
-export function heat(it: Heat, words: Words, place: Place): HTMLElement {
-    const chosen = Math.min(place.figure, it.layers.length - 1);
+export function heat(it: HeatMap, words: Words, place: ReaderState): HTMLElement {
+    const chosen = Math.min(place.heatLayer, it.layers.length - 1);
     const box = el("figure", { class: "table" });
     const shown = el("div");
     const show = (figure: number) => {
@@ -16,7 +16,7 @@ export function heat(it: Heat, words: Words, place: Place): HTMLElement {
     };
     if (it.layers.length > 1) {
         const options = it.layers.map((layer, n): [string, string] => [String(n), layer.name]);
-        const list = choice(words("figure"), options, String(chosen), (value) => show((place.figure = Number(value))));
+        const list = choice(words("figure"), options, String(chosen), (value) => show((place.heatLayer = Number(value))));
         list.classList.add("heat-choice");
         list.querySelector("select")?.setAttribute("id", "heat");
         box.append(list);
@@ -26,7 +26,7 @@ export function heat(it: Heat, words: Words, place: Place): HTMLElement {
     return box;
 }
 
-function map(it: Heat, layer: HeatLayer, words: Words): HTMLElement {
+function map(it: HeatMap, layer: HeatLayer, words: Words): HTMLElement {
     const [acrossName, across] = it.across;
     const [downName, down] = it.down;
     const rows = down.map((name, y) => {
@@ -50,7 +50,7 @@ function map(it: Heat, layer: HeatLayer, words: Words): HTMLElement {
         ),
         el("tbody", {}, ...rows),
     );
-    return scrolled(body, layer.caption);
+    return scrollBox(body, layer.caption);
 }
 
 /** Legend of the shades; empty if no cell is shaded. */

@@ -1,39 +1,39 @@
 // List of runs: search, filters and selection for a comparison.
 import { button, choice, el } from "./dom";
 import { themes } from "./report";
-import { comparison, found, type Run, type Runs, type Sought } from "./runs";
-import { scrolled } from "./table";
-import { told } from "./tone";
+import { comparisonUrl, matchingRuns, type Run, type Runs, type Filters } from "./runs";
+import { scrollBox } from "./table";
+import { toneSign } from "./tone";
 import { type Words, words } from "./words";
 
 export class List {
     private readonly say: Words;
-    private readonly sought: Sought = { text: "", experiment: "", state: "" };
+    private readonly filters: Filters = { text: "", experiment: "", state: "" };
     /** Names of the selected runs, in the order of selection. */
-    private ticked: string[] = [];
+    private selected: string[] = [];
     private readonly body = el("tbody");
     private readonly count = el("span", { class: "count", role: "status" });
-    private readonly none: HTMLElement;
+    private readonly emptyMessage: HTMLElement;
     private readonly compare: HTMLButtonElement;
 
     constructor(
         private readonly root: HTMLElement,
-        private it: Runs,
-        private readonly again: () => Promise<Runs>,
+        private list: Runs,
+        private readonly fetchRuns: () => Promise<Runs>,
     ) {
-        this.say = words(Object.entries(it.words));
-        this.none = el("p", { class: "none", hidden: true }, this.say("none"));
-        this.compare = button(this.say("compare"), () => location.assign(comparison(this.ticked)), { id: "compare", disabled: true });
+        this.say = words(Object.entries(list.words));
+        this.emptyMessage = el("p", { class: "none", hidden: true }, this.say("none"));
+        this.compare = button(this.say("compare"), () => location.assign(comparisonUrl(this.selected)), { id: "compare", disabled: true });
     }
 
     draw(): void {
         const { say } = this;
         document.title = say("title");
         const text = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
-        text.addEventListener("input", () => this.seek({ text: text.value }));
+        text.addEventListener("input", () => this.setFilter({ text: text.value }));
         const of = (values: [string, string][]): [string, string][] => [["", say("all")], ...new Map(values.sort((a, b) => a[1].localeCompare(b[1])))];
-        const experiments = choice(say("experiment"), of(this.it.runs.map((run) => [run.experiment, run.experiment])), "", (experiment) => this.seek({ experiment }));
-        const states = choice(say("state"), of(this.it.runs.map((run) => [run.state, run.state_text])), "", (state) => this.seek({ state }));
+        const experiments = choice(say("experiment"), of(this.list.runs.map((run) => [run.experiment, run.experiment])), "", (experiment) => this.setFilter({ experiment }));
+        const states = choice(say("state"), of(this.list.runs.map((run) => [run.state, run.state_text])), "", (state) => this.setFilter({ state }));
         const heads: [string, boolean][] = [
             [say("run"), false], [say("headline"), false], [say("state"), false], [say("begun"), false],
             [say("cells"), true], [say("trials"), true], [say("size"), true],
@@ -53,55 +53,55 @@ export class List {
                 { class: "list" },
                 el("h1", {}, say("title")),
                 el("div", { class: "filters" }, el("label", { class: "choice" }, el("span", {}, say("filter")), text), experiments, states, this.count),
-                scrolled(table, say("title")),
-                this.none,
+                scrollBox(table, say("title")),
+                this.emptyMessage,
                 el("div", { class: "comparing" }, this.compare, el("span", {}, say("compare_help"))),
             ),
         );
         this.fill();
-        this.completed();
+        this.fetchMissingHeadlines();
     }
 
     /** Requests the list again while headlines are missing that the server is still reading. */
-    private completed(): void {
-        if (this.it.partial) void this.reload();
+    private fetchMissingHeadlines(): void {
+        if (this.list.partial) void this.reload();
     }
 
-    private seek(part: Partial<Sought>): void {
-        Object.assign(this.sought, part);
+    private setFilter(part: Partial<Filters>): void {
+        Object.assign(this.filters, part);
         this.fill();
     }
 
     private async reload(): Promise<void> {
-        this.it = await this.again();
-        this.ticked = this.ticked.filter((name) => this.it.runs.some((run) => run.name === name));
+        this.list = await this.fetchRuns();
+        this.selected = this.selected.filter((name) => this.list.runs.some((run) => run.name === name));
         this.fill();
-        this.completed();
+        this.fetchMissingHeadlines();
     }
 
     private fill(): void {
-        const runs = found(this.it.runs, this.sought);
+        const runs = matchingRuns(this.list.runs, this.filters);
         this.body.replaceChildren(...runs.map((run) => this.row(run)));
-        this.count.textContent = `${runs.length} / ${this.it.runs.length}`;
-        this.none.hidden = runs.length > 0;
-        this.number();
+        this.count.textContent = `${runs.length} / ${this.list.runs.length}`;
+        this.emptyMessage.hidden = runs.length > 0;
+        this.numberSelection();
     }
 
     private row(run: Run): HTMLElement {
         const { say } = this;
         const tick = el("input", { type: "checkbox", "aria-label": `${say("select")}: ${run.name}` });
-        tick.checked = this.ticked.includes(run.name);
+        tick.checked = this.selected.includes(run.name);
         tick.addEventListener("change", () => {
-            this.ticked = this.ticked.filter((name) => name !== run.name);
-            if (tick.checked) this.ticked.push(run.name);
-            this.number();
+            this.selected = this.selected.filter((name) => name !== run.name);
+            if (tick.checked) this.selected.push(run.name);
+            this.numberSelection();
         });
         return el(
             "tr",
             { "data-name": run.name },
             el("td", { class: "tick" }, tick, el("span", { class: "order" })),
             el("th", { scope: "row" }, el("a", { href: `/runs/${encodeURIComponent(run.name)}` }, run.name), el("span", { class: "of" }, run.experiment)),
-            el("td", { class: "headline" }, el("div", { title: run.headline }, ...told(run.tone, say), run.headline)),
+            el("td", { class: "headline" }, el("div", { title: run.headline }, ...toneSign(run.tone, say), run.headline)),
             el("td", { class: `state ${run.state}` }, run.state_text),
             el("td", { class: "nowrap" }, run.started),
             ...[run.cells, run.trials].map((it) => el("td", { class: "numeric extent" }, String(it ?? "–"))),
@@ -110,12 +110,12 @@ export class List {
     }
 
     /** Numbers the selected runs. The first one is the baseline. */
-    private number(): void {
+    private numberSelection(): void {
         for (const row of this.body.querySelectorAll<HTMLElement>("tr")) {
-            const order = this.ticked.indexOf(row.dataset["name"] ?? "");
+            const order = this.selected.indexOf(row.dataset["name"] ?? "");
             const at = row.querySelector(".order");
-            if (at) at.textContent = order < 0 || this.ticked.length < 2 ? "" : order === 0 ? this.say("base") : String(order);
+            if (at) at.textContent = order < 0 || this.selected.length < 2 ? "" : order === 0 ? this.say("base") : String(order);
         }
-        this.compare.disabled = this.ticked.length < 2;
+        this.compare.disabled = this.selected.length < 2;
     }
 }

@@ -10,7 +10,7 @@ import { embedded, fetched } from "./document";
 import { List } from "./list";
 import { Live } from "./live";
 import { printing } from "./print";
-import { type Around, Report } from "./report";
+import { type PageLinks, Report } from "./report";
 import type { Runs } from "./runs";
 
 /** Contents of the charts, in their order, for tests. */
@@ -34,12 +34,12 @@ async function list(root: HTMLElement, address: string): Promise<void> {
     new List(root, await ask(), ask).draw();
 }
 
-async function report(root: HTMLElement, address: string | undefined, token: string | null, around: Around): Promise<void> {
+async function report(root: HTMLElement, address: string | undefined, token: string | null, links: PageLinks): Promise<void> {
     const text = document.getElementById("document")?.textContent;
     const doc = address === undefined || text ? await embedded(text ?? "") : await fetched(address);
     const events = doc.live?.events;
     const live = events === undefined ? null : new Live(events, address ?? events.replace(/events$/, "document"), token);
-    const it = new Report(root, doc, around, (words) => live?.beside(words) ?? null);
+    const it = new Report(root, doc, links, (words) => live?.barElement(words) ?? null);
     it.start();
     printing();
     if (!live) return;
@@ -51,10 +51,10 @@ async function report(root: HTMLElement, address: string | undefined, token: str
 const root = document.getElementById("app");
 if (root) {
     main(root).catch((error: unknown) => {
-        const told = document.createElement("p");
-        told.className = "failed";
-        told.setAttribute("role", "alert");
-        told.textContent = String(error);
-        root.append(told);
+        const message = document.createElement("p");
+        message.className = "failed";
+        message.setAttribute("role", "alert");
+        message.textContent = String(error);
+        root.append(message);
     });
 }

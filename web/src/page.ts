@@ -55,12 +55,12 @@ export type Block =
     | { kind: "list"; items: Line[] }
     | { kind: "facts"; facts: [string, string][] }
     | ({ kind: "table" } & Table)
-    | ({ kind: "heat_map" } & Heat)
+    | ({ kind: "heat_map" } & HeatMap)
     | ({ kind: "drawing" } & Drawing)
     /** Collapsed blocks. The name states their contents and number. */
     | { kind: "details"; name: string; blocks: Block[] }
     | ({ kind: "charts" } & Charts)
-    | { kind: "findings"; findings: Told[] }
+    | { kind: "findings"; findings: FindingView[] }
     | { kind: "code"; name: string; text: string; folded: boolean };
 
 export type Tone = "plain" | "good" | "doubt" | "bad" | "faint";
@@ -77,7 +77,7 @@ export interface Table {
     notes: [string, Line][];
 }
 
-export interface Heat {
+export interface HeatMap {
     across: [string, string[]];
     down: [string, string[]];
     /** Layers, at least one; the first one is shown initially. */
@@ -137,13 +137,13 @@ export interface Mark {
     tone: Tone;
 }
 
-export interface Told {
+export interface FindingView {
     line: Line;
     table: Table | null;
-    evidence: Link[];
+    evidence: EvidenceLink[];
 }
 
-export interface Link {
+export interface EvidenceLink {
     text: string;
     section: string;
     trial: number | null;

@@ -4,48 +4,48 @@ import { button, el } from "./dom";
 import { moments, type Numbers, steps } from "./format";
 import type { ChartView, Column, Mark } from "./page";
 import { colours, dash, ground, ranked } from "./palette";
-import type { Place } from "./place";
-import { decades, placed } from "./stack";
+import type { ReaderState } from "./reader";
+import { logarithmicBounds, stackedValues } from "./stacking";
 import { character } from "./tone";
 import { valuesTable } from "./values";
 import type { Words } from "./words";
 
 /** State and functions that all charts of a trial share. */
 export interface Group {
-    place: Place;
+    reader: ReaderState;
     words: Words;
     numbers: Numbers;
-    at: () => number[];
+    times: () => number[];
     /** Whole range of the time axis, in seconds. */
     span: () => [number, number];
     marks: () => Mark[];
     /** Called when the cursor of one chart moves to a point, or leaves the chart (`null`). */
-    moved: (from: Plot, point: number | null) => void;
+    cursorMoved: (from: Plot, point: number | null) => void;
     /** Shows a time range, in seconds; `null` shows the whole range. */
     zoom: (range: [number, number] | null) => void;
 }
 
 /** Maximum distance between the cursor and a mark that it selects, in pixels. */
-const NEAR = 6;
+const MARK_DISTANCE = 6;
 /** Width of the value axis, in pixels. All charts have the same, so that their times are aligned. It fits the widest label, `512 МиБ/с`. */
-const AXIS = 74;
+const AXIS_WIDTH = 74;
 /** Maximum number of marks that are drawn over the full height of a chart. */
-const CROWD = 16;
+const FULL_MARKS_MAX = 16;
 
 export class Plot {
     readonly element: HTMLElement;
     private plot: uPlot | null = null;
-    private drawn: Column[] = [];
+    private drawnColumns: Column[] = [];
     private point: number | null = null;
     private following = false;
     private readonly box = el("div", { class: "plot" });
     private readonly tip = el("div", { class: "tip", hidden: true });
     private readonly time = el("span", { class: "legend-time" });
-    private readonly spoken = el("p", { class: "unseen", "aria-live": "polite" });
+    private readonly announcement = el("p", { class: "unseen", "aria-live": "polite" });
     private readonly rows: HTMLButtonElement[];
     private readonly values: HTMLElement[];
-    private readonly under = el("div", { class: "chart-table" });
-    private readonly opener: HTMLButtonElement;
+    private readonly tableBox = el("div", { class: "chart-table" });
+    private readonly tableButton: HTMLButtonElement;
 
     constructor(
         readonly view: ChartView,
@@ -53,10 +53,10 @@ export class Plot {
         public columns: Column[],
         private readonly group: Group,
     ) {
-        const { words, place } = group;
+        const { words, reader: place } = group;
         this.values = view.series.map(() => el("span", { class: "legend-value" }));
         this.rows = view.series.map((track, i) => {
-            const row = button("", () => this.toggle(i), { class: "legend-row", "aria-pressed": String(this.on(i)) });
+            const row = button("", () => this.toggle(i), { class: "legend-row", "aria-pressed": String(this.isShown(i)) });
             row.append(el("i", { class: "swatch" }), el("span", { class: "legend-label" }, track.label), this.values[i] as HTMLElement);
             row.addEventListener("mouseenter", () => this.plot?.setSeries(this.series(i), { focus: true }));
             row.addEventListener("mouseleave", () => this.plot?.setSeries(null, { focus: true }));
@@ -64,29 +64,29 @@ export class Plot {
         });
         const order = view.stacked ? [...this.rows].reverse() : this.rows;
         const legend = el("div", { class: "legend" }, el("div", { class: "legend-head" }, this.time), ...order);
-        this.opener = button("", () => this.table(), { class: "quiet", "aria-expanded": "false" });
+        this.tableButton = button("", () => this.toggleTable(), { class: "quiet", "aria-expanded": "false" });
         const name = `chart-${view.id}`;
         this.box.tabIndex = 0;
         this.box.setAttribute("role", "group");
         this.box.setAttribute("aria-label", `${view.title}, ${view.axis}. ${words("chart_help")}`);
-        this.box.addEventListener("keydown", (event) => this.key(event));
+        this.box.addEventListener("keydown", (event) => this.onKey(event));
         this.box.append(this.tip);
         this.element = el(
             "figure",
             { class: "chart", id: name, tabindex: -1, "aria-labelledby": `${name}-title` },
-            el("figcaption", {}, el("h3", { id: `${name}-title` }, view.title), el("span", { class: "axis" }, view.axis), this.opener),
+            el("figcaption", {}, el("h3", { id: `${name}-title` }, view.title), el("span", { class: "axis" }, view.axis), this.tableButton),
             el("div", { class: "chart-body" }, this.box, legend),
-            this.spoken,
-            this.under,
+            this.announcement,
+            this.tableBox,
         );
-        this.opener.textContent = words("show_table");
-        if (place.tables.has(view.id)) this.table();
+        this.tableButton.textContent = words("show_table");
+        if (place.openTables.has(view.id)) this.toggleTable();
     }
 
     /** Draws the chart with this size and the colours of the current theme. */
     draw(width: number, height: number): void {
         this.plot?.destroy();
-        this.paint();
+        this.colourLegend();
         this.reserve(height);
         this.plot = new uPlot(this.options(width, height), this.data(), this.box);
         if (this.point !== null) this.follow(this.point);
@@ -100,12 +100,12 @@ export class Plot {
 
     /** Redraws after the values, the shown series or the time range have changed. */
     refresh(): void {
-        this.grown();
-        if (this.group.place.tables.has(this.view.id)) this.fillTable();
+        this.redrawData();
+        if (this.group.reader.openTables.has(this.view.id)) this.fillTable();
     }
 
     /** Redraws after points were appended. The table is unchanged, because the reader may be using it. */
-    grown(): void {
+    redrawData(): void {
         const [min, max] = this.range();
         this.plot?.batch(() => {
             this.plot?.setData(this.data(), false);
@@ -120,17 +120,17 @@ export class Plot {
 
     /** Drawn contents, for tests: times, values by series, and the shown range in seconds. */
     get content(): { at: readonly number[]; columns: Column[]; range: [number, number] } {
-        return { at: this.group.at(), columns: this.drawn, range: this.range() };
+        return { at: this.group.times(), columns: this.drawnColumns, range: this.range() };
     }
 
     /** Moves the cursor to the point of another chart's cursor; `null` removes it. */
     follow(point: number | null): void {
         this.following = true;
         this.point = point;
-        const at = point === null ? undefined : this.group.at()[point];
+        const at = point === null ? undefined : this.group.times()[point];
         if (this.plot) this.plot.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.plot.valToPos(at, "x"), top: -10 });
         this.following = false;
-        this.read();
+        this.showValues();
     }
 
     /** Reserves the height in advance, because uPlot sets it only after the scroll position is restored. */
@@ -138,16 +138,16 @@ export class Plot {
         this.box.style.height = `${height}px`;
     }
 
-    private on(track: number): boolean {
-        return !this.group.place.hidden.has(`${this.view.id}/${track}`);
+    private isShown(track: number): boolean {
+        return !this.group.reader.hidden.has(`${this.view.id}/${track}`);
     }
 
     private toggle(track: number): void {
         const key = `${this.view.id}/${track}`;
-        if (!this.group.place.hidden.delete(key)) this.group.place.hidden.add(key);
-        this.rows[track]?.setAttribute("aria-pressed", String(this.on(track)));
+        if (!this.group.reader.hidden.delete(key)) this.group.reader.hidden.add(key);
+        this.rows[track]?.setAttribute("aria-pressed", String(this.isShown(track)));
         this.plot?.batch(() => {
-            this.plot?.setSeries(this.series(track), { show: this.on(track) });
+            this.plot?.setSeries(this.series(track), { show: this.isShown(track) });
             this.refresh();
         });
     }
@@ -158,13 +158,13 @@ export class Plot {
     }
 
     private data(): uPlot.AlignedData {
-        this.drawn = placed(this.view, this.columns, (track) => this.on(track));
-        const columns = this.view.stacked ? [...this.drawn].reverse() : this.drawn;
-        return [this.group.at(), ...columns] as uPlot.AlignedData;
+        this.drawnColumns = stackedValues(this.view, this.columns, (track) => this.isShown(track));
+        const columns = this.view.stacked ? [...this.drawnColumns].reverse() : this.drawnColumns;
+        return [this.group.times(), ...columns] as uPlot.AlignedData;
     }
 
     private range(): [number, number] {
-        return this.group.place.zoom ?? this.group.span();
+        return this.group.reader.zoom ?? this.group.span();
     }
 
     private options(width: number, height: number): uPlot.Options {
@@ -180,12 +180,12 @@ export class Plot {
             const rhythm = dash(view, i);
             return {
                 scale: "y",
-                show: this.on(i),
+                show: this.isShown(i),
                 stroke: hue,
                 width: area ? 0.5 : track.dashed ? 1.25 : 1.5,
                 ...(area ? { fill: hue } : {}),
                 ...(rhythm && !area ? { dash: rhythm } : {}),
-                points: { show: (u, s, from, to) => to - from < 2 || alone(u.data[s], from, to), size: 4, width: 0, fill: hue },
+                points: { show: (u, s, from, to) => to - from < 2 || hasIsolatedPoints(u.data[s], from, to), size: 4, width: 0, fill: hue },
             };
         });
         if (view.stacked) series.reverse();
@@ -204,7 +204,7 @@ export class Plot {
                 x: { time: false, auto: false, range: () => this.range() },
                 y: {
                     distr: view.logarithmic ? 3 : 1,
-                    range: (_, min, max) => (view.logarithmic ? (min > 0 ? decades(min, max) : [1e-3, 1]) : [0, max > 0 ? max * 1.08 : 1]),
+                    range: (_, min, max) => (view.logarithmic ? (min > 0 ? logarithmicBounds(min, max) : [1e-3, 1]) : [0, max > 0 ? max * 1.08 : 1]),
                 },
             },
             axes: [
@@ -214,7 +214,7 @@ export class Plot {
                     values: (_, splits) => splits.map((it) => numbers.moment(it, this.group.span()[1])),
                 },
                 {
-                    scale: "y", font, stroke: ink, grid: { ...lines, filter: (_, splits) => (view.logarithmic ? splits.map(rough) : splits) }, ticks: { show: false }, size: AXIS, gap: 6, space: 34,
+                    scale: "y", font, stroke: ink, grid: { ...lines, filter: (_, splits) => (view.logarithmic ? splits.map(gridTick) : splits) }, ticks: { show: false }, size: AXIS_WIDTH, gap: 6, space: 34,
                     ...(space ? { incrs: space } : {}),
                     values: (_, splits, __, ___, step) => numbers.ticks(view.unit, splits, step, view.logarithmic),
                 },
@@ -243,11 +243,11 @@ export class Plot {
         if (this.following) return;
         const left = u.cursor.left ?? -1;
         const point = left < 0 ? null : (u.cursor.idx ?? null);
-        this.hint(u, left);
+        this.showMarkTip(u, left);
         if (point === this.point) return;
         this.point = point;
-        this.read();
-        this.group.moved(this, point);
+        this.showValues();
+        this.group.cursorMoved(this, point);
     }
 
     private selected(u: uPlot): void {
@@ -259,9 +259,9 @@ export class Plot {
     }
 
     /** Writes the values under the cursor into the legend. */
-    private read(aloud = false): void {
+    private showValues(aloud = false): void {
         const { numbers } = this.group;
-        const at = this.point === null ? undefined : this.group.at()[this.point];
+        const at = this.point === null ? undefined : this.group.times()[this.point];
         const texts = this.columns.map((column) => {
             const value = this.point === null ? null : column[this.point];
             return value === null || value === undefined ? (at === undefined ? "" : "–") : numbers.value(this.view.unit, value);
@@ -269,12 +269,12 @@ export class Plot {
         texts.forEach((text, i) => ((this.values[i] as HTMLElement).textContent = text));
         const moment = at === undefined ? "" : numbers.moment(at, this.group.span()[1]);
         this.time.textContent = moment;
-        if (aloud) this.spoken.textContent = [moment, ...this.view.series.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
+        if (aloud) this.announcement.textContent = [moment, ...this.view.series.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
     }
 
     /** Shows the texts of the marks close to the cursor, at `left` pixels. */
-    private hint(u: uPlot, left: number): void {
-        const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at_s, "x") - left) <= NEAR);
+    private showMarkTip(u: uPlot, left: number): void {
+        const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at_s, "x") - left) <= MARK_DISTANCE);
         this.tip.hidden = near.length === 0;
         if (near.length === 0) return;
         const lines = near.slice(0, 4).map((it) => el("p", {}, `${character(it.tone)}${it.text}`));
@@ -292,7 +292,7 @@ export class Plot {
         const tones = ground().marks;
         const [from, to] = this.range();
         // Many full-height marks would hide the series, so they are drawn only at the upper edge.
-        const crowd = this.group.marks().filter((it) => it.at_s >= from && it.at_s <= to).length > CROWD;
+        const crowd = this.group.marks().filter((it) => it.at_s >= from && it.at_s <= to).length > FULL_MARKS_MAX;
         let free = -Infinity;
         ctx.save();
         ctx.font = `${10.5 * scale}px ${getComputedStyle(document.body).fontFamily}`;
@@ -316,9 +316,9 @@ export class Plot {
         ctx.restore();
     }
 
-    private key(event: KeyboardEvent): void {
+    private onKey(event: KeyboardEvent): void {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
-        const at = this.group.at();
+        const at = this.group.times();
         const [from, to] = this.range();
         const first = Math.max(0, at.findIndex((it) => it >= from));
         let last = at.length - 1;
@@ -330,9 +330,9 @@ export class Plot {
         if (next !== undefined) {
             const point = Math.max(first, Math.min(last, next));
             this.follow(point);
-            this.read(true);
-            this.group.moved(this, point);
-            if (this.plot) this.hint(this.plot, this.plot.cursor.left ?? -1);
+            this.showValues(true);
+            this.group.cursorMoved(this, point);
+            if (this.plot) this.showMarkTip(this.plot, this.plot.cursor.left ?? -1);
         } else if (event.key === "+" || event.key === "=" || event.key === "-" || event.key === "−") {
             const closer = event.key === "+" || event.key === "=";
             const around = this.point === null ? (from + to) / 2 : (at[this.point] ?? from);
@@ -347,7 +347,7 @@ export class Plot {
         event.preventDefault();
     }
 
-    private paint(): void {
+    private colourLegend(): void {
         const hues = colours(this.view);
         this.rows.forEach((row, i) => {
             const swatch = row.firstElementChild as HTMLElement;
@@ -358,31 +358,31 @@ export class Plot {
         });
     }
 
-    private table(): void {
-        const { tables } = this.group.place;
-        const open = this.opener.getAttribute("aria-expanded") === "true";
+    private toggleTable(): void {
+        const { openTables: tables } = this.group.reader;
+        const open = this.tableButton.getAttribute("aria-expanded") === "true";
         if (open) tables.delete(this.view.id);
         else tables.add(this.view.id);
-        this.opener.setAttribute("aria-expanded", String(!open));
-        this.opener.textContent = this.group.words(open ? "show_table" : "hide_table");
-        if (open) this.under.replaceChildren();
+        this.tableButton.setAttribute("aria-expanded", String(!open));
+        this.tableButton.textContent = this.group.words(open ? "show_table" : "hide_table");
+        if (open) this.tableBox.replaceChildren();
         else this.fillTable();
     }
 
     private fillTable(): void {
         const [from, to] = this.range();
-        this.under.replaceChildren(valuesTable(this.view, this.columns, this.group.at(), [from, to], this.group.words, this.group.numbers));
+        this.tableBox.replaceChildren(valuesTable(this.view, this.columns, this.group.times(), [from, to], this.group.words, this.group.numbers));
     }
 }
 
 /** Returns the tick if it gets a grid line on a logarithmic axis, which are 1, 2 and 5 times powers of ten. */
-function rough(it: number): number | null {
+function gridTick(it: number): number | null {
     const first = Math.round(it / 10 ** Math.floor(Math.log10(it) + 1e-9));
     return first === 1 || first === 2 || first === 5 ? it : null;
 }
 
 /** True if the range has points without neighbours, which a line would not show. */
-function alone(column: ArrayLike<number | null | undefined> | undefined, from: number, to: number): boolean {
+function hasIsolatedPoints(column: ArrayLike<number | null | undefined> | undefined, from: number, to: number): boolean {
     if (!column || to - from > 400) return false;
     for (let i = from; i <= to; i++) {
         if (column[i] != null && column[i - 1] == null && column[i + 1] == null) return true;

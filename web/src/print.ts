@@ -15,13 +15,13 @@ export function printing(): void {
         opened = [...folded()];
         for (const it of opened) it.open = true;
         onPaper(true);
-        shownCharts?.paper(CHART);
+        shownCharts?.setPrintWidth(CHART);
         narrow();
     });
     addEventListener("afterprint", () => {
         onPaper(false);
         for (const it of opened) it.open = false;
-        shownCharts?.paper(null);
+        shownCharts?.setPrintWidth(null);
         for (const it of document.querySelectorAll<HTMLElement>(".scrolled > table")) it.style.removeProperty("zoom");
     });
 }

@@ -3,13 +3,13 @@ import { block } from "./blocks";
 import { button, choice, el } from "./dom";
 import { Numbers } from "./format";
 import type { Doc, Page } from "./page";
-import { keepingPlace, Place } from "./place";
+import { redrawInPlace, ReaderState } from "./reader";
 import { choose, chosen, type Choice } from "./theme";
-import { told } from "./tone";
+import { toneSign } from "./tone";
 import { type Words, words } from "./words";
 
 /** URLs of related pages on the server; undefined in a file on disk. */
-export interface Around {
+export interface PageLinks {
     /** URL of the list of runs. */
     home?: string | undefined;
     /** URL of this page as one file. */
@@ -17,20 +17,20 @@ export interface Around {
 }
 
 export class Report {
-    readonly place = new Place();
+    readonly reader = new ReaderState();
     private lang: string;
-    private watch: IntersectionObserver | null = null;
+    private sectionObserver: IntersectionObserver | null = null;
 
     constructor(
         private readonly root: HTMLElement,
         private doc: Doc,
-        private readonly around: Around,
+        private readonly links: PageLinks,
         /** Returns the state element of a live page, for the bar. */
-        private readonly beside: (words: Words) => HTMLElement | null = () => null,
+        private readonly liveElement: (words: Words) => HTMLElement | null = () => null,
     ) {
         this.lang = doc.lang;
-        this.place.data = doc.data;
-        addEventListener("hashchange", () => this.place.goToAddress());
+        this.reader.data = doc.data;
+        addEventListener("hashchange", () => this.reader.followFragment());
     }
 
     get page(): Page {
@@ -45,20 +45,20 @@ export class Report {
     /** Draws the page for the first time. */
     start(): void {
         this.draw();
-        this.place.goToAddress();
+        this.reader.followFragment();
     }
 
     /** Shows another Document of the same run. The reader's choices are kept. */
     replace(doc: Doc): void {
         this.doc = doc;
-        this.place.data = doc.data;
-        keepingPlace(() => this.draw());
+        this.reader.data = doc.data;
+        redrawInPlace(() => this.draw());
     }
 
     private draw(): void {
         const { page } = this;
         const say = words(page.words);
-        const context = { page, words: say, numbers: new Numbers(page.lang, say), place: this.place, standing: [] as (() => void)[], folds: 0 };
+        const context = { page, words: say, numbers: new Numbers(page.lang, say), reader: this.reader, afterLayout: [] as (() => void)[], folds: 0 };
         document.documentElement.lang = page.lang;
         document.title = page.title;
         const sections = page.sections.map((it) =>
@@ -81,22 +81,22 @@ export class Report {
                     { class: "head" },
                     el("p", { class: "title" }, page.title),
                     el("h1", { id: "question" }, page.question || page.title),
-                    el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...told(page.answer.tone, say), page.answer.text),
+                    el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...toneSign(page.answer.tone, say), page.answer.text),
                     el("ul", { class: "facts-line" }, ...page.facts.map((it) => el("li", {}, it))),
                 ),
                 el("nav", { class: "contents", "aria-label": say("contents") }, el("h2", {}, say("contents")), el("ol", {}, ...contents)),
                 el("div", { class: "sections" }, ...sections),
             ),
         );
-        context.standing.forEach((it) => it());
-        this.follow(sections, contents);
+        context.afterLayout.forEach((it) => it());
+        this.markVisibleSection(sections, contents);
     }
 
     /** Marks the visible section in the table of contents. */
-    private follow(sections: HTMLElement[], contents: HTMLElement[]): void {
-        this.watch?.disconnect();
+    private markVisibleSection(sections: HTMLElement[], contents: HTMLElement[]): void {
+        this.sectionObserver?.disconnect();
         const seen = new Set<Element>();
-        this.watch = new IntersectionObserver(
+        this.sectionObserver = new IntersectionObserver(
             (changes) => {
                 for (const it of changes) {
                     if (it.isIntersecting) seen.add(it.target);
@@ -107,13 +107,13 @@ export class Report {
             },
             { rootMargin: "-80px 0px -55% 0px" },
         );
-        sections.forEach((it) => this.watch?.observe(it));
+        sections.forEach((it) => this.sectionObserver?.observe(it));
     }
 
     private bar(page: Page, say: Words): HTMLElement {
-        const { home, file } = this.around;
+        const { home, file } = this.links;
         const languages = this.doc.pages.map((it) => {
-            const other = button(it.language, () => this.speak(it.lang), { id: `in-${it.lang}`, lang: it.lang, "aria-pressed": String(it === page) });
+            const other = button(it.language, () => this.setLanguage(it.lang), { id: `in-${it.lang}`, lang: it.lang, "aria-pressed": String(it === page) });
             return other;
         });
         return el(
@@ -121,7 +121,7 @@ export class Report {
             { class: "bar" },
             home !== undefined && el("a", { class: "home", href: home }, say("all_runs")),
             el("span", { class: "bar-title" }, page.title),
-            this.beside(say),
+            this.liveElement(say),
             el("span", { class: "gap" }),
             languages.length > 1 && el("div", { class: "languages", role: "group", "aria-label": say("language") }, ...languages),
             themes(say),
@@ -130,9 +130,9 @@ export class Report {
         );
     }
 
-    private speak(lang: string): void {
+    private setLanguage(lang: string): void {
         this.lang = lang;
-        keepingPlace(() => this.draw());
+        redrawInPlace(() => this.draw());
     }
 }
 

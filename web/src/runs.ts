@@ -24,22 +24,22 @@ export interface Run {
 }
 
 /** Filters of the list; an empty text matches every run. */
-export interface Sought {
+export interface Filters {
     text: string;
     experiment: string;
     state: string;
 }
 
 /** Runs that match the filters, newest first. */
-export function found(runs: Run[], sought: Sought): Run[] {
-    const text = sought.text.trim().toLowerCase();
+export function matchingRuns(runs: Run[], filters: Filters): Run[] {
+    const text = filters.text.trim().toLowerCase();
     return runs
-        .filter((it) => sought.experiment === "" || it.experiment === sought.experiment)
-        .filter((it) => sought.state === "" || it.state === sought.state)
+        .filter((it) => filters.experiment === "" || it.experiment === filters.experiment)
+        .filter((it) => filters.state === "" || it.state === filters.state)
         .filter((it) => text === "" || [it.name, it.experiment, it.headline, it.state_text].some((part) => (part ?? "").toLowerCase().includes(text)))
         .sort((a, b) => b.started_ms - a.started_ms);
 }
 
 /** URL of the comparison of the first run with the others. */
-export const comparison = (ticked: string[]) =>
-    `/compare?${ticked.map((name, i) => `${i === 0 ? "base" : "run"}=${encodeURIComponent(name)}`).join("&")}`;
+export const comparisonUrl = (selected: string[]) =>
+    `/compare?${selected.map((name, i) => `${i === 0 ? "base" : "run"}=${encodeURIComponent(name)}`).join("&")}`;

@@ -1,7 +1,7 @@
 // Renders tables, with fewer columns on narrow screens.
 import { button, el } from "./dom";
 import type { Table } from "./page";
-import { told } from "./tone";
+import { toneSign } from "./tone";
 import type { Words } from "./words";
 
 export function table(it: Table, words: Words): HTMLElement {
@@ -10,7 +10,7 @@ export function table(it: Table, words: Words): HTMLElement {
         const cells = row.cells.map((text, i) => {
             const numeric = it.columns[i]?.numeric ? "numeric" : null;
             if (i > 0) return el("td", { class: numeric }, text);
-            return el("th", { scope: "row", class: numeric }, ...told(row.tone, words), text, row.baseline && el("span", { class: "baseline-tag" }, words("baseline")));
+            return el("th", { scope: "row", class: numeric }, ...toneSign(row.tone, words), text, row.baseline && el("span", { class: "baseline-tag" }, words("baseline")));
         });
         return el("tr", { class: `${row.tone}${row.baseline ? " baseline" : ""}` }, ...cells);
     });
@@ -21,8 +21,8 @@ export function table(it: Table, words: Words): HTMLElement {
         el("thead", {}, el("tr", {}, ...heads)),
         el("tbody", {}, ...rows),
     );
-    const notes = it.notes.map(([mark, note]) => el("li", { class: `line ${note.tone}` }, mark !== "" && el("sup", {}, mark), ...told(note.tone, words), note.text));
-    const box = scrolled(body, it.caption);
+    const notes = it.notes.map(([mark, note]) => el("li", { class: `line ${note.tone}` }, mark !== "" && el("sup", {}, mark), ...toneSign(note.tone, words), note.text));
+    const box = scrollBox(body, it.caption);
     const more = it.columns.some((column) => column.drop_order > 0) && fitted(it, body, box, words);
     return el("figure", { class: "table" }, box, more, notes.length > 0 && el("ul", { class: "notes" }, ...notes));
 }
@@ -57,9 +57,9 @@ function fitted(it: Table, body: HTMLTableElement, box: HTMLElement, words: Word
 }
 
 /** Box that scrolls sideways if its content is wider. It shows that it can be scrolled, by keys too. */
-export function scrolled(it: HTMLElement, name: string): HTMLElement {
+export function scrollBox(it: HTMLElement, name: string): HTMLElement {
     const box = el("div", { class: "scrolled" }, it);
-    const told = () => {
+    const update = () => {
         const wider = box.scrollWidth > box.clientWidth + 1;
         box.classList.toggle("wider", wider && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
         box.classList.toggle("moved", wider && box.scrollLeft > 0);
@@ -73,7 +73,7 @@ export function scrolled(it: HTMLElement, name: string): HTMLElement {
             box.removeAttribute("aria-label");
         }
     };
-    new ResizeObserver(told).observe(box);
-    box.addEventListener("scroll", told, { passive: true });
+    new ResizeObserver(update).observe(box);
+    box.addEventListener("scroll", update, { passive: true });
     return box;
 }

@@ -5,7 +5,7 @@ export type Choice = "auto" | "light" | "dark";
 
 const KEY = "pgdyno-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
-const heard = new Set<() => void>();
+const listeners = new Set<() => void>();
 let choice: Choice = stored();
 let paper = false;
 
@@ -14,8 +14,8 @@ export const chosen = () => choice;
 
 /** Calls `changed` after each change of the theme. Returns a function that ends the calls. */
 export function onTheme(changed: () => void): () => void {
-    heard.add(changed);
-    return () => heard.delete(changed);
+    listeners.add(changed);
+    return () => listeners.delete(changed);
 }
 
 export function choose(next: Choice): void {
@@ -38,7 +38,7 @@ function apply(): void {
     const next = !paper && (choice === "dark" || (choice === "auto" && system.matches)) ? "dark" : "light";
     if (document.documentElement.dataset["theme"] === next) return;
     document.documentElement.dataset["theme"] = next;
-    heard.forEach((changed) => changed());
+    listeners.forEach((changed) => changed());
 }
 
 function stored(): Choice {

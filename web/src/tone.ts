@@ -25,12 +25,12 @@ export function sign(tone: Tone, size = 14): SVGSVGElement | null {
 export const character = (tone: Tone) => ({ plain: "", faint: "", good: "✓ ", doubt: "! ", bad: "✕ " })[tone];
 
 /** Sign of a tone, and its word for screen readers. */
-export function told(tone: Tone, words: Words): (Element | null)[] {
+export function toneSign(tone: Tone, words: Words): (Element | null)[] {
     const it = sign(tone);
     return it ? [it, el("span", { class: "unseen" }, `${words(tone as "good" | "doubt" | "bad")}: `)] : [];
 }
 
 /** Renders a line of text with the sign of its tone. */
 export function line<K extends "p" | "li" | "span" | "div">(name: K, it: Line, words: Words, extra = ""): HTMLElementTagNameMap[K] {
-    return el(name, { class: `line ${it.tone} ${extra}`.trim() }, ...told(it.tone, words), el("span", {}, it.text));
+    return el(name, { class: `line ${it.tone} ${extra}`.trim() }, ...toneSign(it.tone, words), el("span", {}, it.text));
 }

@@ -5,7 +5,7 @@
 
 /** Keys of a report's words. */
 export const PAGE_WORDS = [
-    // Around the page.
+    // Page frame.
     "skip", "contents", "language", "theme", "theme_auto", "theme_light", "theme_dark", "print",
     // Tones and the baseline.
     "good", "doubt", "bad", "baseline",
@@ -38,7 +38,7 @@ export type Word = (typeof PAGE_WORDS)[number] | (typeof LIVE_WORDS)[number] | (
 export type Words = (key: Word) => string;
 
 /** Lookup of the words of a page or a list. */
-export function words(given: Iterable<[string, string]>): Words {
-    const all = new Map(given);
+export function words(entries: Iterable<[string, string]>): Words {
+    const all = new Map(entries);
     return (key) => all.get(key) ?? key;
 }

@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { Browser, BrowserContextOptions, Page as Tab } from "playwright-core";
 import type { Charts, Doc, Page } from "../src/page";
-import { placed } from "../src/stack";
+import { stackedValues } from "../src/stacking";
 import { browser } from "./chromium";
 import { HOSTILE } from "./hostile";
 import { grownPoint, invented } from "./invented";
@@ -44,19 +44,19 @@ function written(name: string, doc: Doc): string {
 /** Opens a page, calls `then`, and checks that the page logged no error and requested only allowed URLs. */
 async function opened(address: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>, allowed: (url: string) => boolean = (url) => url === address || url.startsWith("data:"), expected = /^$/): Promise<void> {
     const context = await chromium.newContext(options);
-    const complaints: string[] = [];
+    const problems: string[] = [];
     try {
         const tab = await context.newPage();
-        tab.on("console", (it) => ["error", "warning"].includes(it.type()) && complaints.push(`${it.type()}: ${it.text()}`));
-        tab.on("pageerror", (it) => complaints.push(`exception: ${it.message}`));
-        tab.on("request", (it) => !allowed(it.url().replace(/#.*/, "")) && complaints.push(`request: ${it.url()}`));
+        tab.on("console", (it) => ["error", "warning"].includes(it.type()) && problems.push(`${it.type()}: ${it.text()}`));
+        tab.on("pageerror", (it) => problems.push(`exception: ${it.message}`));
+        tab.on("request", (it) => !allowed(it.url().replace(/#.*/, "")) && problems.push(`request: ${it.url()}`));
         await tab.goto(address);
         await tab.waitForSelector("html[data-drawn]");
         await then(tab);
     } finally {
         await context.close();
     }
-    assert.deepEqual(complaints.filter((it) => !expected.test(it)), []);
+    assert.deepEqual(problems.filter((it) => !expected.test(it)), []);
 }
 
 const opening = (path: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>) => opened(pathToFileURL(path).href, options, then);
@@ -83,7 +83,7 @@ function chartsOf(page: Page): Charts | undefined {
 }
 
 /** Checks the rules that hold for every page. */
-async function keepsTheRules(path: string): Promise<void> {
+async function followsTheRules(path: string): Promise<void> {
     const doc = documentOf(path);
     const page = doc.pages.find((it) => it.lang === doc.lang) as Page;
     const charts = chartsOf(page);
@@ -115,19 +115,19 @@ async function everyTrialIsDrawn(tab: Tab, doc: Doc, charts: Charts): Promise<vo
             assert.ok(view);
             const columns = doc.data[i]?.charts[c] ?? [];
             assert.deepEqual(chart.at, doc.data[i]?.times_s);
-            assert.deepEqual(chart.columns, placed(view, columns, () => true), `${view.id} of trial ${i}`);
+            assert.deepEqual(chart.columns, stackedValues(view, columns, () => true), `${view.id} of trial ${i}`);
         });
         assert.equal(await tab.locator(".plot canvas").count(), trial.charts.length);
     }
 }
 
-test("invented pages keep the rules", async () => keepsTheRules(written("rules", invented({ points: 200 }))));
+test("invented pages follow the rules", async () => followsTheRules(written("rules", invented({ points: 200 }))));
 
-for (const path of process.argv.slice(2)) test(`${basename(path)} keeps the rules`, () => keepsTheRules(resolve(path)));
+for (const path of process.argv.slice(2)) test(`${basename(path)} follows the rules`, () => followsTheRules(resolve(path)));
 
-test("an hour of seconds is drawn; how fast is told", async () => keepsTheRules(written("hour", invented({ points: 3600, trials: 2 }))));
+test("an hour of seconds is drawn", async () => followsTheRules(written("hour", invented({ points: 3600, trials: 2 }))));
 
-test("dragging zooms all charts, and everything that should zooms out", async () => {
+test("dragging zooms all charts in, and double click, Escape and the button zoom out", async () => {
     await opening(written("zoom", invented({ points: 300 })), DESKTOP, async (tab) => {
         const over = tab.locator("#chart-response .u-over");
         await over.scrollIntoViewIfNeeded();
@@ -156,7 +156,7 @@ test("dragging zooms all charts, and everything that should zooms out", async ()
     });
 });
 
-test("a chart is read and zoomed by keys alone", async () => {
+test("a chart can be read and zoomed with the keyboard", async () => {
     const doc = invented({ points: 300 });
     await opening(written("keys", doc), DESKTOP, async (tab) => {
         const plot = tab.locator("#chart-rate .plot");
@@ -176,7 +176,7 @@ test("a chart is read and zoomed by keys alone", async () => {
     });
 });
 
-test("everything that can be worked is reached by Tab, the skip link first", async () => {
+test("Tab reaches every control, the skip link first", async () => {
     await opening(written("tab", invented({ points: 50 })), DESKTOP, async (tab) => {
         const reached: string[] = [];
         for (let i = 0; i < 120; i++) {
@@ -190,7 +190,7 @@ test("everything that can be worked is reached by Tab, the skip link first", asy
     });
 });
 
-test("the language changes in place: what is read, zoomed, hidden and chosen stays", async () => {
+test("a change of language keeps position, zoom, hidden series and the chosen trial", async () => {
     await opening(written("languages", invented({ points: 300 })), DESKTOP, async (tab) => {
         await tab.selectOption("#trial", "2");
         await tab.locator("#chart-pooler .legend-row").nth(1).click();
@@ -214,7 +214,7 @@ test("the language changes in place: what is read, zoomed, hidden and chosen sta
     });
 });
 
-test("replicas stand beside their primary, and below it where there is no room", async () => {
+test("replicas are drawn next to their primary, and below it on narrow screens", async () => {
     const boxes = async (tab: Tab) => {
         const all = await tab.locator("#stack .drawing").last().locator("rect.node").all();
         return Promise.all(all.map(async (it) => (await it.boundingBox()) ?? assert.fail("it is not drawn")));
@@ -233,18 +233,18 @@ test("replicas stand beside their primary, and below it where there is no room",
     }
 });
 
-test("what is folded is there when it is asked for", async () => {
+test("folded blocks open on request", async () => {
     await opening(written("folded", invented({ points: 10 })), DESKTOP, async (tab) => {
         const lines = () => tab.locator("#failover li:visible").count();
         assert.equal(await lines(), 3);
         await tab.click("details.more summary");
         assert.equal(await lines(), 20);
         await tab.click("#in-ru");
-        assert.equal(await lines(), 20, "a change of language folds nothing");
+        assert.equal(await lines(), 20, "a change of language keeps opened blocks open");
     });
 });
 
-test("evidence leads to its trial and chart, and so does an address", async () => {
+test("evidence links and fragments select their trial and chart", async () => {
     const path = written("evidence", invented({ points: 100 }));
     await opening(path, { ...DESKTOP, reducedMotion: "reduce" }, async (tab) => {
         await tab.locator(".evidence a").first().click();
@@ -262,7 +262,7 @@ test("evidence leads to its trial and chart, and so does an address", async () =
     }, (url) => url === address);
 });
 
-test("tracks are switched off, and what is stacked on them sinks", async () => {
+test("a hidden series is taken out of its stack", async () => {
     const doc = invented({ points: 60 });
     await opening(written("toggle", doc), DESKTOP, async (tab) => {
         const view = chartsOf(doc.pages[0] as Page)?.trials[1]?.charts.find((it) => it.id === "waits");
@@ -270,11 +270,11 @@ test("tracks are switched off, and what is stacked on them sinks", async () => {
         assert.ok(view && columns);
         await tab.locator("#chart-waits .legend-row").filter({ hasText: "running" }).click();
         const drawn = (await shown(tab)).find((it) => it.id === "waits");
-        assert.deepEqual(drawn?.columns, placed(view, columns, (track) => track !== 0));
+        assert.deepEqual(drawn?.columns, stackedValues(view, columns, (track) => track !== 0));
     });
 });
 
-test("a chart's numbers can be read as a table", async () => {
+test("a chart's values are available as a table", async () => {
     const doc = invented({ points: 300 });
     await opening(written("values", doc), DESKTOP, async (tab) => {
         const chart = tab.locator("#chart-response");
@@ -289,7 +289,7 @@ test("a chart's numbers can be read as a table", async () => {
     });
 });
 
-test("marks are listed, and point the cursors at their moment", async () => {
+test("marks are listed, and move the cursors to their time", async () => {
     await opening(written("marks", invented({ points: 300 })), DESKTOP, async (tab) => {
         assert.equal(await tab.locator(".mark").count(), 3);
         await tab.locator(".mark").nth(1).click();
@@ -302,7 +302,7 @@ test("marks are listed, and point the cursors at their moment", async () => {
     });
 });
 
-test("hostile text is text everywhere", async () => {
+test("hostile text is rendered as text everywhere", async () => {
     assert.equal(HOSTILE.length, 200);
     const doc = invented({ points: 30, foreign: HOSTILE.join(" ") });
     for (const options of [DESKTOP, PHONE]) {
@@ -342,7 +342,7 @@ const LOWEST_CONTRAST = `(() => {
     return found.sort((x, y) => x[0] - y[0])[0];
 })()`;
 
-test("text stands out from its ground, light and dark", async () => {
+test("text has enough contrast in both themes", async () => {
     const path = written("contrast", invented({ points: 30 }));
     for (const colorScheme of ["light", "dark"] as const) {
         await opening(path, { ...DESKTOP, colorScheme }, async (tab) => {
@@ -354,7 +354,7 @@ test("text stands out from its ground, light and dark", async () => {
     }
 });
 
-test("the theme can be chosen, and holds where nothing can be stored", async () => {
+test("the theme can be chosen, and is kept without storage until the page is closed", async () => {
     await opening(written("theme", invented({ points: 30 })), { ...DESKTOP, colorScheme: "light" }, async (tab) => {
         await tab.selectOption("#theme", "dark");
         assert.equal(await tab.locator("html").getAttribute("data-theme"), "dark");
@@ -363,7 +363,7 @@ test("the theme can be chosen, and holds where nothing can be stored", async () 
     });
 });
 
-test("what there is of names and roles serves those who do not see", async () => {
+test("elements have names and roles for screen readers", async () => {
     await opening(written("names", invented({ points: 30 })), DESKTOP, async (tab) => {
         const nameless = await tab.evaluate(`[...document.querySelectorAll('button, select, a, input, [role="img"], [role="region"], [role="group"]')]
             .filter((it) => !(it.getAttribute('aria-label') || it.textContent.trim() || it.closest('label')?.textContent.trim())).map((it) => it.outerHTML.slice(0, 80))`);
@@ -373,17 +373,17 @@ test("what there is of names and roles serves those who do not see", async () =>
         assert.equal(await tab.locator("main h1").count(), 1);
         assert.equal(await tab.locator("table:not(:has(caption))").count(), 0);
         const [bad] = await tab.locator(".finding.bad .line").allTextContents();
-        assert.match(bad ?? "", /^bad: /, "a tone is told without colour");
+        assert.match(bad ?? "", /^bad: /, "a tone is expressed without colour");
     });
 });
 
-test("the page goes onto paper, light and without what can be pressed", async () => {
+test("the page prints in the light theme, without controls", async () => {
     await opening(written("paper", invented({ points: 100 })), { ...DESKTOP, colorScheme: "dark" }, async (tab) => {
         await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelectorAll('details.more[open]').length])");
         const paper = await tab.pdf({ path: `${OUT}/paper.pdf`, preferCSSPageSize: true });
         assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
-        assert.deepEqual(await tab.evaluate("window.printed"), ["light", 1], "light, and what is folded is there");
-        assert.equal(await tab.locator("details.more[open]").count(), 0, "folded again");
+        assert.deepEqual(await tab.evaluate("window.printed"), ["light", 1], "light theme, with folded blocks open");
+        assert.equal(await tab.locator("details.more[open]").count(), 0, "folded again after printing");
         const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
         console.log(`on paper: ${pages} pages`);
         assert.ok(pages >= 3 && pages <= 12, `${pages} pages`);
@@ -393,7 +393,7 @@ test("the page goes onto paper, light and without what can be pressed", async ()
     });
 });
 
-test("a page that cannot be read says so and keeps what stood there", async () => {
+test("an unreadable Document shows an error and keeps the previous contents", async () => {
     const path = `${OUT}/broken.html`;
     writeFileSync(path, file(invented({ points: 5 })).replace(/id="document">[^<]+</, 'id="document">AAAA<'));
     const context = await chromium.newContext(DESKTOP);
@@ -403,7 +403,7 @@ test("a page that cannot be read says so and keeps what stood there", async () =
     await context.close();
 });
 
-test("a live page grows, keeps the zoom, survives a lost connection and ends", async () => {
+test("a live page appends points, keeps the zoom, reconnects and ends", async () => {
     const doc = invented({ points: 50, trials: 2, live: true });
     const server = await Server.start(doc);
     try {
@@ -414,7 +414,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             assert.equal(await tab.locator("#trial").inputValue(), "1");
             server.say("points", grownPoint(doc, 0, 0, 50));
             await until(tab, "pgdyno.charts()[0].at.length === 51");
-            assert.equal(await tab.locator("#trial").inputValue(), "0", "the trial that goes on is shown");
+            assert.equal(await tab.locator("#trial").inputValue(), "0", "the running trial is shown");
             await tab.locator("#chart-rate .plot").press("+");
             const zoomed = await range(tab);
             for (let i = 1; i < 5; i++) server.say("points", grownPoint(doc, 0, i, 50 + i));
@@ -425,13 +425,13 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             server.say("points", grownPoint(doc, 0, 4, 54));
             server.say("state", { text: { en: "trial 2 of 3", ru: "измерение 2 из 3" } });
             await wait("document.querySelector('.live-state').textContent === 'trial 2 of 3'");
-            assert.equal(await points(), 55, "what came twice is there once");
+            assert.equal(await points(), 55, "repeated points are appended once");
 
             const mark = (text: string) => [{ at_s: 54.5, text, tone: "bad" as const }];
             server.say("points", { ...grownPoint(doc, 0, 4, 54), marks: { en: mark("a new deadlock"), ru: mark("новая взаимная блокировка") } });
             await tab.getByText("a new deadlock").first().waitFor({ state: "attached" });
             await tab.click("#in-ru");
-            assert.equal(await tab.locator(".live-state").textContent(), "измерение 2 из 3", "what goes on is said in the language that is read");
+            assert.equal(await tab.locator(".live-state").textContent(), "измерение 2 из 3", "the progress is in the selected language");
             await tab.getByText("новая взаимная блокировка").first().waitFor({ state: "attached" });
             assert.equal(await tab.getByText("a new deadlock").count(), 0);
             assert.equal(await tab.locator(".bar .home").getAttribute("href"), "/");
@@ -450,7 +450,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             server.say("points", grownPoint(doc, 0, 9, 80));
             server.say("state", { text: { en: "heard", ru: "услышано" } });
             await wait("document.querySelector('.live-state').textContent === 'heard'");
-            assert.equal(await tab.locator("#trial").inputValue(), "1", "who has chosen a trial keeps it");
+            assert.equal(await tab.locator("#trial").inputValue(), "1", "a chosen trial stays selected");
 
             await tab.click("#stop");
             assert.equal(server.stops.length, 0, "it asks once more");
@@ -469,7 +469,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
     }
 });
 
-test("runs are found, opened and compared", async () => {
+test("runs can be searched, opened and compared", async () => {
     const server = await Server.start(invented({ points: 5 }));
     server.runs = { words: runsWords("en"), runs: ["one", `two ${HOSTILE}`, "three"].map((name, i) => ({
         name, experiment: i === 1 ? "book" : "pool-modes", started_ms: 1_000 * i, started: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",

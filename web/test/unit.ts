@@ -5,11 +5,11 @@ import { gzipSync } from "node:zlib";
 import { checked, embedded } from "../src/document";
 import { shown } from "../src/dom";
 import { Numbers } from "../src/format";
-import { append, bounded, type Points } from "../src/grow";
+import { append, dropOldest, type Points } from "../src/points";
 import type { ChartView, Doc, TrialData, Unit } from "../src/page";
-import { address, parsed } from "../src/place";
-import { comparison, found, type Run } from "../src/runs";
-import { decades, placed } from "../src/stack";
+import { fragment, parseFragment } from "../src/reader";
+import { comparisonUrl, matchingRuns, type Run } from "../src/runs";
+import { logarithmicBounds, stackedValues } from "../src/stacking";
 import { words } from "../src/words";
 import { invented } from "./invented";
 import { bundle } from "./shell";
@@ -41,7 +41,7 @@ test("values have three digits and a unit in the page's language", () => {
     }
 });
 
-test("an axis is marked in one unit, a logarithmic one in its own each", () => {
+test("linear ticks share one unit, and each logarithmic tick has its own", () => {
     const rows: [Unit, (number | null)[], number, boolean, (string | null)[]][] = [
         ["seconds", [0, 0.0005, 0.001], 0.0005, false, ["0", "0,5_мс", "1,0_мс"]],
         ["seconds", [1e-6, null, 1e-3, 10], 0, true, ["1_мкс", null, "1_мс", "10_с"]],
@@ -55,7 +55,7 @@ test("an axis is marked in one unit, a logarithmic one in its own each", () => {
     }
 });
 
-test("moments are seconds in short trials, a clock in long ones", () => {
+test("times are in seconds in short trials, and clock times in long ones", () => {
     const rows: [number, number, string][] = [
         [5, 60, "5_s"],
         [5, 120, "0:05"],
@@ -65,12 +65,12 @@ test("moments are seconds in short trials, a clock in long ones", () => {
     for (const [at, longest, expected] of rows) assert.equal(visible(numbers("en").moment(at, longest)), expected);
 });
 
-test("a word that did not come is shown by its key", () => {
+test("a missing word is shown as its key", () => {
     assert.equal(words([["print", "Печать"]])("print"), "Печать");
     assert.equal(words([])("zoom_out"), "zoom_out");
 });
 
-test("what would act is seen instead", () => {
+test("control characters become visible", () => {
     const rows: [string, string][] = [
         ["a\u001b[31mred", "a⟨U+001B⟩[31mred"],
         ["\u202egnp.exe", "⟨U+202E⟩gnp.exe"],
@@ -85,16 +85,16 @@ const view = (logarithmic: boolean, stacked: boolean, dashed: boolean[]): ChartV
     id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, series: dashed.map((it) => ({ label: "", dashed: it })),
 });
 
-test("tracks are stacked where they should be, and nothing is invented where nothing was measured", () => {
+test("only the shown series of stacked charts are added, and missing values stay missing", () => {
     const columns = [[1, 2, null, null], [10, null, 30, null], [7, 7, 7, 7]];
     const all = () => true;
-    assert.deepEqual(placed(view(false, true, [false, false, true]), columns, all), [[1, 2, null, null], [11, 2, 30, null], [7, 7, 7, 7]]);
-    assert.deepEqual(placed(view(false, true, [false, false, true]), columns, (track) => track !== 0), [[null, null, null, null], [10, null, 30, null], [7, 7, 7, 7]]);
-    assert.deepEqual(placed(view(false, false, [false, false, false]), columns, all), columns);
-    assert.deepEqual(placed(view(true, false, [false]), [[0, 1e-3, -1, null]], all), [[null, 1e-3, null, null]]);
+    assert.deepEqual(stackedValues(view(false, true, [false, false, true]), columns, all), [[1, 2, null, null], [11, 2, 30, null], [7, 7, 7, 7]]);
+    assert.deepEqual(stackedValues(view(false, true, [false, false, true]), columns, (track) => track !== 0), [[null, null, null, null], [10, null, 30, null], [7, 7, 7, 7]]);
+    assert.deepEqual(stackedValues(view(false, false, [false, false, false]), columns, all), columns);
+    assert.deepEqual(stackedValues(view(true, false, [false]), [[0, 1e-3, -1, null]], all), [[null, 1e-3, null, null]]);
 });
 
-test("a logarithmic axis ends at round numbers, a decade apart at least", () => {
+test("a logarithmic axis ends at round numbers, at least a decade apart", () => {
     const rows: [number, number, number, number][] = [
         [0.0013, 0.23, 0.001, 0.5],
         [0.001, 0.1, 0.001, 0.1],
@@ -102,14 +102,14 @@ test("a logarithmic axis ends at round numbers, a decade apart at least", () => 
         [1, 1, 0.2, 5],
     ];
     for (const [min, max, low, high] of rows) {
-        const [from, to] = decades(min, max);
+        const [from, to] = logarithmicBounds(min, max);
         assert.ok(Math.abs(from / low - 1) < 1e-9 && Math.abs(to / high - 1) < 1e-9, `${min}..${max}: ${from}..${to}`);
         assert.ok(from <= min && to >= max && to / from > 9.9);
     }
 });
 
-test("addresses lead to sections, charts and trials, and nowhere else", () => {
-    const rows: [string, ReturnType<typeof parsed>][] = [
+test("fragments select sections, charts and trials only", () => {
+    const rows: [string, ReturnType<typeof parseFragment>][] = [
         ["#matrix", { section: "matrix", trial: null, chart: null }],
         ["#chart-response_by_operation;3", { section: "", trial: 2, chart: "response_by_operation" }],
         ["#chart-rate", { section: "", trial: null, chart: "rate" }],
@@ -119,15 +119,15 @@ test("addresses lead to sections, charts and trials, and nowhere else", () => {
         ["", null],
     ];
     for (const [hash, expected] of rows) {
-        assert.deepEqual(parsed(hash), expected);
-        if (expected) assert.equal(address(expected), hash);
+        assert.deepEqual(parseFragment(hash), expected);
+        if (expected) assert.equal(fragment(expected), hash);
     }
 });
 
 const trial = (at: number[]): TrialData => ({ bin_s: 1, times_s: [...at], charts: [[at.map((it) => it * 10), at.map(() => null)]] });
 const points = (at: number[], tracks = 2): Points => ({ trial: 0, times_s: at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: {} });
 
-test("points are appended once, and only where the tracks are those that are known", () => {
+test("points are appended once, and only to the same series", () => {
     const data = [trial([0, 1])];
     assert.ok(append(data, points([1, 2])));
     assert.deepEqual(data[0], { bin_s: 1, times_s: [0, 1, 2], charts: [[[0, 10, 20], [null, null, 21]]] });
@@ -136,11 +136,11 @@ test("points are appended once, and only where the tracks are those that are kno
     assert.equal(data[0]?.times_s.length, 3);
 });
 
-test("a page that grows has bounds", () => {
+test("the oldest points are dropped beyond the maximum", () => {
     const data = [trial([])];
     for (let i = 0; i < 1000; i++) {
         append(data, points([i]));
-        bounded(data[0] as TrialData, 100);
+        dropOldest(data[0] as TrialData, 100);
     }
     assert.equal(data[0]?.times_s.length, 100);
     assert.deepEqual(data[0]?.charts[0]?.map((it) => it.length), [100, 100]);
@@ -151,7 +151,7 @@ const run = (name: string, started_ms: number, state: string, experiment = "pool
     name, experiment, started_ms, started: "", state, state_text: state, cells: 1, trials: 1, size_text: "", headline: `Answer of ${name}`, tone: "plain",
 });
 
-test("runs are found by text, experiment and state, the newest first", () => {
+test("runs are filtered by text, experiment and state, newest first", () => {
     const runs = [run("a-1", 1, "complete"), run("b-2", 3, "running"), run("c-3", 2, "complete", "book")];
     const rows: [string, string, string, string[]][] = [
         ["", "", "", ["b-2", "c-3", "a-1"]],
@@ -160,20 +160,20 @@ test("runs are found by text, experiment and state, the newest first", () => {
         ["", "", "complete", ["c-3", "a-1"]],
         ["b", "book", "running", []],
     ];
-    for (const [text, experiment, state, expected] of rows) assert.deepEqual(found(runs, { text, experiment, state }).map((it) => it.name), expected);
+    for (const [text, experiment, state, expected] of rows) assert.deepEqual(matchingRuns(runs, { text, experiment, state }).map((it) => it.name), expected);
 });
 
-test("the first ticked run is the baseline, whatever it is called", () => {
-    assert.equal(comparison(["a b", "c&run=x", "ж"]), "/compare?base=a%20b&run=c%26run%3Dx&run=%D0%B6");
+test("the first selected run is the baseline, whatever its name", () => {
+    assert.equal(comparisonUrl(["a b", "c&run=x", "ж"]), "/compare?base=a%20b&run=c%26run%3Dx&run=%D0%B6");
 });
 
-test("a Document is unpacked as it was packed, and another format is refused", async () => {
+test("a Document is decompressed unchanged, and an unknown format is rejected", async () => {
     const doc = invented({ points: 5, foreign: "</script>\u202e" });
     assert.deepEqual(await embedded(`\n${gzipSync(JSON.stringify(doc)).toString("base64")}\n`), doc);
     assert.throws(() => checked({ ...doc, format: 2 } as unknown as Doc), /format 2/);
 });
 
-test("the bundle is small, and does not end the element that holds it", () => {
+test("the bundle is small, and contains no end tag of its element", () => {
     const { script, style } = bundle();
     const size = Buffer.byteLength(script) + Buffer.byteLength(style);
     console.log(`script and style: ${(size / 1024).toFixed(1)} KiB`);
@@ -182,7 +182,7 @@ test("the bundle is small, and does not end the element that holds it", () => {
     assert.doesNotMatch(script, /\beval\(|new Function\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
 });
 
-test("no declared word is translated in vain", () => {
+test("every declared word is used", () => {
     const { script } = bundle();
     for (const key of [...pageWords("en").map(([key]) => key), ...Object.keys(runsWords("en"))]) assert.match(script, new RegExp(`\\b${key}\\b`), key);
 });

@@ -2,41 +2,41 @@
 //
 // They identify trials, charts and series by index or id, so they hold in every language.
 import { still } from "./dom";
-import type { Link, TrialData } from "./page";
+import type { EvidenceLink, TrialData } from "./page";
 
 /** Functions of the charts that links use. */
-export interface Shown {
+export interface ChartLinks {
     trial(index: number): void;
     chart(id: string): HTMLElement | null;
 }
 
-export class Place {
+export class ReaderState {
     /** Index of the trial that the reader chose; `null` without a choice. */
     trial: number | null = null;
     /** Index of the running trial, which is shown unless the reader has chosen one. */
-    running: number | null = null;
+    runningTrial: number | null = null;
     /** Shown time range, in seconds; `null` for the whole trial. */
     zoom: [number, number] | null = null;
     /** Hidden series, as `chart/index`. */
     readonly hidden = new Set<string>();
     /** Ids of the charts whose table is open. */
-    readonly tables = new Set<string>();
+    readonly openTables = new Set<string>();
     /** Numbers of the `details` blocks that the reader has opened. */
-    readonly open = new Set<number>();
+    readonly openDetails = new Set<number>();
     /** Index of the layer that heat maps show. */
-    figure = 0;
+    heatLayer = 0;
     /** Chart data, by trial. The live page appends to it. */
     data: TrialData[] = [];
-    shown: Shown | null = null;
+    chartLinks: ChartLinks | null = null;
 
     /** Follows a link to its trial, chart or section. `remember` adds the address to the browser's history. */
-    go(link: Pick<Link, "section" | "trial" | "chart">, remember = true): void {
-        if (remember) history.pushState(null, "", address(link));
+    follow(link: Pick<EvidenceLink, "section" | "trial" | "chart">, remember = true): void {
+        if (remember) history.pushState(null, "", fragment(link));
         if (link.trial !== null) {
             this.trial = link.trial;
-            this.shown?.trial(link.trial);
+            this.chartLinks?.trial(link.trial);
         }
-        const target = (link.chart && this.shown?.chart(link.chart)) || document.getElementById(link.section);
+        const target = (link.chart && this.chartLinks?.chart(link.chart)) || document.getElementById(link.section);
         if (!target) return;
         target.scrollIntoView({ behavior: still() ? "auto" : "smooth", block: "start" });
         target.focus({ preventScroll: true });
@@ -46,20 +46,20 @@ export class Place {
     }
 
     /** Follows the fragment of the page's address, if it is one of ours. */
-    goToAddress(): void {
-        const link = parsed(location.hash);
-        if (link) this.go(link, false);
+    followFragment(): void {
+        const link = parseFragment(location.hash);
+        if (link) this.follow(link, false);
     }
 }
 
 /** Fragment of a link: `#section`, `#chart-rate`, or with a trial `#chart-rate;2`. */
-export function address(link: Pick<Link, "section" | "trial" | "chart">): string {
+export function fragment(link: Pick<EvidenceLink, "section" | "trial" | "chart">): string {
     const where = link.chart ? `chart-${link.chart}` : link.section;
     return `#${where}${link.trial === null ? "" : `;${link.trial + 1}`}`;
 }
 
 /** Link of a fragment, the inverse of `address`; `null` for any other text. */
-export function parsed(hash: string): Pick<Link, "section" | "trial" | "chart"> | null {
+export function parseFragment(hash: string): Pick<EvidenceLink, "section" | "trial" | "chart"> | null {
     const found = /^#(chart-)?([a-z_-]+)(?:;([1-9][0-9]{0,5}))?$/.exec(hash);
     if (!found) return null;
     const trial = found[3] ? Number(found[3]) - 1 : null;
@@ -68,7 +68,7 @@ export function parsed(hash: string): Pick<Link, "section" | "trial" | "chart"> 
 }
 
 /** Redraws, and restores the scroll position, the open blocks and the focus. */
-export function keepingPlace(draw: () => void): void {
+export function redrawInPlace(draw: () => void): void {
     // Sticky elements are excluded, because they are always visible.
     const passed = [...document.querySelectorAll<HTMLElement>("main :is(section, figure, h1)[id]")].filter((it) => it.getBoundingClientRect().top <= 120);
     const id = passed[passed.length - 1]?.id;

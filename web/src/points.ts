@@ -26,8 +26,8 @@ export function append(data: TrialData[], it: Points): boolean {
 }
 
 /** Removes the oldest points beyond `most`. */
-export function bounded(it: TrialData, most: number): void {
-    const over = it.times_s.length - most;
+export function dropOldest(it: TrialData, count: number): void {
+    const over = it.times_s.length - count;
     if (over <= 0) return;
     it.times_s.splice(0, over);
     it.charts.forEach((chart) => chart.forEach((column) => column.splice(0, over)));

@@ -3,7 +3,7 @@ import type { ChartView, Column } from "./page";
 
 /** Values as they are drawn. In a stacked chart, the values of each series are added to those of the shown series before it.
  *  Dashed series, and those of other charts, are unchanged. A logarithmic axis omits values of zero and below. */
-export function placed(it: ChartView, columns: Column[], shown: (track: number) => boolean): Column[] {
+export function stackedValues(it: ChartView, columns: Column[], shown: (track: number) => boolean): Column[] {
     if (it.logarithmic) return columns.map((column) => column.map((value) => (value !== null && value > 0 ? value : null)));
     if (!it.stacked) return columns;
     const floor: Column = new Array<number | null>(columns[0]?.length ?? 0).fill(null);
@@ -18,7 +18,7 @@ export function placed(it: ChartView, columns: Column[], shown: (track: number) 
 }
 
 /** Bounds of a logarithmic axis: the nearest 1, 2 or 5 times a power of ten on either side, at least a decade apart. */
-export function decades(min: number, max: number): [number, number] {
+export function logarithmicBounds(min: number, max: number): [number, number] {
     const down = (value: number) => step(value, [5, 2, 1], (it) => it <= value * 1.000001);
     const up = (value: number) => step(value, [1, 2, 5, 10], (it) => it >= value * 0.999999);
     let [low, high] = [down(min), up(max)];
