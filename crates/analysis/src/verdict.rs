@@ -6,7 +6,7 @@ pub mod rule;
 pub(crate) mod summary;
 pub(crate) mod validity;
 
-pub use summary::summarise;
+pub use summary::{distribution, summarise};
 pub use validity::{
     add_clock_step, add_feed_end, add_incomplete_log, add_throttling, add_unused_nodes, doubts_in_verdict,
     remove_outage_doubt,

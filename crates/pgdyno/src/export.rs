@@ -1,5 +1,9 @@
 //! `pgdyno export`: writes a run as CSV, JSON or HdrHistogram logs
 
+mod json;
+
+pub use json::ExportDocument;
+
 use crate::cli::language::LanguageArgs;
 use crate::cli::{Terminal, os_error_text};
 use crate::runs;
@@ -7,18 +11,18 @@ use crate::terminal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
-use model::{HistogramEncoder, LatencyHistogram, ScriptCounts, Tick};
+use model::{HistogramEncoder, ScriptCounts, Tick};
 use report::lang::Lang;
 use report::say;
-use report::terminal::{sanitise, sanitise_json, sanitise_line};
+use report::terminal::{sanitise, sanitise_line};
 use rustix::fs::OFlags;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{FactRecord, Run, TrialRecord};
+use store::{Run, TrialRecord};
 
 /// Export a run to files for other programs
 #[derive(Clone, Debug, Parser)]
@@ -89,7 +93,7 @@ fn export(args: &Args, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
     let mut files = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
     match args.format {
         Format::Csv => csv(&run, &mut files)?,
-        Format::Json => json(&run, &mut files)?,
+        Format::Json => files.write_file("json", |to| json::write(&run, &path, to))?,
         Format::Hlog => hlog(&run, &mut files)?,
     }
     Ok(files.written)
@@ -160,9 +164,9 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
             to,
             "trial,second,from_ns,to_ns,operation,ok,late,failed,unknown,dropped,retried,retries,above_limit"
         )?;
-        for of in ["response", "service"] {
-            write!(to, ",{of}_mean_ns,{of}_max_ns")?;
-            QUANTILES.iter().try_for_each(|(name, _)| write!(to, ",{of}_{name}_ns"))?;
+        for time in ["response", "service"] {
+            write!(to, ",{time}_mean_ns,{time}_max_ns")?;
+            QUANTILES.iter().try_for_each(|(name, _)| write!(to, ",{time}_{name}_ns"))?;
         }
         writeln!(to, ",in_flight")?;
         for_each_operation(run, &trials, |trial, tick, operation, cell| {
@@ -172,9 +176,9 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
             let ScriptCounts { ok, late, dropped, retried, retries, above_limit, .. } = cell;
             let (failed, unknown) = (cell.failed.total(), cell.unknown.total());
             write!(to, ",{ok},{late},{failed},{unknown},{dropped},{retried},{retries},{above_limit}")?;
-            for of in [&cell.response, &cell.service] {
-                let quantiles = QUANTILES.iter().map(|(_, q)| of.quantile(*q));
-                for value in [of.mean(), of.max()].into_iter().chain(quantiles) {
+            for histogram in [&cell.response, &cell.service] {
+                let quantiles = QUANTILES.iter().map(|(_, q)| histogram.quantile(*q));
+                for value in [histogram.mean(), histogram.max()].into_iter().chain(quantiles) {
                     write!(to, ",{}", value.map_or(String::new(), |it| it.0.to_string()))?;
                 }
             }
@@ -258,106 +262,6 @@ fn csv_field(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
 }
 
-fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
-    let kind = fact.kind();
-    let payload =
-        fact.serialize_payload(serde_json::value::Serializer).expect("plain data can be serialised");
-    json!({ "trial": trial.map(|id| id.0), "kind": kind.name, "version": kind.version, "payload": payload })
-}
-
-fn json(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
-    files.write_file("json", |to| {
-        let header = run.header()?;
-        let state = run.state()?;
-        let head = json!({
-            "name": header.name, "program": header.pgdyno_version, "begun_ms": header.begun_ms, "seed": header.seed,
-            "file": header.text, "experiment": header.experiment, "machine": header.machine,
-            "versions": header.versions, "status": runs::state(&state),
-            "facts": run.facts()?.iter().map(fact_json).collect::<Value>(),
-            "notes": run.notes()?.iter().map(|note| json!({
-                "trial": note.trial.map(|it| it.0), "subject": note.subject, "text": note.text
-            })).collect::<Value>(),
-        });
-        // Ticks are streamed, because the ticks of a long run do not fit into memory.
-        let head = sanitise_json(&head.to_string());
-        write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
-        for (i, record) in run.trials()?.iter().enumerate() {
-            let trial = json!({
-                "trial": record.id.0, "cell": record.trial.cell, "label": record.trial.label, "repetition": record.trial.repetition,
-                "position": record.trial.position, "begun_ms": record.trial.begun_ms, "status": runs::state(&record.state),
-                "valid": record.valid, "summary": record.summary,
-                "nodes": record.trial.nodes.iter().map(|node| json!({
-                    "name": node.name, "kind": node.kind, "version": node.version, "program": node.program,
-                    "transport": node.transport, "limits": node.limits, "not_applied": node.unapplied_limits,
-                    "configuration": node.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
-                        .collect::<Value>(),
-                })).collect::<Value>(),
-                "events": run.events(record.id)?,
-            });
-            let trial = sanitise_json(&trial.to_string());
-            let comma = if i > 0 { "," } else { "" };
-            write!(to, "{comma}{},\"samples\":[", trial.strip_suffix('}').expect("as above"))?;
-            let mut between = "";
-            for part in run.sample_parts(record.id)? {
-                for sample in part? {
-                    write!(to, "{between}{}", sanitise_json(&json!(sample).to_string()))?;
-                    between = ",";
-                }
-            }
-            write!(to, "],\"ticks\":[")?;
-            for (j, tick) in run.ticks(record.id)?.enumerate() {
-                write!(to, "{}{}", if j > 0 { "," } else { "" }, sanitise_json(&tick_json(record, &tick?).to_string()))?;
-            }
-            write!(to, "]}}")?;
-        }
-        Ok(writeln!(to, "]}}")?)
-    })
-}
-
-fn tick_json(trial: &TrialRecord, tick: &Tick) -> Value {
-    let mut packer = HistogramEncoder::new();
-    let mut distribution = |histogram: &LatencyHistogram| {
-        let packed = packer.encode(histogram);
-        let quantiles: serde_json::Map<_, _> =
-            QUANTILES.iter().map(|(name, q)| (format!("{name}_ns"), json!(histogram.quantile(*q)))).collect();
-        let mut all = json!({
-            "count": histogram.count(), "mean_ns": histogram.mean(), "min_ns": histogram.min(), "max_ns": histogram.max(),
-            "v2": (histogram.count() > 0).then(|| STANDARD.encode(&packed.v2)),
-        });
-        all.as_object_mut().expect("it was written as one").extend(quantiles);
-        all
-    };
-    let failures = |counts: &model::FailureCounts| {
-        let other = (counts.other() > 0).then(|| ("other".to_owned(), json!(counts.other())));
-        counts
-            .iter()
-            .map(|(code, n)| (code.to_string(), json!(n)))
-            .chain(other)
-            .collect::<serde_json::Map<_, _>>()
-    };
-    let operations: Value = trial
-        .trial
-        .operations
-        .iter()
-        .zip(&tick.interval.scripts)
-        .map(|(operation, cell)| {
-            json!({
-                "operation": operation.name, "ok": cell.ok, "late": cell.late, "failed": failures(&cell.failed),
-                "unknown": failures(&cell.unknown), "dropped": cell.dropped, "retried": cell.retried,
-                "retries": cell.retries, "above_limit": cell.above_limit,
-                "response": distribution(&cell.response), "service": distribution(&cell.service),
-            })
-        })
-        .collect();
-    let interval = &tick.interval;
-    json!({
-        "second": tick.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.started,
-        "in_flight": tick.in_flight, "operations": operations, "send_lag": distribution(&interval.send_lag),
-        "backlog_wait": distribution(&interval.backlog_wait), "connects": distribution(&interval.connects),
-        "refused": failures(&interval.refused),
-    })
-}
-
 /// Writes logs in the format of `HistogramLogWriter.java`, version 1.3. Columns: seconds since the trial began,
 /// interval, greatest value in milliseconds, histogram. Histogram values are nanoseconds.
 fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
@@ -381,10 +285,10 @@ fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
             for_each_operation(run, std::slice::from_ref(&trial), |_, tick, operation, cell| {
                 let (from, until) = (tick.interval.from, tick.interval.to);
                 let since = from - *first.get_or_insert(from);
-                for (suffix, of) in [("", &cell.response), (".service", &cell.service)] {
-                    let Some(max) = of.max() else { continue };
+                for (suffix, histogram) in [("", &cell.response), (".service", &cell.service)] {
+                    let Some(max) = histogram.max() else { continue };
                     let (start, length) = (since.as_secs_f64(), (until - from).as_secs_f64());
-                    let v2 = STANDARD.encode(packer.encode(of).v2);
+                    let v2 = STANDARD.encode(packer.encode(histogram).v2);
                     let max = max.as_millis_f64();
                     writeln!(to, "Tag={}{suffix},{start:.3},{length:.3},{max:.3},{v2}", tag(operation))?;
                 }

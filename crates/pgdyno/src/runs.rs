@@ -13,7 +13,7 @@ use report::terminal::sanitise_line;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Run, RunEntry, State, TrialRecord};
+use store::{Run, RunEntry, RunHeader, State, TrialRecord};
 
 /// List, show and remove stored runs; without a command, list them
 #[derive(Clone, Debug, Parser)]
@@ -231,25 +231,30 @@ fn data(dir: &Path, run: &str) -> store::Result<String> {
     let run = Run::open(&path)?;
     let header = run.header()?;
     let how = run.state()?;
-    let (ended_ms, reason) = match &how {
-        State::Ended(it) => (Some(it.ended_ms), it.reason.as_deref()),
+    let report = RunReport::from_file(&path).ok();
+    let file = run_file(&path, &header, &how);
+    let result = report.as_ref().map_or_else(RunDocument::default, RunReport::document);
+    Ok(to_json(&RunDocument { run: Some(file), ..result }))
+}
+
+/// File of a run, with its header and state.
+pub fn run_file<'a>(path: &'a Path, header: &'a RunHeader, run_state: &'a State) -> RunFile<'a> {
+    let (ended_ms, reason) = match run_state {
+        State::Ended(outcome) => (Some(outcome.ended_ms), outcome.reason.as_deref()),
         _ => (None, None),
     };
-    let report = RunReport::from_file(&path).ok();
-    let file = RunFile {
+    RunFile {
         name: &header.name,
-        file: &path,
+        file: path,
         started_ms: header.begun_ms,
-        status: state(&how),
+        status: state(run_state),
         ended_ms,
         reason,
         seed: header.seed,
         pgdyno_version: &header.pgdyno_version,
         versions: &header.versions,
         machine: &header.machine,
-    };
-    let result = report.as_ref().map_or_else(RunDocument::default, RunReport::document);
-    Ok(to_json(&RunDocument { run: Some(file), ..result }))
+    }
 }
 
 fn trial(record: &TrialRecord, lang: &Lang) -> [String; 7] {

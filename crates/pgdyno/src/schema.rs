@@ -1,6 +1,7 @@
 //! `pgdyno schema`: prints the JSON Schema of experiment files and of the JSON documents that pgdyno prints
 
 use crate::doctor::DoctorDocument;
+use crate::export::ExportDocument;
 use crate::serve::RunListDocument;
 use crate::stack_command::StackDocument;
 use crate::terminal;
@@ -19,12 +20,13 @@ use std::process::ExitCode;
 type SchemaEntry = (&'static str, fn() -> Value);
 
 /// Experiment files and all JSON documents, by the name that the command takes.
-static SCHEMAS: [SchemaEntry; 12] = [
+static SCHEMAS: [SchemaEntry; 13] = [
     ("experiment", experiment::schema),
     entry::<AdviceDocument<'_>>(),
     entry::<Summary>(),
     entry::<ComparisonDocument<'_>>(),
     entry::<DoctorDocument<'_>>(),
+    entry::<ExportDocument<'_>>(),
     entry::<HistoryDocument<'_>>(),
     entry::<PageDocument<'_>>(),
     entry::<ReportDocument<'_>>(),

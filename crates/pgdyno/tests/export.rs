@@ -1,5 +1,7 @@
 //! Files of `pgdyno export`, as read by other programs, and output of `pgdyno runs`
 
+mod schema;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -154,14 +156,29 @@ fn json_contains_everything() {
     let folder = run("json");
     export(&folder, "json");
     let document: Value = serde_json::from_str(&read(&folder, "json")).expect("the text is JSON");
-    assert_eq!(
-        (&document["name"], &document["seed"], &document["status"]),
-        (&json!("book"), &json!(7), &json!("complete"))
-    );
+    schema::check(&document);
+    let run = &document["run"];
+    assert_eq!((&run["name"], &run["seed"], &run["status"]), (&json!("book"), &json!(7), &json!("complete")));
     let tick = &document["trials"][0]["ticks"][1];
     assert_eq!((&tick["second"], &tick["operations"][0]["ok"]), (&json!(1), &json!(3)));
     assert_eq!(tick["operations"][0]["failed"], json!({"40P01": 1}));
     assert_eq!(document["trials"][0]["samples"][1]["value"], json!(-1.5));
+}
+
+#[test]
+fn json_of_stored_runs_conforms_to_schema() {
+    let folder = run("fixtures");
+    for (run, nodes) in [("runs/shop.dyno", 2), ("advice/books.dyno", 1)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(run);
+        let out = folder.0.join("out");
+        let [path, target] = [&path, &out].map(|path| path.to_str().expect("the path is UTF-8"));
+        let written = pgdyno(&["export", path, "--format", "json", "--out", target], &folder.0);
+        let written = written.expect("the run can be exported");
+        let text = fs::read_to_string(written.trim_end()).expect("the file was written");
+        let document: Value = serde_json::from_str(&text).expect("the text is JSON");
+        schema::check(&document);
+        assert_eq!(document["trials"][0]["nodes"].as_array().map(Vec::len), Some(nodes), "{run}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub use advice::AdviceDocument;
 pub use run::{OperationRows, OperationSizes, RunDocument, RunFile};
 pub use schedule::{ScheduleDocument, ScheduleRates};
 
+use crate::terminal::sanitise_json;
+use crate::view::Page;
 use model::Summary;
 use model::comparison::{Comparison, RunHistory};
 use model::finding::Finding;
@@ -18,9 +20,9 @@ use model::matrix::Matrix;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Value, json};
-
-use crate::view::Page;
+use std::io::{self, Write};
 
 /// Content of a JSON document.
 pub trait JsonDocument: Serialize + JsonSchema {
@@ -61,6 +63,21 @@ pub fn to_json<T: JsonDocument>(content: &T) -> String {
 /// Renders the document in one line, without a newline.
 pub fn to_json_line<T: JsonDocument>(content: &T) -> String {
     serde_json::to_string(&Envelope::new(content)).expect("all keys are strings")
+}
+
+/// Writes the document in one line, with a newline at its end. Control characters in texts are escaped.
+pub fn write_json<T: JsonDocument>(content: &T, mut to: impl Write) -> io::Result<()> {
+    Envelope::new(content).serialize(&mut Serializer::with_formatter(&mut to, SanitisingFormatter))?;
+    to.write_all(b"\n")
+}
+
+/// Formatter that escapes the control characters that JSON allows in strings.
+struct SanitisingFormatter;
+
+impl Formatter for SanitisingFormatter {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, to: &mut W, fragment: &str) -> io::Result<()> {
+        to.write_all(sanitise_json(fragment).as_bytes())
+    }
 }
 
 /// Returns the JSON Schema of the document (draft 2020-12).

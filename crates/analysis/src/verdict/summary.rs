@@ -139,7 +139,7 @@ pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, wi
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
 
-pub(crate) fn distribution(histogram: &LatencyHistogram) -> Distribution {
+pub fn distribution(histogram: &LatencyHistogram) -> Distribution {
     Distribution {
         count: histogram.count(),
         unanswered: None,
