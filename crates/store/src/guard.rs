@@ -122,8 +122,7 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
             SchemaCheck::Readable => statement.kind == "index" && has(statement.table),
             // Resuming an older file adds the missing tables.
             SchemaCheck::Writable => {
-                statement.kind != "view"
-                    && schema::ADDED_TABLES.iter().all(|(table, _)| *table != statement.name)
+                statement.kind != "view" && schema::ADDITIONS.iter().all(|(name, _)| *name != statement.name)
             }
         };
         if needed && !entries.is_empty() && !has(statement.name) {

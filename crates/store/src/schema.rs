@@ -29,7 +29,7 @@ pub(crate) struct SchemaStatement<'a> {
 
 /// All statements of the current schema.
 pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
-    let added = ADDED_TABLES.iter().flat_map(|(_, sql)| split(sql));
+    let added = ADDITIONS.iter().flat_map(|(_, sql)| split(sql));
     split(TABLES).chain(added).chain(split(VIEWS))
 }
 
@@ -226,9 +226,14 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Tables that older files lack, each with the statement that creates it. Resuming a run adds them.
-pub(crate) const ADDED_TABLES: [(&str, &str); 4] =
-    [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS), ("fact", FACTS)];
+/// Tables and views that older files lack, each with the statement that creates it. Resuming a run adds them.
+pub(crate) const ADDITIONS: [(&str, &str); 5] = [
+    ("answer", ANSWERS),
+    ("event_session", EVENT_SESSIONS),
+    ("row_count", ROW_COUNTS),
+    ("fact", FACTS),
+    ("nodes", NODES),
+];
 
 /// Statement for sizes of HTTP responses. `buckets` holds pairs of bucket number and count, encoded by
 /// `rows::pack_counts`.
@@ -295,6 +300,12 @@ CREATE TABLE fact (
     version INTEGER NOT NULL,
     payload TEXT NOT NULL
 ) STRICT;
+";
+
+/// View of nodes with the current names of the columns.
+const NODES: &str = "
+CREATE VIEW nodes AS
+    SELECT trial, name, kind, version, program, entrance AS transport, limits, not_applied AS unapplied_limits FROM node;
 ";
 
 pub(crate) const VIEWS: &str = "

@@ -89,8 +89,9 @@ impl RunDatabase {
         let open = || {
             database.transaction(|database| {
                 // A file of an older pgdyno is upgraded.
-                for (table, sql) in schema::ADDED_TABLES {
-                    if !database.connection.table_exists(None, table)? {
+                let exists = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)";
+                for (name, sql) in schema::ADDITIONS {
+                    if !database.connection.query_row(exists, [name], |row| row.get::<_, bool>(0))? {
                         database.connection.execute_batch(sql)?;
                     }
                 }
@@ -148,7 +149,7 @@ impl RunDatabase {
     fn insert_header(&mut self, header: &RunHeader) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
-        schema::ADDED_TABLES.iter().try_for_each(|(_, sql)| self.connection.execute_batch(sql))?;
+        schema::ADDITIONS.iter().try_for_each(|(_, sql)| self.connection.execute_batch(sql))?;
         let versions: serde_json::Value =
             header.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
         self.connection.execute(

@@ -213,7 +213,7 @@ fn legacy_notes() -> [(Option<u32>, &'static str, &'static str, Option<&'static 
 /// Run file of version 3 with [`legacy_notes`].
 fn write_legacy(folder: &Path) -> PathBuf {
     let path = write(folder, &[]);
-    change(&path, "DROP TABLE fact; PRAGMA user_version = 3");
+    change(&path, "DROP TABLE fact; DROP VIEW nodes; PRAGMA user_version = 3");
     let connection = Connection::open(&path).expect("the file is a database");
     for (trial, subject, text, _) in legacy_notes() {
         let sql = "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)";
@@ -259,6 +259,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
         connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect(table)
     };
     assert_eq!([count("fact"), count("note")], [facts.len() as u32, notes.len() as u32]);
+    assert_eq!(count("nodes"), count("node"), "resuming adds the view");
 }
 
 #[test]
