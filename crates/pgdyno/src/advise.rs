@@ -4,13 +4,13 @@ mod apply;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::exit_status::ExitStatus;
 use crate::run_result::{self, index_advice};
 use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
 use report::json_document::{AdviceDocument, to_json};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Report the indexes that would help the statements of a run, and the statements that no index helps
 #[derive(Clone, Debug, Parser)]
@@ -36,19 +36,17 @@ struct Args {
 }
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno advise");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    let done = if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitCode::SUCCESS) };
+    let done =
+        if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitStatus::Success) };
     match done {
         Ok(it) => it,
-        Err(error) => {
-            error.print(&Terminal { program: "pgdyno advise".to_owned() });
-            ExitCode::FAILURE
-        }
+        Err(error) => error.print(&Terminal { program: "pgdyno advise".to_owned() }),
     }
 }
 

@@ -15,6 +15,7 @@ mod watch;
 
 use crate::cli::{CommandError, Terminal};
 use crate::clock;
+use crate::exit_status::ExitStatus;
 use crate::measure::{self, MeasureError};
 use crate::signals::Signals;
 use crate::terminal;
@@ -23,32 +24,24 @@ use load::driver::Clock;
 use load::script::{Program, builtin};
 use model::Summary;
 use model::summary::Server;
-use model::validity::Doubt;
+use model::validity::{Doubt, Verdict};
 use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
 use report::json_document::to_json;
 use stack::location;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use watch::BenchDisplay;
 
-/// Exit status for wrong options or scripts, or if the run could not start; as in pgbench.
-const START_FAILED: u8 = 1;
-/// Exit status of a run with errors; as in pgbench.
-const ERRORS: u8 = 2;
-/// Exit status of an invalid measurement under `--strict`.
-const INVALID: u8 = 3;
-
 /// Runs the command. `program` is the name that messages begin with.
-pub fn main(program: &str, args: &[String]) -> ExitCode {
+pub fn main(program: &str, args: &[String]) -> ExitStatus {
     let terminal = Terminal { program: program.to_owned() };
     let command = match options::parse(args, &env) {
         Ok(it) => it,
         Err(diagnostics) => {
             terminal.print_diagnostics(&diagnostics);
-            return ExitCode::from(START_FAILED);
+            return usage_status(&terminal);
         }
     };
     match command {
@@ -59,19 +52,19 @@ pub fn main(program: &str, args: &[String]) -> ExitCode {
             errln!("Available builtin scripts:\n{}", listed.concat());
         }
         BenchCommand::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
-        BenchCommand::Initialise(it) => return to_exit_code(initialise(&it, &terminal), &terminal),
-        BenchCommand::Run(it) => return to_exit_code(run(&it, &terminal), &terminal),
+        BenchCommand::Initialise(it) => return to_status(initialise(&it, &terminal), &terminal),
+        BenchCommand::Run(it) => return to_status(run(&it, &terminal), &terminal),
     }
-    ExitCode::SUCCESS
+    ExitStatus::Success
 }
 
 fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let Some(settings) = connect::settings(&options.target, terminal, options.lang) else {
-        return Ok(ExitCode::from(START_FAILED));
+        return Ok(usage_status(terminal));
     };
     let (connected, mut connection) = connect::open(&settings, options.lang)?;
     let location = location::locate_server(&connected.target.address, &mut connection);
@@ -82,24 +75,21 @@ fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitCode, Co
     guard::check_load_allowed(&location, address, yes_load, terminal)?;
     connection.stop_on(listen()?.interrupted);
     initialise::run(options, &mut connection)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }
 
-fn to_exit_code(done: Result<ExitCode, CommandError>, terminal: &Terminal) -> ExitCode {
-    done.unwrap_or_else(|error| {
-        error.print(terminal);
-        ExitCode::from(START_FAILED)
-    })
+fn to_status(done: Result<ExitStatus, CommandError>, terminal: &Terminal) -> ExitStatus {
+    done.unwrap_or_else(|error| error.print(terminal))
 }
 
-fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     if let Some(http_options) = &options.http {
         return http::run(options, http_options, terminal);
     }
     let program = scripts::compile(options, terminal);
     let settings = connect::settings(&options.target, terminal, options.lang);
     let (Some(program), Some(settings)) = (program, settings) else {
-        return Ok(ExitCode::from(START_FAILED));
+        return Ok(usage_status(terminal));
     };
     let seed = ready::seed(options.seed, clock::unix_time())?;
     if options.seed != (SeedOption::Time { explicit: false }) {
@@ -135,7 +125,12 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandE
 }
 
 /// Prints the result and returns the exit status.
-fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, terminal: &Terminal) -> ExitCode {
+fn print_result(
+    options: &BenchOptions,
+    summary: &Summary,
+    complete: bool,
+    terminal: &Terminal,
+) -> ExitStatus {
     if options.json {
         terminal::json(&to_json(summary));
     } else {
@@ -228,16 +223,26 @@ pub fn text(options: &BenchOptions, summary: &Summary) -> String {
     report::bench::render(summary, style, options.lang)
 }
 
-/// Exit status; 0 for a clean run. As in pgbench, retriable failures are not errors.
-fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
+/// Status for wrong options or scripts. A program that is called as `pgbench` returns pgbench's own.
+fn usage_status(terminal: &Terminal) -> ExitStatus {
+    if terminal.program == "pgbench" { ExitStatus::Failed } else { ExitStatus::Incomplete }
+}
+
+/// Status of a run. As in pgbench, retriable failures are not errors.
+fn status(summary: &Summary, complete: bool, strict: bool) -> ExitStatus {
     let counts = &summary.total.counts;
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
     let unlogged = summary.validity.doubts.contains(&Doubt::LogIncomplete);
-    if strict && !summary.validity.valid {
-        ExitCode::from(INVALID)
-    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connects.refused.is_empty() || unlogged {
-        ExitCode::from(ERRORS)
-    } else {
-        ExitCode::SUCCESS
+    let has_errors = !complete || errors > 0 || !summary.connects.refused.is_empty() || unlogged;
+    let status = if has_errors { ExitStatus::Incomplete } else { ExitStatus::Success };
+    status.min(validity_status(summary, strict))
+}
+
+/// Status of a complete measurement.
+pub fn validity_status(summary: &Summary, strict: bool) -> ExitStatus {
+    match summary.validity.verdict {
+        Verdict::Failed => ExitStatus::Incomplete,
+        Verdict::Invalid if strict => ExitStatus::Invalid,
+        Verdict::Invalid | Verdict::Valid => ExitStatus::Success,
     }
 }

@@ -12,6 +12,7 @@ pub use overview::{limits, overview};
 use crate::cli::language::LanguageArgs;
 use crate::cli::{Terminal, os_error_text};
 use crate::diagnostics;
+use crate::exit_status::ExitStatus;
 use crate::files;
 use crate::terminal;
 use analysis::verdict::rule::RuleContext;
@@ -21,7 +22,6 @@ use report::lang::Lang;
 use report::say;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Check an experiment file: report all errors, or what a run would do. Starts nothing
 #[derive(Clone, Debug, Parser)]
@@ -52,8 +52,8 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Prints the error to standard error. The exit status is 2.
-    pub fn print(&self, program: &str, lang: &Lang) -> ExitCode {
+    /// Prints the error to standard error.
+    pub fn print(&self, program: &str, lang: &Lang) -> ExitStatus {
         match self {
             PlanError::Unreadable { path, error } => {
                 let path = path.display().to_string();
@@ -61,7 +61,7 @@ impl PlanError {
             }
             PlanError::Invalid(all) => err!("{}", diagnostics::render(all, diagnostics::use_colour(), lang)),
         }
-        ExitCode::from(2)
+        ExitStatus::Incomplete
     }
 }
 
@@ -115,7 +115,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 }
 
 /// Runs the command. The exit status is 2 for wrong arguments and for diagnostics in the file.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno check");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
@@ -124,15 +124,12 @@ pub fn main(args: &[String]) -> ExitCode {
     let terminal = Terminal { program: "pgdyno check".to_owned() };
     let lang = match args.language.lang() {
         Ok(lang) => lang,
-        Err(error) => {
-            error.print(&terminal);
-            return ExitCode::from(2);
-        }
+        Err(error) => return error.print(&terminal),
     };
     match read(&args.file, &args.sets, args.quick) {
         Ok(plan) => {
             out!("{}", overview(&plan, lang));
-            ExitCode::SUCCESS
+            ExitStatus::Success
         }
         Err(error) => error.print(&terminal.program, lang),
     }

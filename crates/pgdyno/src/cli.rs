@@ -2,6 +2,7 @@
 
 pub mod language;
 
+use crate::exit_status::ExitStatus;
 use model::message::Message;
 use report::lang::{Lang, english};
 use report::plot::CharacterSet;
@@ -105,25 +106,33 @@ pub fn os_error_text(error: &impl ToString) -> String {
 }
 
 /// Reason why a command failed, and a hint on how to correct it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
     pub message: String,
     pub hint: Option<String>,
+    pub status: ExitStatus,
 }
 
 impl CommandError {
     pub fn new(what: impl Into<String>) -> CommandError {
-        CommandError { message: what.into(), hint: None }
+        CommandError { message: what.into(), hint: None, status: ExitStatus::Failed }
+    }
+
+    /// Error in the command line or in the environment.
+    pub fn usage(what: impl Into<String>) -> CommandError {
+        CommandError { status: ExitStatus::Incomplete, ..CommandError::new(what) }
     }
 
     pub fn with_hint(self, hint: impl Into<String>) -> CommandError {
         CommandError { hint: Some(hint.into()), ..self }
     }
 
-    pub fn print(&self, terminal: &Terminal) {
+    /// Prints the error and returns the exit status.
+    pub fn print(&self, terminal: &Terminal) -> ExitStatus {
         terminal.error(&self.message);
         if let Some(hint) = &self.hint {
             terminal.hint(hint);
         }
+        self.status
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::diagnostics;
+use crate::exit_status::ExitStatus;
 use crate::report::html_shell;
 use crate::run_report;
 use crate::run_result::stored::{self, StoredRun};
@@ -23,7 +24,6 @@ use report::lang::{self, Lang};
 use report::page::Page;
 use report::say;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use store::Run;
 
 /// Compare runs with BASE: differences in setup, and changes in results with 95 % confidence intervals. With BASE alone,
@@ -66,27 +66,17 @@ pub enum OutputFormat {
     Html,
 }
 
-/// Exit status if runs cannot be read.
-const FAILED: u8 = 1;
-/// Exit status for a user's mistake.
-const USAGE_ERROR: u8 = 2;
-/// Exit status if a condition is met. Violated objectives have the same status.
-const CONDITION_MET: u8 = 99;
-
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno compare");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    run(&args).unwrap_or_else(|error| {
-        error.print(&Terminal { program: "pgdyno compare".to_owned() });
-        ExitCode::from(FAILED)
-    })
+    run(&args).unwrap_or_else(|error| error.print(&Terminal { program: "pgdyno compare".to_owned() }))
 }
 
-fn run(args: &Args) -> Result<ExitCode, CommandError> {
+fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let find = |run: &String| store::find(&args.dir, run).map_err(|it| CommandError::new(it.to_string()));
     let paths: Vec<PathBuf> =
@@ -101,22 +91,24 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         Ok(it) => it,
         Err(all) => {
             err!("{}", diagnostics::render(&all, diagnostics::use_colour(), lang));
-            return Ok(ExitCode::from(USAGE_ERROR));
+            return Ok(ExitStatus::Incomplete);
         }
     };
     let page = |lang: &Lang| report::comparison::page(&comparison, lang);
     print(&render(&page, args.format, lang, &ComparisonDocument { comparison: &comparison }), args.format);
-    let read_status = if compared.unreadable.is_empty() { 0 } else { FAILED };
-    Ok(ExitCode::from(status(&comparison, args.strict).max(read_status)))
+    let unread = compared.unreadable.iter().map(|_| ExitStatus::Incomplete);
+    Ok(ExitStatus::first_of(unread.chain(condition_statuses(&comparison, args.strict))))
 }
 
-fn status(comparison: &Comparison, strict: bool) -> u8 {
-    let fails = |result: &comparison::ConditionResult| match result.outcome {
-        ConditionOutcome::Yes => true,
-        ConditionOutcome::No => false,
-        ConditionOutcome::Unknown | ConditionOutcome::Absent => strict,
-    };
-    if comparison.runs.iter().flat_map(|it| &it.conditions).any(fails) { CONDITION_MET } else { 0 }
+/// Statuses of the conditions. An undecided condition counts only if `strict` is set, because more trials would decide
+/// it. A condition on a figure that no trial has is never decided.
+fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<Item = ExitStatus> {
+    comparison.runs.iter().flat_map(|it| &it.conditions).map(move |result| match result.outcome {
+        ConditionOutcome::Yes => ExitStatus::Violated,
+        ConditionOutcome::Unknown | ConditionOutcome::Absent if strict => ExitStatus::Violated,
+        ConditionOutcome::Absent => ExitStatus::NoAnswer,
+        ConditionOutcome::No | ConditionOutcome::Unknown => ExitStatus::Success,
+    })
 }
 
 /// Comparison options as given on the command line.

@@ -9,6 +9,7 @@ use crate::bench::{self, prepare};
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
+use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
 use crate::signals::Signals;
 use crate::terminal;
@@ -29,7 +30,6 @@ use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Start a temporary PostgreSQL server, run a closed-loop and an open-loop test, and stop it
@@ -58,11 +58,6 @@ struct Args {
     language: LanguageArgs,
 }
 
-/// Exit status if the command fails.
-const FAILED: u8 = 1;
-/// Exit status if the demo was interrupted, or if a measurement is invalid under `--strict`.
-const ABORTED: u8 = 3;
-
 /// Clients of the closed measurement: enough to make the server the limit, rather than the connection to it.
 const CLIENTS: u32 = 8;
 /// In-flight cap of the open measurement.
@@ -71,20 +66,17 @@ const IN_FLIGHT: u32 = 64;
 const LOAD_SHARE: f64 = 0.5;
 
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno demo");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
     let terminal = Terminal { program: "pgdyno demo".to_owned() };
-    run(&args, &terminal).unwrap_or_else(|error| {
-        error.print(&terminal);
-        ExitCode::from(FAILED)
-    })
+    run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
 }
 
-fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let search = InstallationSearch::from_environment(args.pg_bin.clone(), args.pg_version);
     let print_download = |major: u32| errln!("{}", say!(lang, "demo-downloading", major = major.to_string()));
@@ -133,9 +125,12 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
         write_summary(&args.out, &format!("demo-{when}-open.json"), &open.summary, lang)?;
     }
     postgres.stop(&mut supervisor).map_err(failed)?;
-    let complete = open.as_ref().is_some_and(|it| it.complete);
-    let valid = closed.summary.validity.valid && open.as_ref().is_none_or(|it| it.summary.validity.valid);
-    Ok(if complete && (valid || !args.strict) { ExitCode::SUCCESS } else { ExitCode::from(ABORTED) })
+    let measured = [Some(&closed), open.as_ref()];
+    let statuses = measured.map(|result| match result {
+        Some(result) if result.complete => bench::validity_status(&result.summary, args.strict),
+        _ => ExitStatus::Incomplete,
+    });
+    Ok(ExitStatus::first_of(statuses))
 }
 
 fn connect(postgres: &Postgres, installation: &Installation) -> Result<ConnectedServer, CommandError> {

@@ -9,6 +9,7 @@ pub use document::DoctorDocument;
 
 use crate::cli::Terminal;
 use crate::cli::language::LanguageArgs;
+use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::Parser;
 use document::{DriverSupport, LimitSupport, ProgramInfo, ServerInstallation, TimerJitterFigures};
@@ -26,7 +27,6 @@ use stack::limits::{self, Limit, UnappliedLimit, UnappliedReason};
 use stack::supervisor::scratch;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// List the capabilities of this machine, and what each missing one is needed for
@@ -86,7 +86,7 @@ struct MachineReport {
 }
 
 /// Runs the command. The exit status is 1 if there is no server to start.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno doctor");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
@@ -94,17 +94,14 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let lang = match args.language.lang() {
         Ok(lang) => lang,
-        Err(error) => {
-            error.print(&Terminal { program: "pgdyno doctor".to_owned() });
-            return ExitCode::from(2);
-        }
+        Err(error) => return error.print(&Terminal { program: "pgdyno doctor".to_owned() }),
     };
     let found = MachineReport::inspect(args.pg_bin);
     match args.json {
         true => terminal::json(&to_json(&found.document())),
         false => outln!("{}", found.text(lang).trim_end()),
     }
-    if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if found.servers.is_empty() { ExitStatus::Failed } else { ExitStatus::Success }
 }
 
 impl MachineReport {

@@ -6,6 +6,7 @@ pub use json::ExportDocument;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{Terminal, os_error_text};
+use crate::exit_status::ExitStatus;
 use crate::runs;
 use crate::terminal;
 use base64::Engine;
@@ -21,7 +22,6 @@ use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use store::{Run, TrialRecord};
 
 /// Export a run to files for other programs
@@ -52,7 +52,7 @@ enum Format {
 }
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno export");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
@@ -61,21 +61,18 @@ pub fn main(args: &[String]) -> ExitCode {
     let terminal = Terminal { program: "pgdyno export".to_owned() };
     let lang = match args.language.lang() {
         Ok(lang) => lang,
-        Err(error) => {
-            error.print(&terminal);
-            return ExitCode::from(2);
-        }
+        Err(error) => return error.print(&terminal),
     };
     match export(&args, lang) {
         Ok(written) => {
             for path in written {
                 outln!("{}", path.display());
             }
-            ExitCode::SUCCESS
+            ExitStatus::Success
         }
         Err(error) => {
             terminal.error(&error.to_string());
-            ExitCode::FAILURE
+            ExitStatus::Failed
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::compare::{OutputFormat, print, render, source};
+use crate::exit_status::ExitStatus;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
@@ -17,7 +18,6 @@ use report::json_document::HistoryDocument;
 use report::lang::Lang;
 use report::say;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Show the runs of an experiment over time, and where the results changed
 #[derive(Clone, Debug, Parser)]
@@ -39,18 +39,15 @@ struct Args {
 const SEED: u64 = 42;
 
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno history");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
     match show(&args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error.print(&Terminal { program: "pgdyno history".to_owned() });
-            ExitCode::FAILURE
-        }
+        Ok(()) => ExitStatus::Success,
+        Err(error) => error.print(&Terminal { program: "pgdyno history".to_owned() }),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::{Parser, ValueEnum};
 use report::lang::Lang;
@@ -9,7 +10,6 @@ use report::say;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Write a commented experiment file as a template; never overwrites a file
 #[derive(Clone, Debug, Parser)]
@@ -40,18 +40,15 @@ fn template(find: Option<InitGoal>) -> &'static str {
 }
 
 /// Runs the command. The exit status is 1 if the file exists or cannot be written.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno init");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
     match write(&args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error.print(&Terminal { program: "pgdyno init".to_owned() });
-            ExitCode::FAILURE
-        }
+        Ok(()) => ExitStatus::Success,
+        Err(error) => error.print(&Terminal { program: "pgdyno init".to_owned() }),
     }
 }
 

@@ -15,6 +15,7 @@ mod connect_commands;
 mod demo;
 mod diagnostics;
 mod doctor;
+mod exit_status;
 mod export;
 mod files;
 mod history;
@@ -116,11 +117,11 @@ fn main() -> ExitCode {
     let path = args.next().unwrap_or_default();
     if Path::new(&path).file_stem().is_some_and(|it| it == "pgbench") {
         let rest: Vec<String> = args.collect();
-        return terminal::finish(bench::main("pgbench", &rest));
+        return terminal::finish(bench::main("pgbench", &rest)).into();
     }
     let command = match Args::try_parse() {
         Ok(it) => it.command,
-        Err(error) => return terminal::finish(terminal::usage(&error)),
+        Err(error) => return terminal::finish(terminal::usage(&error)).into(),
     };
     terminal::finish(match command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
@@ -139,6 +140,7 @@ fn main() -> ExitCode {
         Command::Schedule(it) => schedule::main(&it.args),
         Command::Demo(it) => demo::main(&it.args),
         Command::Doctor(it) => doctor::main(&it.args),
-        Command::Keeper => stack::supervisor::keeper::main(),
+        Command::Keeper => return stack::supervisor::keeper::main(),
     })
+    .into()
 }

@@ -57,6 +57,6 @@ fn parse(text: &str, context: &RuleContext, lang: &Lang) -> Result<Rule, Command
     parse_rule(text, context).map(|parsed| parsed.rule).map_err(|diagnostic| {
         let column = (diagnostic.offset + 1).to_string();
         let error = say!(lang, "runs-rule-error", rule = text, column, found = diagnostic.found);
-        CommandError::new(error).with_hint(say!(lang, "runs-rule-hint", hint = diagnostic.hint))
+        CommandError::usage(error).with_hint(say!(lang, "runs-rule-hint", hint = diagnostic.hint))
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
 use crate::run_result;
 use crate::runs::DIRECTORY;
@@ -19,7 +20,6 @@ use std::fs::metadata;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Write the report of a run, for people or for other programs
 #[derive(Clone, Debug, Parser)]
@@ -50,18 +50,15 @@ enum ReportFormat {
 }
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno report");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
     match write(&args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error.print(&Terminal { program: "pgdyno report".to_owned() });
-            ExitCode::FAILURE
-        }
+        Ok(()) => ExitStatus::Success,
+        Err(error) => error.print(&Terminal { program: "pgdyno report".to_owned() }),
     }
 }
 

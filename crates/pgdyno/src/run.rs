@@ -6,6 +6,7 @@ mod fault_injection;
 mod feeds;
 pub mod known_nodes;
 pub mod observer;
+mod outcome;
 pub mod plans;
 pub mod request;
 mod screen;
@@ -19,6 +20,7 @@ use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::connect_commands;
+use crate::exit_status::ExitStatus;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::run_report::RunReport;
 use crate::serve::Server;
@@ -34,9 +36,8 @@ use known_nodes::KnownNodes;
 use model::fact::Fact;
 use model::feed_coverage::FeedCoverage;
 use model::message::Message;
-use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
-use model::search::{SearchStep, StepPurpose, StepResult};
+use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
@@ -46,7 +47,6 @@ use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -92,30 +92,18 @@ struct Args {
     prometheus: Scraped,
 }
 
-/// Exit status if the run could not start, or if nothing was measured.
-const FAILED: u8 = 1;
-/// Exit status if a trial failed, or if the run was interrupted.
-const ERRORS: u8 = 2;
-/// Exit status if a trial is invalid under `--strict`.
-const INVALID: u8 = 3;
-/// Exit status if an objective is violated; k6 uses the same one.
-const OBJECTIVE_BROKEN: u8 = 99;
-
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno run");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
     let terminal = Terminal { program: "pgdyno run".to_owned() };
-    run(&args).unwrap_or_else(|error| {
-        error.print(&terminal);
-        ExitCode::from(FAILED)
-    })
+    run(&args).unwrap_or_else(|error| error.print(&terminal))
 }
 
-fn run(args: &Args) -> Result<ExitCode, CommandError> {
+fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let run_request = match request::read_request(args, lang)? {
         Ok(request) => request,
@@ -151,12 +139,11 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         known_nodes: completed::known_nodes(before),
         address_changes: Vec::new(),
         changed_node: None,
-        ended: Vec::new(),
         unavailable: BTreeMap::new(),
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed, writer, interrupted, display: show, ended, changed_node, .. } = bench;
+    let Runner { test_bed, writer, interrupted, display: show, changed_node, .. } = bench;
     drop(test_bed);
     let store_error = writer.error().map(store_error_text);
     let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
@@ -179,11 +166,12 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     show.print_end(&path, stop_reason.as_deref());
     // Dropping the display flushes it, so that all its output precedes the result.
     drop(show);
-    RunReport::from_file(&path)?.print(args.json, lang);
+    let report = RunReport::from_file(&path)?;
+    report.print(args.json, lang);
     if let Some(live) = live {
         live.finish();
     }
-    Ok(ExitCode::from(exit_status(args.strict, status, &ended)))
+    Ok(outcome::exit_status(report.result(), args.strict))
 }
 
 /// State of a whole run.
@@ -202,7 +190,6 @@ struct Runner {
     address_changes: Vec<Message>,
     /// Message about a node that is not the one that earlier trials measured. `Some` ends the run.
     changed_node: Option<String>,
-    ended: Vec<EndedTrial>,
     /// Reason why a cell's component is unavailable, by cell.
     unavailable: BTreeMap<usize, String>,
     /// Feed coverage that is already known.
@@ -212,19 +199,13 @@ struct Runner {
 /// Inputs that determine the coverage of feeds: the feeds, the data and the server's memory limit.
 type FeedKey = (Vec<Feed>, Option<Dataset>, Option<u64>);
 
-/// Facts about a completed trial that determine the exit status.
+/// Facts about a completed trial that the display shows.
 #[derive(Clone, Debug)]
 struct EndedTrial {
     status: RunStatus,
     reason: Option<String>,
     /// Stop rule that ended the trial.
     fired: Option<StopEvent>,
-    /// True if the trial has results to show.
-    measured: bool,
-    valid: bool,
-    objective_broken: bool,
-    /// True if no transaction succeeded, although some were due.
-    none_succeeded: bool,
 }
 
 /// One trial to measure.
@@ -318,7 +299,7 @@ impl Runner {
         for fact in facts.chain(reaches.into_iter().map(Fact::FeedCoverage)) {
             self.writer.fact(Some(id), fact);
         }
-        let (mut ended, end, step_result) = match ready {
+        let (ended, end, step_result) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
             Err(_) if self.interrupted.load(Ordering::Relaxed) => {
                 setup_failed(&SetupError::Stopped, self.lang)
@@ -330,17 +311,11 @@ impl Runner {
         let nothing =
             || task.step.clone().filter(|_| broke_off).map(|it| StepResult::from_failed_trial(it, reason()));
         let step_result = step_result.or_else(nothing);
-        if let Some(step) = &task.step {
-            // A search overloads the system on purpose, and handles a late generator itself.
-            ended.objective_broken &= matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak);
-            ended.valid = true;
-        }
         self.display.end_trial(&ended, step_result.as_ref());
         if let Some(endpoint) = &self.endpoint {
             endpoint.end_trial(ended.status.name());
         }
         self.writer.end_trial(id, end);
-        self.ended.push(ended);
         step_result
     }
 
@@ -437,7 +412,6 @@ impl Runner {
         let fails =
             |it: &String| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
         let nothing = trial_failure::nothing_succeeded(&summary).as_ref().and_then(fails);
-        let without_success = nothing.is_some();
         // If nothing succeeded, that is the reason, and aborted clients are a consequence. A script that cannot
         // continue is not a limit of the system, whatever the stop rules report.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
@@ -457,8 +431,6 @@ impl Runner {
         if status == RunStatus::Complete && step.is_none_or(|it| it.perturbation.is_none()) {
             self.explain(setup, seed, id);
         }
-        let valid = summary.validity.valid;
-        let broken = objectives.iter().any(|it| it.verdict == ObjectiveVerdict::Violated);
         let end = TrialEnd {
             outcome: RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() },
             summary: Some(serde_json::to_value(&summary).expect("plain data can be serialised")),
@@ -467,19 +439,7 @@ impl Runner {
         };
         // An interrupted or failed trial yields no result.
         let step_result = step_result.filter(|_| matches!(status, RunStatus::Complete | RunStatus::Stopped));
-        (
-            EndedTrial {
-                status,
-                reason,
-                fired,
-                measured: true,
-                valid,
-                objective_broken: broken,
-                none_succeeded: without_success,
-            },
-            end,
-            step_result,
-        )
+        (EndedTrial { status, reason, fired }, end, step_result)
     }
 }
 
@@ -515,31 +475,8 @@ fn setup_failed(error: &SetupError, lang: &Lang) -> (EndedTrial, TrialEnd, Optio
     let reason = (status != RunStatus::Interrupted).then(|| error.text(lang));
     let outcome = RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() };
     let end = TrialEnd { outcome, summary: None, valid: None, measurement: None };
-    let ended = EndedTrial {
-        status,
-        reason,
-        fired: None,
-        measured: false,
-        valid: true,
-        objective_broken: false,
-        none_succeeded: false,
-    };
+    let ended = EndedTrial { status, reason, fired: None };
     (ended, end, None)
-}
-
-fn exit_status(strict: bool, status: RunStatus, trials: &[EndedTrial]) -> u8 {
-    let any = |of: fn(&EndedTrial) -> bool| trials.iter().any(of);
-    if !any(|it| it.measured) {
-        FAILED
-    } else if status != RunStatus::Complete || any(|it| it.status == RunStatus::Failed || it.none_succeeded) {
-        ERRORS
-    } else if strict && any(|it| !it.valid) {
-        INVALID
-    } else if any(|it| it.objective_broken) {
-        OBJECTIVE_BROKEN
-    } else {
-        0
-    }
 }
 
 fn store_error_text(error: &store::WriteError) -> String {

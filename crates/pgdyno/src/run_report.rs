@@ -26,6 +26,10 @@ impl RunReport {
         run_result::from_file(path).map(RunReport)
     }
 
+    pub fn result(&self) -> &RunResult {
+        &self.0
+    }
+
     /// Text for standard output.
     pub fn text(&self, lang: &Lang) -> String {
         let RunReport(account) = self;

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::exit_status::ExitStatus;
 use crate::replay;
 use crate::run_report::RunReport;
 use crate::terminal;
@@ -12,7 +13,6 @@ use report::say;
 use report::terminal::sanitise_line;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use store::{Run, RunEntry, RunHeader, State, TrialRecord};
 
 /// List, show and remove stored runs; without a command, list them
@@ -62,18 +62,15 @@ enum Command {
 pub const DIRECTORY: &str = "runs";
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno runs");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
     match run(&args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error.print(&terminal());
-            ExitCode::FAILURE
-        }
+        Ok(()) => ExitStatus::Success,
+        Err(error) => error.print(&terminal()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{self, Terminal};
+use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals};
@@ -13,7 +14,6 @@ use report::preview::{self, SchedulePreview};
 use report::say;
 use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 
 /// Preview a schedule: number of arrivals, duration and rates
 #[derive(Clone, Debug, Parser)]
@@ -56,7 +56,7 @@ const EXACT_COUNT_MAX: f64 = 1e7;
 
 /// Runs the command. The exit status is 2 for wrong arguments or a wrong schedule, and 1 if the output cannot be
 /// written.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno schedule");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
@@ -65,20 +65,17 @@ pub fn main(args: &[String]) -> ExitCode {
     let terminal = Terminal { program: "pgdyno schedule".to_owned() };
     let lang = match args.language.lang() {
         Ok(lang) => lang,
-        Err(error) => {
-            error.print(&terminal);
-            return ExitCode::from(2);
-        }
+        Err(error) => return error.print(&terminal),
     };
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
         Err(diagnostics) => {
             terminal.error(&format!("{}\n{diagnostics}", say!(lang, "schedule-invalid")));
-            return ExitCode::from(2);
+            return ExitStatus::Incomplete;
         }
     };
     terminal::stream(|out| print(&args, &curve, lang, &mut BufWriter::new(out)));
-    ExitCode::SUCCESS
+    ExitStatus::Success
 }
 
 fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! `pgdyno schema`: prints the JSON Schema of experiment files and of the JSON documents that pgdyno prints
 
 use crate::doctor::DoctorDocument;
+use crate::exit_status::ExitStatus;
 use crate::export::ExportDocument;
 use crate::serve::RunListDocument;
 use crate::stack_command::StackDocument;
@@ -14,7 +15,6 @@ use report::json_document::{
     ScheduleDocument, schema,
 };
 use serde_json::Value;
-use std::process::ExitCode;
 
 /// Name and schema of a document.
 type SchemaEntry = (&'static str, fn() -> Value);
@@ -50,7 +50,7 @@ struct Args {
 }
 
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno schema");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(args) => args,
@@ -58,5 +58,5 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let (_, schema) = SCHEMAS.iter().find(|it| it.0 == args.document).expect("clap accepts only these names");
     terminal::json(&format!("{:#}\n", schema()));
-    ExitCode::SUCCESS
+    ExitStatus::Success
 }

@@ -12,6 +12,7 @@ mod snapshot;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::exit_status::ExitStatus;
 use crate::http_server::guard::{self, Guard};
 use crate::http_server::server;
 use crate::runs::DIRECTORY;
@@ -27,7 +28,7 @@ use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 const TOKEN_LENGTH_MIN: usize = 16;
 
 /// Runs the command until it is interrupted.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno serve");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
@@ -70,8 +71,7 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let terminal = Terminal { program: "pgdyno serve".to_owned() };
     let Err(error) = serve(&args, &terminal);
-    error.print(&terminal);
-    ExitCode::FAILURE
+    error.print(&terminal)
 }
 
 /// Serves until the process ends.

@@ -7,6 +7,7 @@ mod status;
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{ArgumentError, CommandError, Terminal, os_error_text};
+use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use directory::StackDirectory;
@@ -28,7 +29,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -97,30 +98,23 @@ struct Down {
     which: String,
 }
 
-/// Exit status if the stack cannot be started, or if none is running.
-const FAILED: u8 = 1;
-/// Exit status if a node has ended.
-const NODE_ENDED: u8 = 2;
 /// Timeout of a query. A running holder answers at once.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of log lines shown after a failure.
 const LOG_LINES: usize = 12;
 
 /// Runs the command.
-pub fn main(args: &[String]) -> ExitCode {
+pub fn main(args: &[String]) -> ExitStatus {
     let name = std::iter::once("pgdyno stack");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
     let terminal = Terminal { program: "pgdyno stack".to_owned() };
-    run(&args, &terminal).unwrap_or_else(|error| {
-        error.print(&terminal);
-        ExitCode::from(FAILED)
-    })
+    run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
 }
 
-fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     match &args.command {
         StackCommand::Up(args) => up(args, lang),
@@ -130,7 +124,7 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
     }
 }
 
-fn up(args: &Up, lang: &'static Lang) -> Result<ExitCode, CommandError> {
+fn up(args: &Up, lang: &'static Lang) -> Result<ExitStatus, CommandError> {
     let plan = match check::read(&args.file, &args.set, args.quick) {
         Ok(plan) => plan,
         Err(error) => return Ok(error.print("pgdyno stack", lang)),
@@ -162,7 +156,7 @@ fn up(args: &Up, lang: &'static Lang) -> Result<ExitCode, CommandError> {
         out!("{}", stack.render(lang));
         outln!("\n{}", say!(lang, "stack-how-to-stop", name));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }
 
 fn user_directory(lang: &Lang) -> Result<StackDirectory, CommandError> {
@@ -215,7 +209,9 @@ fn start(
                 return Ok(stack);
             }
             // The holder exits now, which ends this loop.
-            Ok(StartMessage::Failed(message, hint)) => failure = Some(CommandError { message, hint }),
+            Ok(StartMessage::Failed(message, hint)) => {
+                failure = Some(CommandError { hint, ..CommandError::new(message) });
+            }
             Err(_) => break,
         }
     }
@@ -233,7 +229,7 @@ fn start(
     Err(CommandError::new(message))
 }
 
-fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, CommandError> {
+fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, CommandError> {
     let (found, silent) = query(&user_directory(lang)?, args.which.as_deref(), StackQuery::Status);
     if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
         return Err(not_found(which, lang));
@@ -248,10 +244,10 @@ fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, C
     }
     silent.iter().for_each(|name| terminal.warning(&say!(lang, "stack-silent", name)));
     let is_healthy = silent.is_empty() && all.iter().all(|stack| stack.is_healthy());
-    Ok(if is_healthy { ExitCode::SUCCESS } else { ExitCode::from(NODE_ENDED) })
+    Ok(if is_healthy { ExitStatus::Success } else { ExitStatus::Incomplete })
 }
 
-fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, CommandError> {
+fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, CommandError> {
     let place = user_directory(lang)?;
     let (found, silent) = query(&place, Some(which), StackQuery::Down);
     if found.is_empty() && silent.is_empty() {
@@ -263,7 +259,7 @@ fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, Comma
     }
     place.names();
     match silent.first() {
-        None => Ok(ExitCode::SUCCESS),
+        None => Ok(ExitStatus::Success),
         Some(name) => {
             let log = place.log(name).display().to_string();
             Err(CommandError::new(say!(lang, "stack-silent", name)).with_hint(say!(

@@ -4,9 +4,9 @@
 //! without an error. Any other write error is remembered, so that the work continues and its results are stored.
 //! [`finish`] then reports the error and makes the exit status 1.
 
+use crate::exit_status::ExitStatus;
 use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// First error of writing to standard output.
@@ -76,13 +76,13 @@ pub fn overwrite_line(clear: &'static str, text: &str, end: &'static str) {
 }
 
 /// Prints clap's usage error or help, and returns the exit status.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: &clap::Error) -> ExitStatus {
     let (styled, plain) = (error.render().ansi().to_string(), error.render().to_string());
     match error.use_stderr() {
         true => message(if is_styled(&io::stderr()) { &styled } else { &plain }),
         false => text(if is_styled(&io::stdout()) { &styled } else { &plain }),
     }
-    ExitCode::from(error.exit_code() as u8)
+    if error.use_stderr() { ExitStatus::Incomplete } else { ExitStatus::Success }
 }
 
 /// True if the stream is a terminal that should be coloured.
@@ -90,12 +90,12 @@ fn is_styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
 }
 
-/// Exit status of a program whose work ended with `status`. It is 1 if standard output could not be written.
-pub fn finish(status: ExitCode) -> ExitCode {
+/// Status of a program whose work ended with `status`. Output that could not be written is a failure.
+pub fn finish(status: ExitStatus) -> ExitStatus {
     match WRITE_ERROR.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
             errln!("pgdyno: error: could not write to standard output: {}", crate::cli::os_error_text(error));
-            if status == ExitCode::SUCCESS { ExitCode::FAILURE } else { status }
+            if status == ExitStatus::Success { ExitStatus::Failed } else { status }
         }
         _ => status,
     }

@@ -297,7 +297,7 @@ fn a_hostile_run_does_not_block_others() {
         assert_eq!(status, Some(0), "{err}");
         assert!(!out.is_empty() && err.contains(reason) && err.contains("the run is left out"), "{err}");
         let (status, out, err) = pgdyno_output("compare one two three");
-        assert_eq!(status, Some(1), "{err}");
+        assert_eq!(status, Some(2), "{err}");
         assert!(
             out.contains("three") && err.contains(reason) && err.contains("the run is not compared"),
             "{out}{err}"

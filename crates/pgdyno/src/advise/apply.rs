@@ -7,6 +7,7 @@
 use super::Args;
 use crate::cli::CommandError;
 use crate::connect_commands::shell_quote;
+use crate::exit_status::ExitStatus;
 use crate::run::{self, request};
 use crate::run_result::{self, index_advice};
 use crate::terminal;
@@ -18,7 +19,6 @@ use model::run_result::RunResult;
 use report::lang::Lang;
 use report::say;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use store::{RunOutcome, RunStatus};
 
 /// Number of clients of the closed-loop load that replaces an open-loop one. An open-loop load would deliver the same
@@ -27,7 +27,7 @@ const CLIENTS: u32 = 16;
 /// Maximum length of an experiment's name, in characters.
 const LONGEST: usize = 64;
 
-pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
+pub fn apply(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
     request::check_owner(&path, lang)?;

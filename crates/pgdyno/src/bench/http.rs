@@ -3,9 +3,10 @@
 use super::connect::address_change;
 use super::options::{BenchOptions, HttpOptions, SeedOption};
 use super::ready::{self, BenchTargets};
-use super::{START_FAILED, guard, print_result, run_prepared};
+use super::{guard, print_result, run_prepared, usage_status};
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
+use crate::exit_status::ExitStatus;
 use crate::files;
 use load::Service;
 use load::driver::Address;
@@ -19,7 +20,6 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 use wire::http::{Channel, Event, Host, Method, Request, Retain, TemplatePart, Url, compile};
 use wire::pg::Secret;
@@ -42,7 +42,7 @@ pub fn run(
     options: &BenchOptions,
     http_options: &HttpOptions,
     terminal: &Terminal,
-) -> Result<ExitCode, CommandError> {
+) -> Result<ExitStatus, CommandError> {
     let written = RequestSource {
         method: http_options.method,
         target: &http_options.url.target,
@@ -57,7 +57,7 @@ pub fn run(
         Ok(it) => it,
         Err(diagnostics) => {
             diagnostics.iter().for_each(|it| terminal.error(it));
-            return Ok(ExitCode::from(START_FAILED));
+            return Ok(usage_status(terminal));
         }
     };
     let seed = ready::seed(options.seed, unix_time())?;

@@ -23,7 +23,7 @@ impl LanguageArgs {
     /// Selected language. Errors if the environment names an unknown one.
     pub fn lang(self) -> Result<&'static Lang, CommandError> {
         let environment = std::env::var(VARIABLE).ok();
-        self.resolve(environment.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
+        self.resolve(environment.as_deref()).map_err(|it| CommandError::usage(format!("{VARIABLE}: {it}")))
     }
 
     /// Selected language. `environment` is the value of the variable; an empty text counts as unset.

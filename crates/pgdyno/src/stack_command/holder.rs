@@ -7,6 +7,7 @@ use super::directory::StackDirectory;
 use super::status::{NodeState, NodeStatus, StackState, StackStatus};
 use crate::check;
 use crate::connect_commands;
+use crate::exit_status::ExitStatus;
 use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
@@ -28,7 +29,6 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,24 +74,24 @@ pub enum StackQuery {
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs the holder. Standard input is a socket to the requesting process. Not intended for users.
-pub fn main() -> ExitCode {
+pub fn main() -> ExitStatus {
     let caller = match rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) {
         Ok(it) => UnixStream::from(it),
-        Err(_) => return ExitCode::from(2),
+        Err(_) => return ExitStatus::Incomplete,
     };
     // In its own session, the holder survives the end of the terminal.
     let _ = rustix::process::setsid();
-    let Ok(order) = receive_line::<StackRequest>(&caller) else { return ExitCode::from(2) };
+    let Ok(order) = receive_line::<StackRequest>(&caller) else { return ExitStatus::Incomplete };
     let left =
         PlaceCleanup { place: StackDirectory::from_checked(order.place.clone()), name: order.name.clone() };
     let ended = run(&order, &left.place, &caller);
     // The files are removed before the failure is reported.
     drop(left);
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => ExitStatus::Success,
         Err((error, hint)) => {
             send_line(&caller, &StartMessage::Failed(error, hint));
-            ExitCode::FAILURE
+            ExitStatus::Failed
         }
     }
 }

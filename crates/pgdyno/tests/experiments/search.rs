@@ -32,10 +32,10 @@ fn steps(run: &Run) -> Vec<SearchStep> {
 fn finds_the_capacity_of_the_pool() {
     let workspace = Workspace::new("searched", POOL);
     let ended = workspace.run(&["--json"]);
-    ended.expect(0);
     let document = ended.document();
     let maximum = &document["maxima"][0];
     let answer = &maximum["answer"];
+    ended.expect(if answer["level"].is_null() { 4 } else { 0 });
     // A busy machine may yield a reason instead of an answer, but never too high an answer.
     match answer["level"].as_f64() {
         Some(level) => assert!((15.0..CAPACITY * 1.15).contains(&level), "{answer:#}"),
@@ -76,7 +76,8 @@ fn resumes_an_interrupted_search() {
     let mut resume = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
     resume.args(["run", "--resume", &file, "--json"]).env("TMPDIR", workspace.folder.join("tmp"));
     let ended = super::workspace::RunOutput::run(&mut resume);
-    ended.expect(0);
+    let level = &ended.document()["maxima"][0]["answer"]["level"];
+    ended.expect(if level.is_null() { 4 } else { 0 });
     let run = workspace.stored();
     assert_eq!(run.path().display().to_string(), file, "the resumed run is in the same file");
     assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));

@@ -200,7 +200,7 @@ fn both_drivers_run_sleep_and_shell_commands() {
         let allowed = run(&["--allow-shell"]);
         assert!(allowed.status.success(), "{}", combined_output(&allowed));
         let forbidden = run(&[]);
-        assert_eq!(forbidden.status.code(), Some(1), "{}", combined_output(&forbidden));
+        assert_eq!(forbidden.status.code(), Some(2), "{}", combined_output(&forbidden));
         assert!(combined_output(&forbidden).contains("--allow-shell"), "{}", combined_output(&forbidden));
     }
 }

@@ -1,0 +1,42 @@
+//! Exit statuses, which have the same meaning for all commands
+
+use std::process::ExitCode;
+
+/// Exit status of a command, in the order of precedence: if several apply, the first one is returned.
+///
+/// `docs/exit-statuses.md` is the table for users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitStatus {
+    /// Nothing was done: the command could not start, nothing was measured, or a file could not be read or written.
+    Failed,
+    /// Arguments or files contain mistakes, or the work is incomplete: a trial failed, or the user interrupted it.
+    Incomplete,
+    /// A measurement is invalid, and `--strict` is given.
+    Invalid,
+    /// An objective is violated, a stop rule ended a trial, or a condition of `compare` is met.
+    Violated,
+    /// A question has no answer: a search found no maximum, or an objective could not be judged.
+    NoAnswer,
+    Success,
+}
+
+impl ExitStatus {
+    /// The status to return if all of these apply; success without any.
+    pub fn first_of(all: impl IntoIterator<Item = ExitStatus>) -> ExitStatus {
+        all.into_iter().min().unwrap_or(ExitStatus::Success)
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> ExitCode {
+        ExitCode::from(match status {
+            ExitStatus::Failed => 1,
+            ExitStatus::Incomplete => 2,
+            ExitStatus::Invalid => 3,
+            // k6 uses this status for violated thresholds.
+            ExitStatus::Violated => 99,
+            ExitStatus::NoAnswer => 4,
+            ExitStatus::Success => 0,
+        })
+    }
+}
