@@ -39,9 +39,51 @@ export interface Page {
     title: string;
     question: string;
     answer: Line;
+    /** First screen; absent in comparisons and histories. */
+    overview?: Overview;
     facts: string[];
     sections: Section[];
     words: [string, string][];
+}
+
+/** Short sentence, large figures, a picture and doubts. */
+export interface Overview {
+    summary: Line;
+    figures: { label: string; value: string; detail: string; tone: Tone }[];
+    picture?: Picture;
+    doubts: Line[];
+    more_doubts: string;
+}
+
+export interface Picture {
+    caption: string;
+    plot: Plot;
+}
+
+export type Plot =
+    | { kind: "intervals"; axis: PlotAxis; rows: IntervalRow[] }
+    | { kind: "points"; x: PlotAxis; y: PlotAxis; series: PointSeries[] };
+
+export interface PlotAxis {
+    title: string;
+    unit: Unit;
+    logarithmic: boolean;
+    references: { value: number; text: string; tone: Tone }[];
+}
+
+export interface IntervalRow {
+    label: string;
+    value: number;
+    interval: [number, number] | null;
+    text: string;
+    tone: Tone;
+    baseline: boolean;
+}
+
+export interface PointSeries {
+    label: string;
+    connected: boolean;
+    points: { x: number; y: number; tone: Tone }[];
 }
 
 export interface Section {

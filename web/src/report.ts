@@ -4,6 +4,7 @@ import { button, choice, el } from "./dom";
 import { Numbers } from "./format";
 import type { Doc, Page } from "./page";
 import { redrawInPlace, ReaderState } from "./reader";
+import { overview } from "./overview";
 import { choose, chosen, type Choice } from "./theme";
 import { toneSign } from "./tone";
 import { type Words, words } from "./words";
@@ -81,7 +82,8 @@ export class Report {
                     { class: "head" },
                     el("p", { class: "title" }, page.title),
                     el("h1", { id: "question" }, page.question || page.title),
-                    el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...toneSign(page.answer.tone, say), page.answer.text),
+                    page.overview ? overview(page.overview, context) : el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...toneSign(page.answer.tone, say), page.answer.text),
+                    page.overview && el("p", { class: "details-of-answer" }, page.answer.text),
                     el("ul", { class: "facts-line" }, ...page.facts.map((it) => el("li", {}, it))),
                 ),
                 el("nav", { class: "contents", "aria-label": say("contents") }, el("h2", {}, say("contents")), el("ol", {}, ...contents)),

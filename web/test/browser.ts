@@ -127,6 +127,34 @@ for (const path of process.argv.slice(2)) test(`${basename(path)} follows the ru
 
 test("an hour of seconds is drawn", async () => followsTheRules(written("hour", invented({ points: 3600, trials: 2 }))));
 
+test("the first screen holds the answer, its figures, its picture and its doubts", async () => {
+    const doc = invented({ points: 60 });
+    const { overview } = doc.pages[0] as Page;
+    const path = written("first", doc);
+    await opening(path, { viewport: { width: 1280, height: 800 } }, async (tab) => {
+        for (const part of ["#answer", ".figures", ".picture svg", ".doubts"]) {
+            const box = await tab.locator(part).boundingBox();
+            assert.ok(box && box.height > 0 && box.y + box.height <= 800, `${part}: ${JSON.stringify(box)}`);
+        }
+        assert.equal(await tab.locator(".figure").count(), overview?.figures.length);
+        assert.equal(await tab.locator(".picture .dot").count(), 3);
+        assert.match((await tab.locator(".picture svg").getAttribute("aria-label")) ?? "", /transaction, 10 clients: 4150/);
+    });
+    for (const width of [390, 800, 1280, 1920]) {
+        await opening(path, { viewport: { width, height: 800 } }, async (tab) => {
+            // Texts of the picture neither leave it nor cover each other.
+            const clash = await tab.evaluate(`(() => {
+                const frame = document.querySelector(".picture svg").getBoundingClientRect();
+                const boxes = [...document.querySelectorAll(".picture text")].map((it) => [it.textContent, it.getBoundingClientRect()]);
+                const out = boxes.filter(([, box]) => box.left < frame.left - 1 || box.right > frame.right + 1).map(([text]) => text);
+                const over = boxes.flatMap(([text, a], i) => boxes.slice(i + 1).filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2).map(([other]) => text + " / " + other));
+                return [...out, ...over];
+            })()`);
+            assert.deepEqual(clash, [], `at ${width} pixels`);
+        });
+    }
+});
+
 test("dragging zooms all charts in, and double click, Escape and the button zoom out", async () => {
     await opening(written("zoom", invented({ points: 300 })), DESKTOP, async (tab) => {
         const over = tab.locator("#chart-response .u-over");

@@ -1,7 +1,7 @@
 // Invented Documents in two languages, with every block and hours of points.
 //
 // Their values are random numbers from a seed. They cover blocks and values that the stored real runs lack.
-import type { Block, ChartView, Column, Doc, Line, Mark, Page, TrialData, Unit } from "../src/page";
+import type { Block, ChartView, Column, Doc, Line, Mark, Overview, Page, PlotAxis, TrialData, Unit } from "../src/page";
 import { type Lang, pageWords } from "./vocabulary";
 
 export interface Wish {
@@ -231,8 +231,34 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
             say("Transaction mode delivers 1.97 times as much as session mode: 4 150 transactions per second (95 %: 4 088 to 4 204), valid.", "В режиме транзакций выполняется в 1,97 раза больше, чем в режиме сеансов: 4 150 транзакций в секунду (95 %: от 4 088 до 4 204), достоверно."),
             "good",
         ),
+        overview: overview(say, foreign),
         facts: ["2026-11-21 14:07 UTC", say("seed 42", "зерно 42"), say("12 cells, 36 trials", "12 ячеек, 36 измерений"), say("48 min", "48 мин")],
         sections: blocks.map(([id, en, russian, all]) => ({ id, heading: say(en, russian), blocks: all })),
         words: pageWords(lang),
+    };
+}
+
+/** First screen: a search if the text is hostile, otherwise a comparison. */
+function overview(say: (en: string, ru: string) => string, foreign: string): Overview {
+    const tones = ["good", "doubt", "bad", "plain"] as const;
+    const figures = tones.map((tone) => ({ label: say("Throughput", "Пропускная способность") + foreign, value: `4150/s${foreign}`, detail: say("of 4200 offered", "из 4200") + foreign, tone }));
+    const reference = { value: 0.2, text: `p99 < 200ms${foreign}`, tone: "bad" as const };
+    const axis = (title: string, unit: Unit, references: PlotAxis["references"] = []): PlotAxis => ({ title: title + foreign, unit, logarithmic: unit === "seconds", references });
+    const row = (label: string, value: number, tone: Line["tone"], baseline = false) => ({ label: label + foreign, value, interval: [value * 0.9, value * 1.05] as [number, number], text: `${value}/s`, tone, baseline });
+    const rows = [row("session, 10 clients", 2100, "plain", true), row("transaction, 10 clients", 4150, "good"), row("statement, 100 clients", 980, "bad")];
+    const steps = [[100, 0.02, "good"], [200, 0.05, "good"], [400, 1.2, "bad"], [300, 0.19, "faint"]] as const;
+    const points = steps.map(([x, y, tone]) => ({ x, y, tone }));
+    const searched = foreign !== "";
+    return {
+        summary: line(say("Transaction mode delivers 4150/s: 1.97 times the 2100/s of session mode.", "Режим транзакций: 4150/с, это 1,97 от 2100/с режима сеансов.") + foreign, "good"),
+        figures,
+        picture: {
+            caption: say("Throughput of each cell", "Пропускная способность ячеек") + foreign,
+            plot: searched
+                ? { kind: "points", x: axis("rate", "per_second", [{ value: 300, text: `300/s${foreign}`, tone: "good" }]), y: axis("p99", "seconds", [reference]), series: [{ label: foreign, connected: false, points }, { label: foreign, connected: true, points }] }
+                : { kind: "intervals", axis: axis("throughput", "per_second"), rows },
+        },
+        doubts: [line(say("in 2 of 6 trials: the generator was starved of CPU", "в 2 измерениях из 6: генератору не хватало ЦП") + foreign, "doubt")],
+        more_doubts: say("1 more doubt", "Ещё 1 оговорка"),
     };
 }

@@ -1592,6 +1592,177 @@ answer-trials-valid = { $valid } of { $total } trials are valid
 answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: { $doubts }
 
 
+### Page: first screen: overview-
+
+# Sentences of at most 25 words.
+overview-one = The system delivers { $rate }{ $offered ->
+    [none] {""}
+   *[other] {" "}of { $offered } offered
+ }{ $p99 ->
+    [none] {""}
+   *[other] , with a p99 of { $p99 }
+ }.
+overview-best = { $name } delivers { $rate }, the most of all cells.
+overview-difference = { $name } delivers { $rate }: { $ratio } times the { $base } of { $baseline }.
+overview-no-difference = There is no evidence that { $name } differs from { $baseline } in throughput.
+overview-too-few-trials = Too few trials to detect a difference between { $name } and { $baseline }.
+overview-nothing-comparable = No cell has a throughput that can be compared.
+overview-not-compared = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many transactions failed.
+overview-objectives-violated = { $total ->
+    [1] The objective is violated.
+   *[other] { $count } of { $total } objectives are violated.
+ }
+overview-maximum = { $name ->
+    [none] The system
+   *[other] { $name }
+ } sustains { $at_least ->
+    [true] at least { $level }
+   *[other] { $level }
+ }{ $limit ->
+    [none] {""}
+   *[other] . Limit: { $limit }
+ }.
+overview-no-maximum = { $name ->
+    [none] No maximum was found.
+   *[other] No maximum of { $name } was found.
+ }
+overview-soak-held = { $level } were held for { $duration }; { $moving ->
+    [0] no metric leaks or drifts
+    [one] { $moving } metric leaks or drifts
+   *[other] { $moving } metrics leak or drift
+ }.
+overview-soak-failed = { $level } were not sustained for { $duration }.
+overview-no-loss = { $name ->
+    [none] No
+   *[other] { $name }: no
+ } acknowledged write was lost in { $failovers ->
+    [one] { $failovers } failover
+   *[other] { $failovers } failovers
+ }{ $time ->
+    [none] {""}
+   *[other] ; writes stopped for { $time }
+ }.
+overview-loss = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $lost } of { $written } acknowledged writes were lost in { $failovers ->
+    [one] { $failovers } failover
+   *[other] { $failovers } failovers
+ }.
+overview-loss-unknown = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $failovers ->
+    [one] { $failovers } failover
+   *[other] { $failovers } failovers
+ }; it is not known whether acknowledged writes were lost.
+overview-outage-only = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $failovers ->
+    [one] { $failovers } failover
+   *[other] { $failovers } failovers
+ }{ $time ->
+    [none] {""}
+   *[other] ; writes stopped for { $time }
+ }. Lost writes were not checked.
+
+# Large figures.
+overview-verdict = Verdict
+overview-valid = valid
+overview-doubtful = valid with doubts
+overview-invalid = invalid
+overview-valid-trials = { $valid } of { $total } trials valid
+overview-objective = { $count ->
+    [one] Objective
+   *[other] Objectives
+ }
+overview-met = met
+overview-violated = violated
+overview-undecided = undecided
+overview-all-objectives = all { $total }
+overview-objectives = { $count } of { $total }
+overview-interval = 95 % CI { $low } to { $high }
+overview-ratio = { $ratio } of the baseline{ $low ->
+    [none] {""}
+   *[other] {" "}(95 % CI { $low } to { $high })
+ }
+overview-few-trials = { $count ->
+    [one] { $count } trial: too few to compare
+   *[other] { $count } trials: too few to compare
+ }
+overview-baseline = { $name } (baseline)
+overview-throughput = Throughput
+overview-offered = of { $offered } offered
+overview-p99 = p99 of the response time
+overview-bound = objective: { $objective }
+overview-errors = Errors
+overview-errors-count = { $count ->
+    [0] no failed or dropped arrivals
+    [one] { $count } dropped arrival
+   *[other] { $count } dropped arrivals
+ }
+overview-sustained = Maximum sustained
+overview-p99-holds = Highest p99 at this load
+overview-holds = { $held } of { $total } confirmations met the objectives
+overview-limit-proven = Proven limit
+overview-limit-suspected = Suspected limit
+overview-level = Load
+overview-of-maximum = { $share } of the maximum
+overview-duration = Duration
+overview-held = sustained to the end
+overview-not-held = not sustained
+overview-trends = Leaks and drifts
+overview-trends-of = in { $total ->
+    [one] { $total } metric
+   *[other] { $total } metrics
+ }
+overview-lost-writes = Lost writes
+overview-of-acknowledged = of { $written } acknowledged
+overview-outage = Write outage, median
+overview-at-most = at most { $time }
+overview-failovers = Failovers
+overview-loss-bound = 95 % CI: fewer than { $share } lose writes
+overview-trials = { $count ->
+    [one] in { $count } trial
+   *[other] in { $count } trials
+ }
+overview-control = Positive control
+overview-control-lost = { $count } lost
+overview-control-sees = losses are detected
+overview-control-blind = losses would not have been detected
+
+# Picture.
+overview-response = Response time
+overview-mean = Mean response time
+overview-offered-rate = Offered rate
+overview-fault = fault
+overview-seconds-after-fault = Time since the fault
+overview-caption-quantiles = Response time of { $count ->
+    [one] { $count } arrival
+   *[other] { $count } arrivals
+ }, by quantile
+overview-caption-cells = Throughput of each cell: median of its trials, with the 95 % CI
+overview-caption-medians = Throughput of each cell: median of its trials
+overview-caption-steps = p99 at each of { $count ->
+    [one] { $count } measured load
+   *[other] { $count } measured loads
+ }: sustained or not sustained
+overview-caption-means = Mean response time at each of { $count ->
+    [one] { $count } measured load
+   *[other] { $count } measured loads
+ }: sustained or not sustained
+overview-caption-faults = Successful transactions per second around the fault, in { $count ->
+    [one] { $count } trial
+   *[other] { $count } trials
+ }
+
+overview-more-doubts = { $count ->
+    [one] { $count } more doubt
+   *[other] { $count } more doubts
+ }
+
+
 ### Live display: live-
 
 # Lines about the run.

@@ -1715,6 +1715,171 @@ answer-trials-valid = достоверных измерений: { $valid } из
 answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: { $doubts }
 
 
+### Page: first screen: overview-
+
+# Sentences of at most 25 words.
+overview-one = Система выполняет { $rate }{ $offered ->
+    [none] {""}
+   *[other] {" "}из предложенных { $offered }
+ }{ $p99 ->
+    [none] {""}
+   *[other] , p99 — { $p99 }
+ }.
+overview-best = { $name }: { $rate }, больше всех остальных.
+overview-difference = { $name }: { $rate }, это { $ratio } от { $base } в { $baseline }.
+overview-no-difference = Нет свидетельств, что по пропускной способности { $name } отличается от { $baseline }.
+overview-too-few-trials = Слишком мало измерений, чтобы обнаружить разницу между { $name } и { $baseline }.
+overview-nothing-comparable = Ни у одной ячейки нет пропускной способности, пригодной для сравнения.
+overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они голодали или слишком много ошибок.
+overview-objectives-violated = { $total ->
+    [1] Цель нарушена.
+   *[other] Нарушено целей: { $count } из { $total }.
+ }
+overview-maximum = { $name ->
+    [none] Система
+   *[other] { $name }
+ } выдерживает { $at_least ->
+    [true] не менее: { $level }
+   *[other] { $level }
+ }{ $limit ->
+    [none] {""}
+   *[other] . Узкое место: { $limit }
+ }.
+overview-no-maximum = { $name ->
+    [none] Максимум не найден.
+   *[other] { $name }: максимум не найден.
+ }
+overview-soak-held = Нагрузка выдержана ({ $level }, { $duration }); { $moving ->
+    [0] утечек и дрейфа нет
+    [one] утечка или дрейф: { $moving } показатель
+    [few] утечка или дрейф: { $moving } показателя
+   *[other] утечка или дрейф: { $moving } показателей
+ }.
+overview-soak-failed = Нагрузка не выдержана: { $level }, { $duration }.
+overview-no-loss = { $name ->
+    [none] Ни
+   *[other] { $name }: ни
+ } одна подтверждённая запись не потеряна ({ $failovers ->
+    [one] { $failovers } переключение
+    [few] { $failovers } переключения
+   *[many] { $failovers } переключений
+ }){ $time ->
+    [none] {""}
+   *[other] ; перерыв в записи — { $time }
+ }.
+overview-loss = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }потеряно подтверждённых записей: { $lost } из { $written } ({ $failovers ->
+    [one] { $failovers } переключение
+    [few] { $failovers } переключения
+   *[many] { $failovers } переключений
+ }).
+overview-loss-unknown = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $failovers ->
+    [one] { $failovers } переключение
+    [few] { $failovers } переключения
+   *[many] { $failovers } переключений
+ }; потеряны ли подтверждённые записи, неизвестно.
+overview-outage-only = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $failovers ->
+    [one] { $failovers } переключение
+    [few] { $failovers } переключения
+   *[many] { $failovers } переключений
+ }{ $time ->
+    [none] {""}
+   *[other] ; перерыв в записи — { $time }
+ }. Потери записей не проверялись.
+
+# Large figures.
+overview-verdict = Вердикт
+overview-valid = верно
+overview-doubtful = верно с оговорками
+overview-invalid = недействительно
+overview-valid-trials = верных измерений: { $valid } из { $total }
+overview-objective = { $count ->
+    [one] Цель
+    [few] Цели
+   *[many] Цели
+ }
+overview-met = соблюдены
+overview-violated = нарушены
+overview-undecided = не оценены
+overview-all-objectives = все ({ $total })
+overview-objectives = { $count } из { $total }
+overview-interval = 95 % ДИ от { $low } до { $high }
+overview-ratio = { $ratio } от базы{ $low ->
+    [none] {""}
+   *[other] {" "}(95 % ДИ от { $low } до { $high })
+ }
+overview-few-trials = { $count ->
+    [one] { $count } измерение: мало для сравнения
+    [few] { $count } измерения: мало для сравнения
+   *[many] { $count } измерений: мало для сравнения
+ }
+overview-baseline = { $name } (база)
+overview-throughput = Пропускная способность
+overview-offered = из предложенных { $offered }
+overview-p99 = p99 времени ответа
+overview-bound = цель: { $objective }
+overview-errors = Ошибки
+overview-errors-count = { $count ->
+    [0] нет отказов и сброшенных заявок
+    [one] сброшена { $count } заявка
+    [few] сброшено { $count } заявки
+   *[many] сброшено { $count } заявок
+ }
+overview-sustained = Наибольшая нагрузка
+overview-p99-holds = Наибольший p99 при ней
+overview-holds = цели соблюдены в { $held } проверках из { $total }
+overview-limit-proven = Доказанное узкое место
+overview-limit-suspected = Вероятное узкое место
+overview-level = Нагрузка
+overview-of-maximum = { $share } от максимума
+overview-duration = Длительность
+overview-held = выдержана до конца
+overview-not-held = не выдержана
+overview-trends = Утечки и дрейф
+overview-trends-of = из показателей: { $total }
+overview-lost-writes = Потеряно записей
+overview-of-acknowledged = из { $written } подтверждённых
+overview-outage = Перерыв в записи, медиана
+overview-at-most = не более { $time }
+overview-failovers = Переключения
+overview-loss-bound = 95 % ДИ: потери менее чем в { $share }
+overview-trials = { $count ->
+    [one] в { $count } измерении
+   *[other] в { $count } измерениях
+ }
+overview-control = Положительный контроль
+overview-control-lost = потеряно { $count }
+overview-control-sees = потери обнаруживаются
+overview-control-blind = потери не были бы обнаружены
+
+# Picture.
+overview-response = Время ответа
+overview-mean = Среднее время ответа
+overview-offered-rate = Предложенная нагрузка
+overview-fault = отказ
+overview-seconds-after-fault = Время от отказа
+overview-caption-quantiles = Квантили времени ответа, заявок: { $count }
+overview-caption-cells = Пропускная способность ячеек: медиана измерений и 95 % ДИ
+overview-caption-medians = Пропускная способность ячеек: медиана измерений
+overview-caption-steps = p99 при каждой измеренной нагрузке ({ $count }): выдержана или нет
+overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана или нет
+overview-caption-faults = Успешные транзакции в секунду до и после отказа, измерений: { $count }
+
+overview-more-doubts = { $count ->
+    [one] Ещё { $count } оговорка
+    [few] Ещё { $count } оговорки
+   *[many] Ещё { $count } оговорок
+ }
+
+
 ### Live display: live-
 
 # Строки о прогоне.

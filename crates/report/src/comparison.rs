@@ -49,6 +49,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         title: say!(lang, "compare-title"),
         question: lang.comparison_question(&compared.base.name, if within { &[] } else { &runs }),
         answer: Line { text: answers.join(" "), tone: tone(&compared.runs) },
+        overview: None,
         facts: vec![lang.moment(compared.base.started_ms), lang.seed(compared.seed)],
         sections: sections([
             ("unlike", say!(lang, "compare-heading-confounders"), each(&|run| other_differences(run, lang))),
@@ -80,6 +81,7 @@ pub fn history(history: &RunHistory, lang: &Lang) -> Page {
             text: lang.history_answer(history.runs.len(), change_count, too_few),
             tone: if change_count > 0 { Tone::Doubt } else { Tone::Plain },
         },
+        overview: None,
         facts: vec![lang.seed(history.seed)],
         sections: sections([
             ("changes", say!(lang, "compare-history-heading-changes"), found),

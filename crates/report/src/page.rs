@@ -13,6 +13,7 @@ mod freshness;
 mod heat_map;
 mod maximum;
 mod objectives;
+mod overview;
 mod plateau;
 mod results;
 mod scalability;
@@ -64,6 +65,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         title: account.experiment.name.clone(),
         question: answer::question(&case),
         answer: answer::answer(&case),
+        overview: overview::overview(&case),
         facts: answer::facts(&case),
         sections: sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect(),
         words: script_words(lang),

@@ -3,6 +3,12 @@
 //! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
 //! (SQL, names, server messages) unescaped; each renderer escapes it.
 
+mod overview;
+
+pub use overview::{
+    IntervalRow, LargeFigure, Overview, Picture, Plot, PlotAxis, PlotPoint, PointSeries, ReferenceLine,
+};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +24,9 @@ pub struct Page {
     pub question: String,
     /// The answer in one sentence, with its number, interval and validity.
     pub answer: Line,
+    /// First screen; absent in comparisons and histories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overview: Option<Overview>,
     /// Short phrases about the run: start, seed, duration.
     pub facts: Vec<String>,
     pub sections: Vec<Section>,

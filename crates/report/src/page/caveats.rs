@@ -8,8 +8,13 @@ use model::run_result::TrialResult;
 use model::validity::{Doubt, InvalidReason};
 use std::mem::discriminant;
 
-/// Builds blocks on unapplied limits, excluded trials, doubts about the others, fired stop rules, and notes.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let items = lines(case);
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// Lists unapplied limits, excluded trials, doubts about the others, fired stop rules, and notes.
+pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
     let of = trials().count();
@@ -75,7 +80,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         tone: Tone::Faint,
     };
     items.extend(kinds.iter().map(line));
-    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+    items
 }
 
 /// Groups the limits that were not applied by reason.

@@ -13,6 +13,7 @@ use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 mod failover;
 mod freshness;
 mod invent;
+mod overview;
 mod search;
 
 /// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.

@@ -130,7 +130,7 @@ fn fault_trial() -> FaultInjection {
 }
 
 /// Run with two cells, and a third as their control.
-fn survived() -> RunResult {
+pub fn survived() -> RunResult {
     let mut result = account();
     result.experiment.goal = Goal::Failover;
     result.experiment.cells[2].control_of = Some(0);

@@ -92,7 +92,7 @@ fn maximum() -> Maximum {
     }
 }
 
-fn searched() -> RunResult {
+pub fn searched() -> RunResult {
     let mut result = invent::single_cell_account();
     result.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
     result.maxima = vec![maximum()];

@@ -1,0 +1,119 @@
+//! First screen of a page: figures, picture and doubts
+
+mod failover;
+mod measured;
+mod search;
+
+use super::caveats;
+use super::context::PageContext;
+use crate::say;
+use crate::view::{LargeFigure, Line, Overview, Picture, PlotAxis, ReferenceLine, Tone};
+use model::chart::ChartUnit;
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::plan::Goal;
+
+/// Maximum number of doubts on the first screen.
+const DOUBTS_MAX: usize = 3;
+
+/// Parts of a first screen that depend on the kind of the run.
+struct Answer {
+    summary: String,
+    figures: Vec<LargeFigure>,
+    picture: Option<Picture>,
+}
+
+/// Builds the first screen; `None` while nothing is known. Its tone is that of the whole answer.
+pub fn overview(case: &PageContext<'_>) -> Option<Overview> {
+    let answer = match case.account.experiment.goal {
+        Goal::Failover => failover::answer(case),
+        Goal::Max(_) | Goal::Confirm(_) | Goal::Soak(_) => search::answer(case),
+        Goal::Once | Goal::Sweep(_) => measured::answer(case),
+    }?;
+    let tone = super::answer::answer(case).tone;
+    let mut doubts = caveats::lines(case);
+    doubts.retain(|line| matches!(line.tone, Tone::Bad | Tone::Doubt));
+    let hidden = doubts.len().saturating_sub(DOUBTS_MAX);
+    doubts.truncate(DOUBTS_MAX);
+    let more_doubts = match hidden {
+        0 => String::new(),
+        count => say!(case.lang, "overview-more-doubts", count),
+    };
+    let Answer { summary, figures, picture } = answer;
+    let objectives = objective_sentence(case).map_or(String::new(), |sentence| format!(" {sentence}"));
+    let summary = Line { text: summary + &objectives, tone };
+    Some(Overview { summary, figures, picture, doubts, more_doubts })
+}
+
+/// Sentence on the violated objectives; `None` without any, and in a search, whose steps violate objectives by design.
+fn objective_sentence(case: &PageContext<'_>) -> Option<String> {
+    let all = &case.account.matrix.objectives;
+    let count = all.iter().filter(|summary| summary.violated > 0).count();
+    let searched = case.account.experiment.goal.max_search().is_some();
+    (count > 0 && !searched)
+        .then(|| say!(case.lang, "overview-objectives-violated", count, total = all.len()))
+}
+
+/// Figure on the validity of the trials.
+fn validity(case: &PageContext<'_>) -> LargeFigure {
+    let lang = case.lang;
+    let ended: Vec<_> = case.account.trials.iter().filter(|trial| trial.status.is_some()).collect();
+    let valid = ended.iter().filter(|trial| trial.valid).count();
+    let doubtful = ended.iter().any(|trial| trial.valid && !trial.doubts.is_empty());
+    let (value, tone) = match (valid, doubtful || valid < ended.len()) {
+        (0, _) => (say!(lang, "overview-invalid"), Tone::Bad),
+        (_, true) => (say!(lang, "overview-doubtful"), Tone::Doubt),
+        (_, false) => (say!(lang, "overview-valid"), Tone::Good),
+    };
+    let detail = say!(lang, "overview-valid-trials", valid, total = ended.len());
+    LargeFigure { label: say!(lang, "overview-verdict"), value, detail, tone }
+}
+
+/// Figure on the objectives; `None` without objectives.
+fn objectives(case: &PageContext<'_>) -> Option<LargeFigure> {
+    let (lang, all) = (case.lang, &case.account.matrix.objectives);
+    let first = all.first()?;
+    let violated = all.iter().filter(|summary| summary.violated > 0).count();
+    let unknown = all.iter().filter(|summary| summary.violated == 0 && summary.unknown > 0).count();
+    let (value, tone) = match (violated, unknown) {
+        (0, 0) => (say!(lang, "overview-met"), Tone::Good),
+        (0, _) => (say!(lang, "overview-undecided"), Tone::Doubt),
+        _ => (say!(lang, "overview-violated"), Tone::Bad),
+    };
+    let detail = match (all.len(), violated, unknown) {
+        (1, ..) => first.objective.clone(),
+        (total, 0, 0) => say!(lang, "overview-all-objectives", total),
+        (total, 0, count) | (total, count, _) => say!(lang, "overview-objectives", count, total),
+    };
+    Some(LargeFigure { label: say!(lang, "overview-objective", count = all.len()), value, detail, tone })
+}
+
+/// Rate with its unit.
+fn rate(case: &PageContext<'_>, rate: f64) -> String {
+    case.lang.numbers().three(rate) + &case.lang.numbers().per_second
+}
+
+/// Confidence interval of a rate; empty if unknown.
+fn interval(case: &PageContext<'_>, interval: Option<(f64, f64)>) -> String {
+    interval.map_or(String::new(), |(low, high)| {
+        let [low, high] = [low, high].map(|end| case.lang.numbers().three(end));
+        say!(case.lang, "overview-interval", low, high)
+    })
+}
+
+/// Axis of response times, with the bounds of the objectives whose text `shown` accepts.
+fn time_axis(case: &PageContext<'_>, title: String, shown: impl Fn(&ObjectiveResult) -> bool) -> PlotAxis {
+    let mut references: Vec<ReferenceLine> = Vec::new();
+    let results = case.account.trials.iter().flat_map(|trial| &trial.objectives);
+    for result in results.filter(|result| result.unit == ObjectiveUnit::Seconds && shown(result)) {
+        let violated = result.verdict == ObjectiveVerdict::Violated;
+        let tone = if violated { Tone::Bad } else { Tone::Good };
+        match references.iter_mut().find(|line| line.text == result.objective) {
+            Some(line) if violated => line.tone = Tone::Bad,
+            Some(_) => {}
+            None => {
+                references.push(ReferenceLine { value: result.bound, text: result.objective.clone(), tone });
+            }
+        }
+    }
+    PlotAxis { title, unit: ChartUnit::Seconds, logarithmic: true, references }
+}
