@@ -215,6 +215,8 @@ pub struct TrialResult {
     pub tps: Option<PerSecond>,
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
+    /// Share of the arrivals that did not succeed, 0..=1; `None` without an arrival.
+    pub errors: Option<f64>,
     /// Effects of the injected faults; absent without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault_injection: Option<FaultInjection>,

@@ -209,6 +209,11 @@ impl OutcomeCounts {
         self.ok + self.failed + self.unknown + self.dropped
     }
 
+    /// Share of the arrivals that did not succeed, 0..=1; `None` without an arrival.
+    pub fn error_share(&self) -> Option<f64> {
+        (self.arrivals() > 0).then(|| (self.arrivals() - self.ok) as f64 / self.arrivals() as f64)
+    }
+
     /// Number of arrivals that reached the server, or may have reached it.
     pub fn executed(&self) -> u64 {
         self.ok + self.failed + self.unknown

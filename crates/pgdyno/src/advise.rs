@@ -5,6 +5,7 @@ mod apply;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::exit_status::ExitStatus;
+use crate::run_name;
 use crate::run_result::{self, index_advice};
 use crate::runs::DIRECTORY;
 use crate::terminal;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno advise")]
 struct Args {
-    /// Path, name or beginning of a name, or `last`
+    #[arg(help = run_name::HELP)]
     run: String,
     /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
@@ -46,13 +47,17 @@ pub fn main(args: &[String]) -> ExitStatus {
         if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitStatus::Success) };
     match done {
         Ok(it) => it,
-        Err(error) => error.print(&Terminal { program: "pgdyno advise".to_owned() }),
+        Err(error) => error.print(&terminal()),
     }
+}
+
+fn terminal() -> Terminal {
+    Terminal { program: "pgdyno advise".to_owned() }
 }
 
 fn print_advice(args: &Args) -> Result<(), CommandError> {
     let lang = args.language.lang()?;
-    let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
+    let path = run_name::find(&args.dir, &args.run, &terminal(), lang)?;
     let account = run_result::from_file(&path)?;
     if args.json {
         terminal::json(&to_json(&AdviceDocument { advice: &account.advice }));

@@ -5,6 +5,7 @@ use crate::cli::{CommandError, Terminal};
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::report::html_shell;
+use crate::run_name;
 use crate::run_report;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
@@ -31,7 +32,7 @@ use store::Run;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno compare")]
 struct Args {
-    /// Path, name or beginning of a name, or `last`
+    #[arg(help = run_name::HELP)]
     base: String,
     /// Runs to compare with BASE, each given like BASE
     runs: Vec<String>,
@@ -78,12 +79,12 @@ pub fn main(args: &[String]) -> ExitStatus {
 
 fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let find = |run: &String| store::find(&args.dir, run).map_err(|it| CommandError::new(it.to_string()));
+    let terminal = Terminal { program: "pgdyno compare".to_owned() };
+    let find = |run: &String| run_name::find(&args.dir, run, &terminal, lang);
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
     let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
     let compared = compare_files(&paths, request)?;
-    let terminal = Terminal { program: "pgdyno compare".to_owned() };
     for error in &compared.unreadable {
         terminal.error(&say!(lang, "runs-not-compared", error = &error.message));
     }

@@ -7,6 +7,7 @@ pub use json::ExportDocument;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{Terminal, os_error_text};
 use crate::exit_status::ExitStatus;
+use crate::run_name;
 use crate::runs;
 use crate::terminal;
 use base64::Engine;
@@ -28,7 +29,7 @@ use store::{Run, TrialRecord};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno export")]
 struct Args {
-    /// Path, name or beginning of a name, or `last`
+    #[arg(help = run_name::HELP)]
     run: String,
     /// Format: csv, tables of trials, ticks, failures, samples and events; json, one file; hlog, one HdrHistogram log
     /// per trial with a tag per operation
@@ -63,7 +64,11 @@ pub fn main(args: &[String]) -> ExitStatus {
         Ok(lang) => lang,
         Err(error) => return error.print(&terminal),
     };
-    match export(&args, lang) {
+    let path = match run_name::find(&args.dir, &args.run, &terminal, lang) {
+        Ok(path) => path,
+        Err(error) => return error.print(&terminal),
+    };
+    match export(&args, &path, lang) {
         Ok(written) => {
             for path in written {
                 outln!("{}", path.display());
@@ -79,9 +84,8 @@ pub fn main(args: &[String]) -> ExitStatus {
 
 type ExportResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn export(args: &Args, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
-    let path = store::find(&args.dir, &args.run)?;
-    let run = Run::open(&path)?;
+fn export(args: &Args, path: &Path, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
+    let run = Run::open(path)?;
     create_dir_all(&args.out).map_err(|error| {
         let (path, error) = (args.out.display().to_string(), os_error_text(&error));
         say!(lang, "export-no-directory", path, error)
@@ -90,7 +94,7 @@ fn export(args: &Args, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
     let mut files = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
     match args.format {
         Format::Csv => csv(&run, &mut files)?,
-        Format::Json => files.write_file("json", |to| json::write(&run, &path, to))?,
+        Format::Json => files.write_file("json", |to| json::write(&run, path, to))?,
         Format::Hlog => hlog(&run, &mut files)?,
     }
     Ok(files.written)

@@ -4,6 +4,7 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::compare::{OutputFormat, print, render, source};
 use crate::exit_status::ExitStatus;
+use crate::run_name;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno history")]
 struct Args {
-    /// Name of the experiment [default: experiment of the newest run]
+    /// Name of the experiment, or one of its runs [default: experiment of the newest run]
     experiment: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
@@ -71,18 +72,20 @@ fn show(args: &Args) -> Result<(), CommandError> {
     // The newest runs come first.
     let mut named: Vec<(String, PathBuf)> =
         listed.into_iter().filter_map(|it| Some((it.overview.ok()?.header.name, it.path))).collect();
-    let Some(name) = args.experiment.clone().or_else(|| named.first().map(|it| it.0.clone())) else {
+    let Some(newest) = named.first().map(|it| it.0.clone()) else {
         return Err(CommandError::new(say!(lang, "runs-none", directory)));
     };
-    let mut known: Vec<String> = named.iter().map(|it| it.0.clone()).collect();
-    known.sort();
-    known.dedup();
+    let name = match &args.experiment {
+        None => newest,
+        Some(name) if named.iter().any(|it| it.0 == *name) => name.clone(),
+        Some(run) => {
+            let path = run_name::find(&args.dir, run, &terminal, lang)?;
+            let header = store::Run::open(&path).and_then(|it| it.header());
+            header.map_err(|it| CommandError::new(it.to_string()))?.name
+        }
+    };
     named.retain(|it| it.0 == name);
     named.reverse();
-    if named.is_empty() {
-        return Err(CommandError::new(say!(lang, "runs-none-of-experiment", experiment = &name, directory))
-            .with_hint(say!(lang, "runs-known-experiments", names = known.join(", "))));
-    }
     let mut runs: Vec<LoadedRun> = Vec::new();
     for (_, path) in &named {
         match read(path) {

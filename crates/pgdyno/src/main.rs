@@ -27,6 +27,7 @@ mod prometheus;
 mod replay;
 mod report;
 mod run;
+mod run_name;
 mod run_report;
 mod run_result;
 mod runs;

@@ -4,6 +4,7 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
+use crate::run_name;
 use crate::run_result;
 use crate::runs::DIRECTORY;
 use crate::terminal;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno report")]
 struct Args {
-    /// Path, name or beginning of a name, or `last`
+    #[arg(help = run_name::HELP)]
     run: String,
     /// Format: html, one file with all languages; md, a short page for CI; json, the same page as data; junit, objectives
     /// and trials as test cases
@@ -58,13 +59,17 @@ pub fn main(args: &[String]) -> ExitStatus {
     };
     match write(&args) {
         Ok(()) => ExitStatus::Success,
-        Err(error) => error.print(&Terminal { program: "pgdyno report".to_owned() }),
+        Err(error) => error.print(&terminal()),
     }
+}
+
+fn terminal() -> Terminal {
+    Terminal { program: "pgdyno report".to_owned() }
 }
 
 fn write(args: &Args) -> Result<(), CommandError> {
     let lang = args.language.lang()?;
-    let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
+    let path = run_name::find(&args.dir, &args.run, &terminal(), lang)?;
     let text = render(&path, args.format, lang)?;
     let own = || PathBuf::from(path.file_stem().unwrap_or_default()).with_added_extension("html");
     let out = match (&args.out, args.format) {

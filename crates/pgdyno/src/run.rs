@@ -62,7 +62,7 @@ struct Args {
     /// Experiment file
     #[arg(required_unless_present = "resume")]
     file: Option<PathBuf>,
-    /// Resume an interrupted run: its path, name or beginning of its name
+    /// Resume an interrupted run: path, name, experiment or `last`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["file", "set", "quick"])]
     resume: Option<PathBuf>,
     /// Override a value of the file, such as pooler.size=24; repeatable

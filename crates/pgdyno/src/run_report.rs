@@ -5,7 +5,7 @@
 use crate::cli::CommandError;
 use crate::run_result;
 use crate::terminal;
-use model::run_result::RunResult;
+use model::run_result::{RunResult, TrialResult};
 use report::json_document::{RunDocument, to_json};
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
@@ -38,6 +38,10 @@ impl RunReport {
         let matrix = report::matrix::render(&account.matrix, &account.findings, style(), lang);
         let sizes = report::sizes::text(account, style(), lang);
         format!("{searched}{between}{matrix}{sizes}")
+    }
+
+    pub fn trials(&self) -> &[TrialResult] {
+        &self.0.trials
     }
 
     /// Contents of [`RunReport::text`] and further details.

@@ -164,6 +164,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], stored: StoredTrial) ->
         objectives: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
         tps: summary.as_ref().map(|it| it.total.tps),
         p99: summary.as_ref().and_then(|it| it.total.response.p99),
+        errors: summary.as_ref().and_then(|it| it.total.counts.error_share()),
         fault_injection,
         charts,
         notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),

@@ -4,9 +4,12 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::exit_status::ExitStatus;
 use crate::replay;
+use crate::run_name;
 use crate::run_report::RunReport;
 use crate::terminal;
 use clap::{Parser, Subcommand};
+use model::comparison::Metric;
+use model::run_result::TrialResult;
 use report::json_document::{RunDocument, RunFile, to_json};
 use report::lang::Lang;
 use report::say;
@@ -34,9 +37,9 @@ enum Command {
     List,
     /// Show the results and findings of a run
     Show {
-        /// Path, name or beginning of a name, or `last`
+        #[arg(help = run_name::HELP)]
         run: String,
-        /// Also show the end and the notes of each trial
+        /// Also show the figures, the end and the notes of each trial
         #[arg(long)]
         trials: bool,
         /// Print one JSON document
@@ -45,7 +48,7 @@ enum Command {
     },
     /// Show when other stop rules would have ended the trials of a run
     Stop {
-        /// Path, name or beginning of a name, or `last`
+        #[arg(help = run_name::HELP)]
         run: String,
         /// Stop rule, such as 'net(xx,25,10)'
         #[arg(required = true)]
@@ -80,13 +83,13 @@ fn run(args: &Args) -> Result<(), CommandError> {
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
         Command::List => list(&args.dir, lang).map_err(failed)?,
         Command::Show { run, json: true, .. } => {
-            terminal::json(&data(&args.dir, run).map_err(failed)?);
+            terminal::json(&data(&find(args, run, lang)?).map_err(failed)?);
             return Ok(());
         }
-        Command::Show { run, trials, json: false } => show(&args.dir, run, *trials, lang).map_err(failed)?,
-        Command::Stop { run, rules } => {
-            replay::render(&store::find(&args.dir, run).map_err(failed)?, rules, lang)?
+        Command::Show { run, trials, json: false } => {
+            show(&find(args, run, lang)?, *trials, lang).map_err(failed)?
         }
+        Command::Stop { run, rules } => replay::render(&find(args, run, lang)?, rules, lang)?,
         Command::Remove { name } => {
             let path = store::remove(&args.dir, name).map_err(failed)?;
             say!(lang, "runs-removed", path = path.display().to_string()) + "\n"
@@ -94,6 +97,10 @@ fn run(args: &Args) -> Result<(), CommandError> {
     };
     terminal::text(&text);
     Ok(())
+}
+
+fn find(args: &Args, run: &str, lang: &Lang) -> Result<PathBuf, CommandError> {
+    run_name::find(&args.dir, run, &terminal(), lang)
 }
 
 fn terminal() -> Terminal {
@@ -146,9 +153,8 @@ fn row(entry: &RunEntry, lang: &Lang) -> [String; 6] {
 /// Columns of a label, with the blank after it.
 const LABEL: usize = 11;
 
-fn show(dir: &Path, run: &str, with_trials: bool, lang: &Lang) -> store::Result<String> {
-    let path = store::find(dir, run)?;
-    let run = Run::open(&path)?;
+fn show(path: &Path, with_trials: bool, lang: &Lang) -> store::Result<String> {
+    let run = Run::open(path)?;
     let header = run.header()?;
     let state = run.state()?;
     let mut text = String::new();
@@ -169,7 +175,8 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &Lang) -> store::Result<
     let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
     let versions = format!("pgdyno {}{}", header.pgdyno_version, versions.collect::<String>());
     line(say!(lang, "runs-versions"), &versions);
-    match RunReport::from_file(&path) {
+    let report = RunReport::from_file(path);
+    match &report {
         Ok(report) => {
             text.push('\n');
             text += &report.text(lang);
@@ -180,13 +187,13 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &Lang) -> store::Result<
         }
     }
     if with_trials {
-        text += &trials(&run, lang)?;
+        text += &trials(&run, report.as_ref().map_or(&[], RunReport::trials), lang)?;
     }
     Ok(text)
 }
 
-/// End and notes of each trial.
-fn trials(run: &Run, lang: &Lang) -> store::Result<String> {
+/// Figures, end and notes of each trial. `results` are empty if the run's results cannot be computed.
+fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> store::Result<String> {
     let trials = run.trials()?;
     let mut text = String::new();
     if !trials.is_empty() {
@@ -197,11 +204,17 @@ fn trials(run: &Run, lang: &Lang) -> store::Result<String> {
             say!(lang, "runs-column-status"),
             say!(lang, "runs-column-valid"),
             say!(lang, "runs-column-seconds"),
+            say!(lang, "runs-column-tps"),
+            say!(lang, "runs-column-p99"),
+            say!(lang, "runs-column-errors"),
             say!(lang, "runs-column-setting"),
         ]];
-        rows.extend(trials.iter().map(|record| trial(record, lang)));
+        rows.extend(trials.iter().map(|record| {
+            let result = results.iter().find(|it| it.id == record.id.0);
+            trial(record, result, lang)
+        }));
         text += "\n";
-        text += &table(&rows, &[0, 1, 2, 5]);
+        text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8]);
     }
     let reasons = trials.iter().filter_map(|record| match &record.state {
         State::Ended(end) => end.reason.as_ref().map(|reason| (record.id.0, reason)),
@@ -223,13 +236,12 @@ fn trial_name(id: u32, lang: &Lang) -> String {
 }
 
 /// JSON of a run, its matrix and its findings. Matrix and findings are `null` if they cannot be computed.
-fn data(dir: &Path, run: &str) -> store::Result<String> {
-    let path = store::find(dir, run)?;
-    let run = Run::open(&path)?;
+fn data(path: &Path) -> store::Result<String> {
+    let run = Run::open(path)?;
     let header = run.header()?;
     let how = run.state()?;
-    let report = RunReport::from_file(&path).ok();
-    let file = run_file(&path, &header, &how);
+    let report = RunReport::from_file(path).ok();
+    let file = run_file(path, &header, &how);
     let result = report.as_ref().map_or_else(RunDocument::default, RunReport::document);
     Ok(to_json(&RunDocument { run: Some(file), ..result }))
 }
@@ -254,7 +266,7 @@ pub fn run_file<'a>(path: &'a Path, header: &'a RunHeader, run_state: &'a State)
     }
 }
 
-fn trial(record: &TrialRecord, lang: &Lang) -> [String; 7] {
+fn trial(record: &TrialRecord, result: Option<&TrialResult>, lang: &Lang) -> [String; 10] {
     let label = record.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
     let seconds = match &record.state {
         State::Ended(end) => (end.ended_ms.saturating_sub(record.trial.begun_ms) / 1000).to_string(),
@@ -272,6 +284,9 @@ fn trial(record: &TrialRecord, lang: &Lang) -> [String; 7] {
         state_text(&record.state, lang),
         valid,
         seconds,
+        result.and_then(|it| it.tps).map_or(String::new(), |it| lang.metric_value(Metric::Tps, it.0)),
+        result.and_then(|it| it.p99).map_or(String::new(), |it| lang.time(it)),
+        result.and_then(|it| it.errors).map_or(String::new(), |it| lang.metric_value(Metric::Errors, it)),
         sanitise_line(&label.collect::<Vec<_>>().join(" ")),
     ]
 }

@@ -49,6 +49,7 @@ struct Run {
     max_connections: u32,
     cpu: Option<f64>,
     build: &'static str,
+    experiment: &'static str,
 }
 
 const RUN: Run = Run {
@@ -58,6 +59,7 @@ const RUN: Run = Run {
     max_connections: 100,
     cpu: None,
     build: "15.18",
+    experiment: "book",
 };
 
 const SECONDS: u64 = 8;
@@ -96,7 +98,7 @@ impl Run {
         };
         let cells = vec![Cell { label: Vec::new(), control_of: None, setup }];
         Experiment {
-            name: "book".into(),
+            name: self.experiment.into(),
             seed: 7,
             repeat: self.trials,
             cells,
@@ -108,7 +110,7 @@ impl Run {
     fn write(&self, folder: &Folder) -> String {
         let experiment = self.experiment();
         let header = RunHeader {
-            name: "book".into(),
+            name: self.experiment.into(),
             text: String::new(),
             experiment: serde_json::to_value(&experiment).expect("plain data can be serialised"),
             machine: json!({ "kernel": "6.1" }),
@@ -324,5 +326,65 @@ fn history_reports_the_change() {
         .expect("the text is JSON");
     let changes = document["history"]["series"][0]["changes"].as_array().expect("changes").clone();
     assert!(changes.iter().all(|it| it["point"] == 7), "{changes:?}");
-    assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("experiments with runs: book"));
+    assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("there is no run \"boot\""));
+    // A run's name stands for its experiment.
+    assert!(out(&folder.pgdyno(&["history", "last~3"]), 0).contains("2 changes in 14 runs"));
+}
+
+/// Three runs, of which the first and the last belong to one experiment.
+#[test]
+fn every_command_selects_runs_by_other_names() {
+    let folder = Folder::new("names");
+    let (day, out_dir) = (86_400_000_u64, folder.0.join("out"));
+    let run = |n: u64, experiment| Run { begun_ms: RUN.begun_ms + n * day, experiment, trials: 1, ..RUN };
+    let names = [run(0, "book"), run(1, "bookshop"), run(2, "book")].map(|it| it.write(&folder));
+    let out_dir = out_dir.to_str().expect("the path is ASCII");
+    let selected = |name: &str, expected: usize| format!("{name} is {}, started 2026-11-", names[expected]);
+    // RUN stands for the name.
+    for (name, expected, command) in [
+        ("last", 2, &["runs", "show", "RUN"][..]),
+        ("last~1", 1, &["report", "RUN", "--format", "md"]),
+        ("last~2", 0, &["runs", "show", "RUN", "--json"]),
+        ("book", 2, &["export", "RUN", "--format", "json", "--out", out_dir]),
+        ("book~1", 0, &["compare", &names[1], "RUN"]),
+        ("bookshop", 1, &["compare", "RUN", &names[0]]),
+        ("books", 1, &["advise", "RUN"]),
+        ("book-20261121", 0, &["runs", "stop", "RUN", "net(xx,1,1)"]),
+        ("last~2", 0, &["history", "RUN"]),
+    ] {
+        let words: Vec<&str> = command.iter().map(|it| if *it == "RUN" { name } else { it }).collect();
+        let text = out(&folder.pgdyno(&words), 0);
+        assert!(text.contains(&selected(name, expected)), "{words:?}:\n{text}");
+    }
+    let mut resume = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    let resumed = resume.args(["run", "--resume", "book~1", "--out"]).arg(&folder.0).output();
+    let resumed = out(&resumed.expect("the program can be started"), 1);
+    assert!(resumed.contains(&selected("book~1", 0)), "{resumed}");
+    for (name, expected) in [
+        ("bool", format!("there is no run \"bool\" in {}", folder.0.display())),
+        ("last~3", format!("the newest first: {}, {}, {}", names[2], names[1], names[0])),
+        ("./book", "there is no run \"./book\"".to_owned()),
+        ("boo", format!("several runs' names: {}, {}, {}", names[2], names[1], names[0])),
+        ("book-2026112", format!("several runs' names: {}, {}\n", names[2], names[0])),
+    ] {
+        let text = out(&folder.pgdyno(&["report", name]), 1);
+        assert!(text.contains(&expected), "{name}:\n{text}");
+    }
+    let whole = out(&folder.pgdyno(&["report", &names[1], "--format", "md"]), 0);
+    assert!(!whole.contains(" is book"), "{whole}");
+}
+
+#[test]
+fn trials_are_a_table_of_figures() {
+    let folder = Folder::new("trials");
+    RUN.write(&folder);
+    let text = out(&folder.pgdyno(&["runs", "show", "last", "--trials"]), 0);
+    let table: Vec<Vec<&str>> = text
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .skip_while(|it: &Vec<&str>| it.first() != Some(&"TRIAL"))
+        .collect();
+    assert_eq!(table[0].join(" "), "TRIAL CELL REPEAT STATUS VALID SECONDS TPS P99 ERRORS SETTING");
+    assert_eq!(table[1].join(" "), "1 1 1 complete yes 9 394 10.1 ms 0.000 %");
+    assert!(!text.contains('{'), "{text}");
 }

@@ -198,13 +198,23 @@ fn lists_shows_and_removes_runs() {
     let data: Value = serde_json::from_str(&data).expect("the text is JSON");
     assert_eq!(data["run"]["name"], "book");
     let shown = pgdyno(&["runs", "show", "book", "--trials"], &folder.0).expect("it is there");
-    assert!(shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  SETTING\n"), "{shown}");
-    assert!(shown.contains("    1     1       1  complete  yes          2  size==1\n"), "{shown}");
-    for (args, message, status) in [
-        (["runs", "remove", "book"], "pgdyno runs: error: there is no run \"book\"\n", 1),
-        (["runs", "show", "shop"], "pgdyno runs: error: there is no run \"shop\"\n", 1),
+    assert!(
+        shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  TPS  P99  ERRORS  SETTING\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("    1     1       1  complete  yes          2                    size==1\n"),
+        "{shown}"
+    );
+    let unknown = format!(
+        "pgdyno runs: error: there is no run \"shop\" in {}\npgdyno runs: hint: the runs, the newest first: {name}\n",
+        folder.0.display()
+    );
+    for (args, message) in [
+        (["runs", "remove", "book"], "pgdyno runs: error: there is no run \"book\"\n"),
+        (["runs", "show", "shop"], &unknown),
     ] {
-        assert_eq!(pgdyno(&args, &folder.0), Err((message.to_owned(), status)));
+        assert_eq!(pgdyno(&args, &folder.0), Err((message.to_owned(), 1)));
     }
     assert_eq!(pgdyno(&["runs", "list"], &folder.0), Ok(list), "nothing was removed");
     pgdyno(&["runs", "remove", name], &folder.0).expect("it is there");

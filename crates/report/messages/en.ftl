@@ -501,6 +501,18 @@ doctor-remedy-cgroup = root or a delegated cgroup
 ### Command runs: runs-
 
 runs-none = no runs in { $directory }
+runs-selected = { $text } is { $run }{ $started ->
+    [none] {""}
+   *[other] , started { $started }
+ }
+runs-unknown = there is no run "{ $text }" in { $directory }
+runs-unknown-hint = the runs, the newest first: { $candidates }
+runs-ambiguous = "{ $text }" is the beginning of several runs' names: { $candidates }
+runs-ambiguous-hint = write more of the name
+runs-candidates = { $names }{ $more ->
+    [0] {""}
+   *[other] {" "}and { $more } more
+ }
 # Column headings.
 runs-column-name = NAME
 runs-column-time = WHEN (UTC)
@@ -513,6 +525,9 @@ runs-column-cell = CELL
 runs-column-repeat = REPEAT
 runs-column-valid = VALID
 runs-column-seconds = SECONDS
+runs-column-tps = TPS
+runs-column-p99 = P99
+runs-column-errors = ERRORS
 runs-column-setting = SETTING
 runs-valid = yes
 runs-invalid = no
@@ -543,8 +558,6 @@ runs-not-fired = { $rule } would not have fired
 runs-other-version = { $path } was written by another version of pgdyno: { $error }
 runs-not-compared = { $error }; the run is not compared
 runs-left-out = { $error }; the run is left out
-runs-none-of-experiment = no runs of { $experiment } in { $directory }
-runs-known-experiments = experiments with runs: { $names }
 runs-all-unreadable = no run of { $experiment } in { $directory } can be read
 runs-rule-error = `{ $rule }`, column { $column }: { $found }
 runs-rule-hint = write { $hint }

@@ -556,6 +556,18 @@ doctor-remedy-cgroup = root или делегированная cgroup
 ### Команда runs: runs-
 
 runs-none = в каталоге { $directory } нет прогонов
+runs-selected = { $text }: выбран прогон { $run }{ $started ->
+    [none] {""}
+   *[other] , начат { $started }
+ }
+runs-unknown = в каталоге { $directory } нет прогона "{ $text }"
+runs-unknown-hint = прогоны, сначала новые: { $candidates }
+runs-ambiguous = с "{ $text }" начинаются имена нескольких прогонов: { $candidates }
+runs-ambiguous-hint = укажите больше букв имени
+runs-candidates = { $names }{ $more ->
+    [0] {""}
+   *[other] {" "}и ещё { $more }
+ }
 # Заголовки столбцов.
 runs-column-name = ИМЯ
 runs-column-time = ВРЕМЯ (UTC)
@@ -568,6 +580,9 @@ runs-column-cell = ЯЧЕЙКА
 runs-column-repeat = ПОВТОР
 runs-column-valid = УЧТЕНО
 runs-column-seconds = СЕКУНД
+runs-column-tps = TPS
+runs-column-p99 = P99
+runs-column-errors = ОШИБКИ
 runs-column-setting = НАСТРОЙКА
 runs-valid = да
 runs-invalid = нет
@@ -605,8 +620,6 @@ runs-not-fired = правило { $rule } не сработало бы
 runs-other-version = { $path }: файл записан другой версией pgdyno: { $error }
 runs-not-compared = { $error }; прогон не сравнивается
 runs-left-out = { $error }; прогон пропущен
-runs-none-of-experiment = в каталоге { $directory } нет прогонов эксперимента { $experiment }
-runs-known-experiments = есть прогоны экспериментов: { $names }
 runs-all-unreadable = в каталоге { $directory } ни один прогон эксперимента { $experiment } не читается
 runs-rule-error = `{ $rule }`, столбец { $column }: { $found }
 runs-rule-hint = нужно: { $hint }

@@ -53,8 +53,6 @@ pub enum ErrorCause {
     OutOfWorkBudget,
     /// No file has this name.
     NotFound,
-    /// The name matches several files.
-    Ambiguous { names: Vec<String> },
     /// Another process is writing the file.
     Busy,
 }
@@ -170,7 +168,6 @@ impl fmt::Display for Error {
                 )
             }
             ErrorCause::NotFound => write!(f, "there is no run \"{path}\""),
-            ErrorCause::Ambiguous { names } => write!(f, "\"{path}\" may be {}", names.join(" or ")),
             ErrorCause::Busy => write!(f, "\"{path}\" is being written"),
         }
     }

@@ -8,6 +8,7 @@ mod bounds;
 mod error;
 mod fact;
 mod file;
+mod find;
 mod guard;
 pub mod ledger;
 mod list;
@@ -25,7 +26,8 @@ mod writer;
 
 pub use error::{Error, ErrorCause, FactError, Result};
 pub use file::format_utc;
-pub use list::{RunEntry, RunOverview, find, find_exact, list, remove};
+pub use find::{FindError, FoundRun, find, find_in};
+pub use list::{RunEntry, RunOverview, find_exact, list, remove};
 pub use progress::RunProgress;
 pub use read::{Run, State, TrialRecord};
 pub use record::{

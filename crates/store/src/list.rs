@@ -64,27 +64,6 @@ fn overview(run: &Run) -> Result<RunOverview> {
     Ok(RunOverview { header, cells, trials: run.progress()?.started as usize, state: run.state()? })
 }
 
-/// Finds the file of a run. `run` is `last`, a listed name, an unambiguous prefix of a name, or a path.
-pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
-    let unknown = || Error::new(Path::new(run), ErrorCause::NotFound);
-    if run == "last" {
-        let newest = list(dir)?.into_iter().find(|it| it.overview.is_ok());
-        return newest.map(|it| it.path).ok_or_else(unknown);
-    }
-    if run.contains('/') || run.ends_with(".dyno") {
-        let path = PathBuf::from(run);
-        let inside = dir.join(run);
-        return [path, inside].into_iter().find(|it| it.is_file()).ok_or_else(unknown);
-    }
-    let names: Vec<String> = run_names(dir)?.into_iter().filter(|it| it.starts_with(run)).collect();
-    match names.as_slice() {
-        [name] => Ok(run_path(dir, name)),
-        names if names.iter().any(|it| it == run) => Ok(run_path(dir, run)),
-        [] => Err(unknown()),
-        _ => Err(Error::new(Path::new(run), ErrorCause::Ambiguous { names: names.to_vec() })),
-    }
-}
-
 /// Finds the file of the run with exactly this listed name. No `name` can refer to a file outside of `dir`.
 pub fn find_exact(dir: &Path, name: &str) -> Result<PathBuf> {
     match run_names(dir)?.iter().any(|it| it == name) {
@@ -115,7 +94,7 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
 }
 
 /// Names of the runs in `dir`; only regular files count.
-fn run_names(dir: &Path) -> Result<Vec<String>> {
+pub(crate) fn run_names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -132,7 +111,7 @@ fn run_name(path: &Path) -> Option<String> {
     fits.then(|| path.file_stem()?.to_str().map(str::to_owned)).flatten()
 }
 
-fn run_path(dir: &Path, name: &str) -> PathBuf {
+pub(crate) fn run_path(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}.{EXTENSION}"))
 }
 

@@ -6,7 +6,7 @@ use invent::{RandomRun, TestDirectory, end, header, outcome, read_all, trial};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{ErrorCause, Run, RunStatus};
+use store::{ErrorCause, FindError, Run, RunStatus};
 
 fn write(folder: &Path) -> PathBuf {
     let mut random = RandomRun::new(3);
@@ -126,13 +126,18 @@ fn lists_finds_and_removes_runs_by_exact_name() {
     let expected = [(whole, true), (under_way, true), ("mine", false)].map(|(it, ok)| (it.to_owned(), ok));
     assert_eq!(listed, expected);
 
-    let found = |run: &str| store::find(&dir, run).map_err(|it| it.to_string());
-    assert_eq!(found("whole"), Ok(dir.join(format!("{whole}.dyno"))));
-    assert_eq!(found("last"), found("whole"));
-    assert_eq!(found(path.to_str().unwrap()), Ok(path.clone()));
-    assert_eq!(found("nothing"), Err("there is no run \"nothing\"".to_owned()));
-    assert_eq!(found("link"), Err("there is no run \"link\"".to_owned()));
-    assert_eq!(found(""), Err(format!("\"\" may be mine or {under_way} or {whole}")));
+    let found = |run: &str| store::find(&dir, run).map(|it| (it.path, it.is_exact));
+    let whole_path = dir.join(format!("{whole}.dyno"));
+    assert_eq!(found(path.to_str().unwrap()).unwrap(), (path.clone(), true));
+    assert_eq!(found(whole).unwrap(), (whole_path.clone(), true));
+    for name in ["last", "whole", "whole-2026", "last~0", "whole~0"] {
+        assert_eq!(found(name).unwrap(), (whole_path.clone(), false), "{name}");
+    }
+    for name in ["nothing", "link", "", "last~2", "whole~1", "whole~x", "./nothing", "nothing.dyno"] {
+        let error = found(name).unwrap_err();
+        let FindError::Unknown { candidates } = error else { panic!("{name}: {error:?}") };
+        assert_eq!(candidates, [whole, under_way, "mine"], "{name}");
+    }
 
     let removed = |run: &str| store::remove(&dir, run).map_err(|it| it.to_string());
     for name in ["whole", "note.txt", "../outside", "link", "last", ""] {

@@ -9,6 +9,7 @@ use crate::cli::CommandError;
 use crate::connect_commands::shell_quote;
 use crate::exit_status::ExitStatus;
 use crate::run::{self, request};
+use crate::run_name;
 use crate::run_result::{self, index_advice};
 use crate::terminal;
 use model::Nanos;
@@ -29,7 +30,7 @@ const LONGEST: usize = 64;
 
 pub fn apply(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
+    let path = run_name::find(&args.dir, &args.run, &super::terminal(), lang)?;
     request::check_owner(&path, lang)?;
     let account = run_result::from_file(&path)?;
     let experiment = experiment(&account, args.repeat, lang)?;

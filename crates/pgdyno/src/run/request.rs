@@ -3,8 +3,9 @@
 use super::completed::{self, CompletedTrial};
 use super::{Args, now_ms};
 use crate::check::{self, PlanError};
-use crate::cli::{CommandError, os_error_text};
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::connect_commands::shell_quote;
+use crate::run_name;
 use crate::run_result::stored;
 use experiment::Plan;
 use model::fact::Fact;
@@ -75,7 +76,8 @@ pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
 /// Request to resume a run. The plan comes from the run's file, as it was parsed when the run began.
 fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandError> {
     let to_command_error = |it: store::Error| CommandError::new(it.to_string());
-    let path = store::find(dir, &run.to_string_lossy()).map_err(to_command_error)?;
+    let terminal = Terminal { program: "pgdyno run".to_owned() };
+    let path = run_name::find(dir, &run.to_string_lossy(), &terminal, lang)?;
     check_owner(&path, lang)?;
     let header = store::Run::open(&path).and_then(|it| it.header()).map_err(to_command_error)?;
     let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {

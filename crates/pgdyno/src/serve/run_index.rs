@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-use store::{ErrorCause, RunEntry, State};
+use store::{ErrorCause, FindError, RunEntry, State};
 use tokio::sync::{mpsc, oneshot};
 
 /// Most pending queries; further ones are rejected. The limit exceeds the number of connections, each of which sends
@@ -218,6 +218,15 @@ impl RunIndex {
         store::find_exact(&self.dir, name).map_err(|it| query_error(&it))
     }
 
+    /// Name of the run that `text` refers to: a whole name, or one of the other names that `store::find_in` accepts.
+    pub fn resolve(&self, text: &str) -> Result<String, QueryError> {
+        let found = store::find_in(&self.dir, text).map_err(|error| match error {
+            FindError::Unreadable(error) => query_error(&error),
+            FindError::Unknown { .. } | FindError::Ambiguous { .. } => QueryError::Unknown,
+        })?;
+        Ok(found.path.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+    }
+
     /// Data of a run's page. `lang` is an index into [`report::lang::ALL`].
     pub fn document(&mut self, name: &str, lang: usize) -> Result<Bytes, QueryError> {
         if let Some(growth) = self.follower(name)? {
@@ -268,7 +277,8 @@ impl RunIndex {
 
     /// Page that compares the first of these runs with the others.
     pub fn compare(&self, names: &[String], lang: &'static Lang) -> Result<String, QueryError> {
-        let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
+        let paths: Vec<PathBuf> =
+            names.iter().map(|it| self.find(&self.resolve(it)?)).collect::<Result<_, _>>()?;
         let compared = compare::compare_files(&paths, CompareRequest::default())
             .map_err(|it| QueryError::Broken(it.message))?;
         if let Some(error) = compared.unreadable.first() {

@@ -154,8 +154,11 @@ impl Site {
     }
 
     async fn run(&self, name: String, lang: &Lang) -> Result<HttpResponse, SiteError> {
-        let title = name.clone();
-        self.query(move |index| index.find(&name)).await?;
+        let text = name.clone();
+        let title = self.query(move |index| index.resolve(&text)).await?;
+        if title != name {
+            return Ok(response::see_other(&format!("/runs/{}", percent_encode(&title)), None));
+        }
         let document = format!("/runs/{}/document", percent_encode(&title));
         let file = format!("/runs/{}/report.html", percent_encode(&title));
         let data =

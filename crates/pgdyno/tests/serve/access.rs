@@ -103,8 +103,6 @@ fn rejects_paths_outside_the_directory() {
         "%2fetc%2fpasswd",
         "/etc/passwd",
         "..%2f..%2f..%2f..%2f..%2f..%2f..%2fetc%2fpasswd",
-        "last",
-        "sho",
         "SHOP",
         ".",
         "..",

@@ -47,6 +47,25 @@ fn list_shows_the_answer_of_each_run() {
 }
 
 #[test]
+fn addresses_accept_other_names_of_runs() {
+    let server = Server::new();
+    for (path, location) in [
+        ("/runs/last", Some("/runs/shop")),
+        ("/runs/sho", Some("/runs/shop")),
+        ("/runs/last~1", None),
+        ("/runs/last/document", None),
+    ] {
+        let answer = server.ask(&format!("GET {path}"), &[]);
+        assert_eq!(answer.status, if location.is_some() { 303 } else { 404 }, "{path}: {answer:?}");
+        assert_eq!(answer.header("location"), location, "{path}");
+    }
+    for (query, status) in [("base=last&run=sho", 200), ("base=last~1&run=shop", 404)] {
+        let answer = server.ask(&format!("GET /compare?{query}"), &[]);
+        assert_eq!(answer.status, status, "{query}: {answer:?}");
+    }
+}
+
+#[test]
 fn rereads_a_changed_file() {
     let server = Server::new();
     let (text, _) = answer(&server, "en");

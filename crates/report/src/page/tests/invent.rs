@@ -284,6 +284,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
         objectives: vec![judged],
         tps: Some(PerSecond(tps)),
         p99: Some(Nanos::from_micros(12_300)),
+        errors: Some(0.0),
         fault_injection: None,
         charts: charts(),
         notes: vec![],
