@@ -99,16 +99,11 @@ fn mask_passwords(text: &str) -> String {
 /// Text in backquotes, on one line and at most 40 characters long.
 pub(crate) fn quote(text: &str) -> String {
     // Passwords are masked before the text is cut, because an incomplete address is not recognised.
-    let text = mask_passwords(text);
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
-    match text.char_indices().nth(40) {
-        None => format!("`{}`", text.chars().map(clean).collect::<String>()),
-        Some((end, _)) => format!("`{}…`", text[..end].chars().map(clean).collect::<String>()),
-    }
+    model::quote(&mask_passwords(text))
 }
 
 /// Keywords of the file, as alternatives in a message.
-pub(crate) fn any_of<T: Into<String>>(keywords: impl IntoIterator<Item = T>) -> Vec<Message> {
+pub fn any_of<T: Into<String>>(keywords: impl IntoIterator<Item = T>) -> Vec<Message> {
     keywords.into_iter().map(|keyword| message!("experiment-keyword", keyword = keyword.into())).collect()
 }
 

@@ -20,7 +20,8 @@ mod template;
 mod tree;
 mod unit;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Source, Span, nearest};
+pub use diagnostic::{Diagnostic, Diagnostics, Source, Span, any_of, nearest};
+pub use model::GrammarDiagnostic;
 
 use diagnostic::quote;
 use model::Nanos;
@@ -30,30 +31,8 @@ use model::plan::{Baseline, Cell, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
-
-/// Error in a text with a grammar of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GrammarDiagnostic {
-    /// Byte range in that text; an empty range means all of it.
-    pub span: Range<usize>,
-    /// Text of the error. Its help text is the correction.
-    pub message: Message,
-}
-
-impl GrammarDiagnostic {
-    /// Error with the text of the crate that parses the grammar.
-    pub fn from_text(
-        span: Range<usize>,
-        found: impl Into<String>,
-        help: impl Into<String>,
-    ) -> GrammarDiagnostic {
-        let (found, help): (String, String) = (found.into(), help.into());
-        GrammarDiagnostic { span, message: message!("experiment-grammar", found, help) }
-    }
-}
 
 /// Result of parsing a text with a grammar.
 pub type GrammarResult<T = ()> = Result<T, Vec<GrammarDiagnostic>>;

@@ -5,14 +5,12 @@
 //! ```
 
 mod arrivals;
-mod diagnostic;
 mod parse;
 mod ramp;
 mod streams;
 mod users;
 
 pub use arrivals::Arrivals;
-pub use diagnostic::{ScheduleDiagnostic, ScheduleDiagnostics};
 pub use parse::{MAX_DURATION, MAX_RAMPS, MAX_RATE, parse};
 pub use ramp::{even_count, expected_by, mean_rates, poisson_mean, rate_range};
 pub use streams::Streams;

@@ -12,6 +12,7 @@ pub mod fault_injection;
 pub mod feed_coverage;
 pub mod finding;
 pub mod freshness;
+mod grammar;
 mod histogram;
 mod interval;
 pub mod live;
@@ -45,6 +46,7 @@ pub mod totals;
 mod utc;
 pub mod validity;
 
+pub use grammar::{GrammarDiagnostic, quote};
 pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,
     SparseHistogram, is_quantile_unanswered,

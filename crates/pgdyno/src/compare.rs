@@ -17,7 +17,6 @@ use analysis::present::compare::{
 use clap::{Parser, ValueEnum};
 use experiment::{Diagnostic, Diagnostics, Source, Span};
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
-use model::message;
 use model::run_result::Environment;
 use report::document::PageDocument;
 use report::json_document::{ComparisonDocument, JsonDocument, to_json, to_json_line};
@@ -170,17 +169,8 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
         match parse(text, &operations) {
             Ok(it) => right.push(it),
             Err(error) => {
-                // The span covers the text that was found; at the end of the text it is empty.
-                let length = if error.found == "nothing" { 0 } else { error.found.len() - 2 };
-                let bytes = error.offset..(error.offset + length).min(text.len());
-                wrong.list.push(Diagnostic {
-                    span: Span { source: wrong.sources.len(), bytes },
-                    message: message!(
-                        "experiment-grammar",
-                        found = format!("found {}", error.found),
-                        help = format!("write {}", error.hint)
-                    ),
-                });
+                let span = Span { source: wrong.sources.len(), bytes: error.span };
+                wrong.list.push(Diagnostic { span, message: error.message });
                 wrong.sources.push(Source { name: "--fail-if".into(), text: text.clone() });
             }
         }

@@ -1,8 +1,8 @@
-//! Diagnostics of an experiment file as text: line, caret and correction
+//! Diagnostics of an experiment file or an argument as text: line, caret and correction
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use experiment::Diagnostics;
+use experiment::{Diagnostic, Diagnostics, GrammarDiagnostic, Source, Span};
 use report::lang::Lang;
 use report::say;
 use std::io::IsTerminal;
@@ -18,13 +18,26 @@ pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
             .path(source.name.as_str())
             .annotation(AnnotationKind::Primary.span(diagnostic.span.bytes.clone()));
         let groups: [Group<'_>; 1] = [Level::ERROR
+            .with_name(say!(lang, "check-error"))
             .primary_title(lang.message(&diagnostic.message))
             .element(snippet)
-            .element(Level::HELP.message(lang.help(&diagnostic.message)))];
+            .element(
+                Level::HELP.with_name(say!(lang, "check-help")).message(lang.help(&diagnostic.message)),
+            )];
         shown += &renderer.render(&groups);
         shown += "\n\n";
     }
     shown + &say!(lang, "check-errors", count = diagnostics.list.len()) + "\n"
+}
+
+/// Diagnostics of one text, which is `name` in the output, such as `--schedule`.
+pub fn in_argument(name: &str, text: &str, list: Vec<GrammarDiagnostic>) -> Diagnostics {
+    let to_diagnostic =
+        |it: GrammarDiagnostic| Diagnostic { span: Span { source: 0, bytes: it.span }, message: it.message };
+    Diagnostics {
+        sources: vec![Source { name: name.to_owned(), text: text.to_owned() }],
+        list: list.into_iter().map(to_diagnostic).collect(),
+    }
 }
 
 /// True if standard error should be coloured.

@@ -55,8 +55,9 @@ pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, Comm
 
 fn parse(text: &str, context: &RuleContext, lang: &Lang) -> Result<Rule, CommandError> {
     parse_rule(text, context).map(|parsed| parsed.rule).map_err(|diagnostic| {
-        let column = (diagnostic.offset + 1).to_string();
-        let error = say!(lang, "runs-rule-error", rule = text, column, found = diagnostic.found);
-        CommandError::usage(error).with_hint(say!(lang, "runs-rule-hint", hint = diagnostic.hint))
+        let column = text[..diagnostic.span.start].chars().count() + 1;
+        let error = lang.message(&diagnostic.message);
+        let hint = lang.help(&diagnostic.message);
+        CommandError::usage(say!(lang, "runs-rule-error", rule = text, column, error)).with_hint(hint)
     })
 }

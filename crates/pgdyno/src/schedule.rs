@@ -3,7 +3,7 @@
 use crate::cli::language::LanguageArgs;
 use crate::cli::{self, Terminal};
 use crate::exit_status::ExitStatus;
-use crate::terminal;
+use crate::{diagnostics, terminal};
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals};
 use model::{Curve, Spacing};
@@ -11,7 +11,6 @@ use report::json_document::{ScheduleDocument, to_json_line};
 use report::lang::Lang;
 use report::plot::CharacterSet;
 use report::preview::{self, SchedulePreview};
-use report::say;
 use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, BufWriter, Write};
 
@@ -70,7 +69,8 @@ pub fn main(args: &[String]) -> ExitStatus {
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
         Err(diagnostics) => {
-            terminal.error(&format!("{}\n{diagnostics}", say!(lang, "schedule-invalid")));
+            let diagnostics = diagnostics::in_argument("EXPR", &args.expression, diagnostics);
+            err!("{}", diagnostics::render(&diagnostics, diagnostics::use_colour(), lang));
             return ExitStatus::Incomplete;
         }
     };

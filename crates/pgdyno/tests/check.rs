@@ -52,40 +52,110 @@ fn check(folder: &Path, yaml: &str, more: &[&str]) -> (Option<i32>, String) {
     (status, (out + &err).lines().map(|it| format!("{}\n", it.trim_end())).collect())
 }
 
-#[test]
-fn reports_every_diagnostic() {
-    let folder = Folder::new("mistakes");
-    fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/mistakes.txt");
-    let rows = fs::read_to_string(&path).expect("the rows are there");
-    let (mut fresh, mut wrong, mut count) = (String::new(), Vec::new(), 0);
-    for row in rows.split("=== ").skip(1) {
+/// Path of the rows.
+fn mistakes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/mistakes.txt")
+}
+
+/// One row: title, input and expected output.
+struct Row<'a> {
+    title: &'a str,
+    input: &'a str,
+    expected: &'a str,
+}
+
+fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
+    text.split("=== ").skip(1).map(|row| {
         let (title, rest) = row.split_once('\n').expect("a title has a line");
         let (input, expected) = rest.split_once("---\n").unwrap_or((rest, ""));
+        Row { title, input, expected }
+    })
+}
+
+impl Row<'_> {
+    /// Checks the row's file, which must be invalid, and returns the output.
+    fn check(&self, folder: &Folder, more: &[&str]) -> String {
         let is_argument = |line: &&str| line.starts_with("$ ");
-        let arguments: Vec<&str> =
-            input.lines().filter(is_argument).filter_map(|it| it.strip_prefix("$ ")).collect();
-        let mut yaml: String = input.split_inclusive('\n').filter(|it| !is_argument(it)).collect();
+        let arguments = self.input.lines().filter_map(|line| line.strip_prefix("$ "));
+        let arguments: Vec<&str> = arguments.chain(more.iter().copied()).collect();
+        let mut yaml: String = self.input.split_inclusive('\n').filter(|line| !is_argument(line)).collect();
         for (section, text) in COMMON {
-            if !title.ends_with("(whole)") && !yaml.lines().any(|it| it.starts_with(section)) {
+            if !self.title.ends_with("(whole)") && !yaml.lines().any(|line| line.starts_with(section)) {
                 yaml += text;
             }
         }
         let (status, printed) = check(&folder.0, &yaml, &arguments);
-        assert_eq!(status, Some(2), "{title}:\n{printed}");
-        let expected = expected.trim_end();
+        assert_eq!(status, Some(2), "{}:\n{printed}", self.title);
+        printed
+    }
+}
+
+/// Folder with the files that the rows use.
+fn folder_of_mistakes(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
+    folder
+}
+
+#[test]
+fn reports_every_diagnostic() {
+    let folder = folder_of_mistakes("mistakes");
+    let text = fs::read_to_string(mistakes()).expect("the rows are there");
+    let (mut fresh, mut wrong, mut count) = (String::new(), Vec::new(), 0);
+    for row in rows(&text) {
+        let printed = row.check(&folder, &[]);
+        let (title, expected) = (row.title, row.expected.trim_end());
         if printed.trim_end() != expected {
             wrong.push(format!("{title}: instead of\n{expected}\nis printed\n{printed}"));
         }
         count += printed.matches("error: ").count();
-        fresh += &format!("=== {title}\n{input}---\n{}\n\n", printed.trim_end());
+        fresh += &format!("=== {title}\n{}---\n{}\n\n", row.input, printed.trim_end());
     }
     assert!(count > 60, "only {count} mistakes were made");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, fresh).expect("the project can be written to");
+        fs::write(mistakes(), fresh).expect("the project can be written to");
     } else {
         assert!(wrong.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites them", wrong.join("\n"));
     }
+}
+
+/// Texts of the operating system and of the YAML parser, which are not translated.
+const FOREIGN: [&str; 2] = ["No such file or directory", "неверный YAML: "];
+
+/// Rows with diagnostics of scripts, URLs and JSON.
+const UNTRANSLATED: [&str; 5] =
+    ["operations without a statement", "a mistake within a script", "URLs", "requests", "variables"];
+
+#[test]
+fn russian_diagnostics_contain_no_english() {
+    let folder = folder_of_mistakes("russian");
+    let text = fs::read_to_string(mistakes()).expect("the rows are there");
+    let mut english = Vec::new();
+    for row in rows(&text).filter(|row| !UNTRANSLATED.contains(&row.title)) {
+        let printed = row.check(&folder, &["--lang", "ru"]);
+        // Other lines quote the file.
+        let is_message = |line: &&str| !line.contains(" |") && !line.starts_with(" -->");
+        for line in printed.lines().filter(is_message) {
+            let own = FOREIGN.iter().fold(line, |own, foreign| own.split(foreign).next().unwrap_or(own));
+            if let Some(found) = english_words(own) {
+                english.push(format!("{}: {found}: {line}", row.title));
+            }
+        }
+    }
+    assert!(english.is_empty(), "{}", english.join("\n"));
+}
+
+/// Three English words in a row outside quoted text, or a label.
+fn english_words(line: &str) -> Option<String> {
+    let unquoted: String =
+        line.split(['`', '"']).enumerate().filter_map(|(i, part)| (i % 2 == 0).then_some(part)).collect();
+    let words: Vec<&str> = unquoted.split(' ').collect();
+    let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let run = words.windows(3).find(|three| {
+        three[..2].iter().all(is_word) && is_word(&three[2].trim_end_matches([',', ';', ':', '.']))
+    });
+    let label = words.iter().find(|word| ["error:", "help:"].contains(word));
+    run.map(|run| run.join(" ")).or_else(|| label.map(|label| (*label).to_owned()))
 }
 
 #[test]

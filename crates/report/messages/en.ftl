@@ -263,6 +263,8 @@ feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them dis
 ### Command check: check-
 
 check-unreadable = cannot read { $path }: { $error }
+check-error = error
+check-help = help
 check-errors = { $count ->
     [one] { $count } error
    *[other] { $count } errors
@@ -559,8 +561,7 @@ runs-other-version = { $path } was written by another version of pgdyno: { $erro
 runs-not-compared = { $error }; the run is not compared
 runs-left-out = { $error }; the run is left out
 runs-all-unreadable = no run of { $experiment } in { $directory } can be read
-runs-rule-error = `{ $rule }`, column { $column }: { $found }
-runs-rule-hint = write { $hint }
+runs-rule-error = `{ $rule }`, column { $column }: { $error }
 
 
 ### Command init: init-
@@ -571,9 +572,191 @@ init-exists-hint = choose another file name, or remove this file
 init-failed = cannot write { $path }: { $error }
 
 
-### Command schedule: schedule-
+### Errors in schedules: schedule-
 
-schedule-invalid = the schedule is invalid
+# `help` says what to write instead. The user's words are in backquotes already.
+schedule-empty = the schedule is empty
+    .help = write a schedule such as `const(100, 60s)`
+schedule-unclosed = this parenthesis is not closed
+    .help = write `)` after the duration
+schedule-junk = { $text } is not part of a schedule
+    .help = remove it, or write `line(…)`, `const(…)` or `step(…)`
+schedule-unnamed = a parenthesis without a name
+    .help = write `line(…)`, `const(…)` or `step(…)`
+schedule-instances = `{ $name }` starts instances, but a schedule consists of rates
+    .help = write `line(…)`, `const(…)` or `step(…)`
+schedule-part = { $name } is not a kind of schedule
+    .help = { $nearest ->
+        [none] write `line(…)`, `const(…)` or `step(…)`
+       *[other] write `{ $nearest }`
+    }
+schedule-arity = `{ $name }` takes { $arity } values, not { $count }
+    .help = write { $name ->
+        [const] `const(rate, duration)`
+        [line] `line(from, to, duration)`
+       *[step] `step(from, to, increment, duration)`
+    }
+schedule-line-duration = a line needs a duration above 0
+    .help = write a duration of at least `1s`
+schedule-increment = the increment is 0, so the steps never reach the last rate
+    .help = write an increment above 0
+schedule-levels = these steps have { $count } levels, and a schedule has at most { $max }
+    .help = write a larger increment or fewer steps
+schedule-total = the schedule lasts { $days } days up to here, and the maximum is { $max }
+    .help = write shorter durations
+schedule-rate-missing = a rate is missing
+    .help = write a number such as `10` or `0.5`
+schedule-rate-negative = the rate { $text } is negative
+    .help = write a rate of 0 or more
+schedule-rate = { $text } is not a rate
+    .help = write a number such as `10` or `0.5`; it is a rate per second
+schedule-decimals = { $text } has more than six decimals
+    .help = write at most six
+schedule-rate-max = the rate { $text } is too high for one machine
+    .help = write at most { $max } per second
+schedule-duration-missing = a duration is missing
+    .help = write a duration such as `90s` or `1h30m`
+schedule-duration-max = { $text } is more than { $max } days
+    .help = write a shorter duration
+schedule-duration-fraction = { $text } is not a whole number of seconds
+    .help = { $below ->
+        [none] write `{ $above }s`
+       *[other] write `{ $below }s` or `{ $above }s`
+    }
+schedule-duration = { $text } is not a duration
+    .help = write whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`
+
+
+### Errors in stop rules, objectives and conditions: rule-, objective-, condition-
+
+# `help` says what to write instead. The user's words are in backquotes already; `text` is `none` where something is
+# missing. `form` is the syntax of the rule.
+rule-unknown = { $text ->
+    [none] a stop rule is missing
+   *[other] { $text } is not a stop rule
+ }
+    .help = write a rule such as `net(xx,25,10)`; the rules are { $names }
+rule-not-in-tank = the rule { $name } is not implemented, neither here nor in Yandex.Tank
+    .help = write another rule, such as `quantile(99, 1s, 10)`
+rule-unclosed = the parenthesis of the stop rule is not closed
+    .help = write `)`; usage: `{ $form }`
+rule-trailing = { $text } follows a complete stop rule
+    .help = write each rule as an item of its own
+rule-surplus = the stop rule has one argument too many: { $text }
+    .help = remove it; usage: `{ $form }`
+rule-operation = { $text ->
+    [none] the name of an operation is missing
+   *[other] unknown operation { $text }
+ }
+    .help = the operations are: { $names }
+rule-time = { $text ->
+    [none] a time is missing
+   *[other] { $text } is not a time
+ }
+    .help = write a time such as `200ms` or `1s500ms`; usage: `{ $form }`
+rule-seconds = { $text ->
+    [none] a number of seconds is missing
+   *[other] { $text } is not a number of whole seconds above 0
+ }
+    .help = write whole seconds, such as `10` or `1m`; usage: `{ $form }`
+rule-level = { $text ->
+    [none] a count or a percentage is missing
+   *[other] { $text } is neither a count nor a percentage
+ }
+    .help = write a whole number from 1, or a percentage from above `0%` to `100%`; usage: `{ $form }`
+rule-percent = `{ $count }` is not a percentage
+    .help = write `{ $count }%`
+rule-number = { $text ->
+    [none] a number is missing
+   *[other] { $text } is not a number
+ }
+    .help = write a number such as `90` or `0.5`; usage: `{ $form }`
+rule-mask-http = { $text ->
+    [none] a mask of HTTP statuses is missing
+   *[other] { $text } is not a mask of HTTP statuses
+ }
+    .help = write a status, with `x` for any digit, such as `5xx`; usage: `{ $form }`
+rule-mask-net = { $text ->
+    [none] a mask of network errors is missing
+   *[other] { $text } is not a mask of network errors
+ }
+    .help = write an errno, with `x` for any digit, such as `110`, `11x` or `xx`; usage: `{ $form }`
+rule-mask-sql = { $text ->
+    [none] a mask of SQLSTATEs is missing
+   *[other] { $text } is not a mask of SQLSTATEs
+ }
+    .help = write a SQLSTATE of five characters, with `x` for any, such as `53xxx`; usage: `{ $form }`
+rule-quantile = { $text ->
+    [none] a quantile is missing
+   *[other] { $text } is not a quantile
+ }
+    .help = write a quantile in percent, such as `99` or `99.9`; usage: `{ $form }`
+rule-node = the name of a node is missing
+    .help = write a name, or `*` for any node; usage: `{ $form }`
+rule-metric = the name of a series is missing
+    .help = write a name such as `pg_backends`; `docs/probes.md` lists all series; usage: `{ $form }`
+rule-series = no probe writes the series { $name }
+    .help = { $similar ->
+        [none] write a name such as `pg_backends`; `docs/probes.md` lists all series
+       *[other] write { $similar }
+    }
+objective-form = { $text ->
+    [none] an objective is missing
+   *[other] { $text } is not an objective
+ }
+    .help = write an objective such as `p99 < 200ms`
+objective-metric = { $text ->
+    [none] the name of a figure is missing
+   *[other] unknown figure { $text }
+ }
+    .help = write one of { $names }
+objective-time = { $text ->
+    [none] a time is missing
+   *[other] { $text } is not a time
+ }
+    .help = write a time with its unit, such as `200ms` or `1.5s`
+objective-share = { $text ->
+    [none] a percentage is missing
+   *[other] { $text } is not a percentage
+ }
+    .help = write a percentage such as `0.1%`
+objective-rate = { $text ->
+    [none] a rate is missing
+   *[other] { $text } is not a rate
+ }
+    .help = write transactions per second, such as `500`
+objective-relation = an objective cannot limit { $metric } with `{ $sign }`
+    .help = { $is_rate ->
+        [true] write `>` or `>=`
+       *[false] write `<` or `<=`
+    }
+condition-form = { $text ->
+    [none] a condition is missing
+   *[other] { $text } is not a condition
+ }
+    .help = write a condition such as `p99 > +10%`
+condition-operation = single operations have no figure `{ $name }`
+    .help = write `{ $name }` without an operation
+condition-time = { $text ->
+    [none] a bound is missing
+   *[other] { $text } is neither a time nor a change
+ }
+    .help = write a change such as `+10%`, or a time such as `200ms`
+condition-share = { $text ->
+    [none] a bound is missing
+   *[other] { $text } is neither a share nor a change
+ }
+    .help = write a share such as `1%`, or a change such as `+0.5%`
+condition-rate = { $text ->
+    [none] a bound is missing
+   *[other] { $text } is neither a rate nor a change
+ }
+    .help = write a change such as `-5%`, or a rate such as `500/s`
+condition-cpus = { $text ->
+    [none] a bound is missing
+   *[other] { $text } is neither a number of CPUs nor a change
+ }
+    .help = write a change such as `+10%`, or a number of CPUs such as `1.5`
 
 
 ### Command export: export-

@@ -1,8 +1,8 @@
 //! Experiment files: a consistent plan, or diagnostics with positions.
 
 use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
-use model::Nanos;
 use model::plan::{FeedFormat, Transport};
+use model::{Nanos, message};
 use std::path::Path;
 
 /// Runs one input. Comments `#quick` and `#set path=value` at the beginning of lines represent options.
@@ -12,7 +12,10 @@ pub fn run(data: &[u8]) {
     let sets: Vec<String> =
         text.lines().filter_map(|it| it.strip_prefix("#set ")).map(str::to_owned).collect();
     let refuse = |text: &str| match text.contains('!') {
-        true => Err(vec![GrammarDiagnostic::from_text(text.len() / 2..text.len(), "a", "b")]),
+        true => Err(vec![GrammarDiagnostic {
+            span: text.len() / 2..text.len(),
+            message: message!("schedule-empty"),
+        }]),
         false => Ok(()),
     };
     let request = Request {

@@ -18,14 +18,8 @@ pub fn run(data: &[u8]) {
             }
         }
         Err(diagnostics) => {
-            assert!(!diagnostics.items.is_empty());
-            for diagnostic in &diagnostics.items {
-                assert!(
-                    text.get(diagnostic.span.clone()).is_some()
-                        && diagnostics.line_and_column(diagnostic.span.start) >= (1, 1)
-                );
-            }
-            assert!(!diagnostics.to_string().is_empty());
+            assert!(!diagnostics.is_empty());
+            assert!(diagnostics.iter().all(|diagnostic| text.get(diagnostic.span.clone()).is_some()));
         }
     }
 }

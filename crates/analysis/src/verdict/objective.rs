@@ -14,11 +14,11 @@
 //! measured.
 
 use crate::facts::outage;
-use crate::verdict::rule::RuleDiagnostic;
+use crate::verdict::rule::{quoted, unknown_operation};
 use crate::verdict::validity;
-use model::Nanos;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
+use model::{GrammarDiagnostic, Nanos, message};
 
 /// One objective.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,18 +83,14 @@ const RELATIONS: [(&str, ObjectiveRelation); 4] = [
 ];
 
 /// Parses one objective. `operations` are in the order of a summary's scripts.
-pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnostic> {
-    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-    let wrong = |part: &str, instead: String| {
-        let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        RuleDiagnostic { offset: offset(part), found, hint: instead }
-    };
+pub fn parse(text: &str, operations: &[String]) -> Result<Objective, GrammarDiagnostic> {
+    let reject = |part, message| Err(GrammarDiagnostic::in_part(text, part, message));
     let Some((sign_at, (sign, relation))) = RELATIONS
         .iter()
         .filter_map(|it| Some((text.find(it.0)?, *it)))
         .min_by_key(|(offset, (sign, _))| (*offset, std::cmp::Reverse(sign.len())))
     else {
-        return Err(wrong(text.trim(), "an objective such as `p99 < 200ms`".into()));
+        return reject(text.trim(), message!("objective-form", text = quoted(text.trim())));
     };
     let (left, right) = (text[..sign_at].trim(), text[sign_at + sign.len()..].trim());
     let (operation, name) = match left.rsplit_once(':') {
@@ -102,28 +98,30 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnos
         Some((operation, name)) => {
             let operation = operation.trim();
             let Some(known) = operations.iter().position(|it| it == operation) else {
-                return Err(wrong(operation, format!("an operation: {}", operations.join(", "))));
+                return reject(operation, unknown_operation(operation, operations));
             };
             (Some(known), name.trim())
         }
     };
     let Some((_, figure)) = FIGURES.iter().find(|it| it.0 == name) else {
         let known = FIGURES.map(|it| it.0).join(", ");
-        return Err(wrong(name, format!("one of {known}")));
+        return reject(name, message!("objective-metric", text = quoted(name), names = known));
     };
     let Some(bound) = figure.read(right) else {
-        let example = match figure.unit() {
-            ObjectiveUnit::Seconds => "a time such as `200ms` or `1.5s`",
-            ObjectiveUnit::Share => "a percentage such as `0.1%`",
-            ObjectiveUnit::PerSecond => "transactions per second, such as `500`",
+        let quoted = quoted(right);
+        let message = match figure.unit() {
+            ObjectiveUnit::Seconds => message!("objective-time", text = quoted),
+            ObjectiveUnit::Share => message!("objective-share", text = quoted),
+            ObjectiveUnit::PerSecond => message!("objective-rate", text = quoted),
         };
-        return Err(wrong(right, example.into()));
+        return reject(right, message);
     };
     if (*figure == ObjectiveMetric::Tps)
         != matches!(relation, ObjectiveRelation::Above | ObjectiveRelation::AtLeast)
     {
-        let instead = if *figure == ObjectiveMetric::Tps { "`>` or `>=`" } else { "`<` or `<=`" };
-        return Err(wrong(&text[sign_at..sign_at + sign.len()], instead.into()));
+        let is_rate = *figure == ObjectiveMetric::Tps;
+        let message = message!("objective-relation", sign, is_rate, metric = name);
+        return reject(&text[sign_at..sign_at + sign.len()], message);
     }
     Ok(Objective { text: text.trim().to_owned(), operation, figure: *figure, relation, bound })
 }
@@ -493,24 +491,25 @@ mod tests {
 
     #[test]
     fn reports_diagnostics_with_position() {
-        for (objective, offset, found, instead) in [
-            ("", 0, "nothing", "an objective such as"),
-            ("p99 200ms", 0, "`p99 200ms`", "an objective such as"),
-            ("p98 < 1s", 0, "`p98`", "one of p50, p90,"),
-            ("p99 < 200", 6, "`200`", "a time such as"),
-            ("p99 <", 5, "nothing", "a time such as"),
-            ("p99 < -1s", 6, "`-1s`", "a time such as"),
-            ("errors < 1", 9, "`1`", "a percentage such as"),
-            ("errors < 101%", 9, "`101%`", "a percentage such as"),
-            ("tps > 5ms", 6, "`5ms`", "transactions per second"),
-            ("tps < 5", 4, "`<`", "`>` or `>=`"),
-            ("p99 >= 5ms", 4, "`>=`", "`<` or `<=`"),
-            ("buy: p99 < 1s", 0, "`buy`", "an operation: pay, look: up"),
-            ("  buy : p99 < 1s", 2, "`buy`", "an operation: pay, look: up"),
+        for (objective, offset, expected, message) in [
+            ("", 0, "", "form"),
+            ("p99 200ms", 0, "p99 200ms", "form"),
+            ("p98 < 1s", 0, "p98", "metric"),
+            ("p99 < 200", 6, "200", "time"),
+            ("p99 <", 5, "", "time"),
+            ("p99 < -1s", 6, "-1s", "time"),
+            ("errors < 1", 9, "1", "share"),
+            ("errors < 101%", 9, "101%", "share"),
+            ("tps > 5ms", 6, "5ms", "rate"),
+            ("tps < 5", 4, "<", "relation"),
+            ("p99 >= 5ms", 4, ">=", "relation"),
+            ("buy: p99 < 1s", 0, "buy", "operation"),
+            ("  buy : p99 < 1s", 2, "buy", "operation"),
         ] {
             let diagnostic = parse(objective, &operations()).expect_err(objective);
-            assert_eq!((diagnostic.offset, diagnostic.found.as_str()), (offset, found), "{objective}");
-            assert!(diagnostic.hint.starts_with(instead), "{objective}: {}", diagnostic.hint);
+            let id = diagnostic.message.id.split_once('-').map(|it| it.1);
+            let part = &objective[diagnostic.span.clone()];
+            assert_eq!((diagnostic.span.start, part, id), (offset, expected, Some(message)), "{objective}");
         }
     }
 }

@@ -28,9 +28,10 @@ mod trend;
 mod window;
 
 use arguments::Arguments;
+use model::message::Message;
 use model::plan::Setup;
 pub use model::stop::{StopEvent, TankDifference};
-use model::{Interval, PerSecond, Tick};
+use model::{GrammarDiagnostic, Interval, PerSecond, Tick, message, quote};
 use std::fmt::Debug;
 
 /// Context in which rules are parsed.
@@ -80,17 +81,6 @@ pub struct SeriesName {
     pub name: String,
 }
 
-/// Diagnostic for a rule in the user's file or command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleDiagnostic {
-    /// Offset of the offending text from the beginning of the rule, in bytes.
-    pub offset: usize,
-    /// The offending text.
-    pub found: String,
-    /// Text to write instead.
-    pub hint: String,
-}
-
 /// State of one kind of stop rule. [`Rule::tick`] calls it once per second, in order of time, on the caller's thread. A
 /// rule cannot fail.
 trait RuleState: Debug + Send {
@@ -121,7 +111,7 @@ pub struct RuleKind {
     build: BuildFn,
 }
 
-type BuildFn = fn(&mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic>;
+type BuildFn = fn(&mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic>;
 
 /// All kinds of rules.
 pub const RULES: &[RuleKind] = &[
@@ -152,30 +142,27 @@ const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, bui
 }
 
 /// Parses one rule. Errors locate the offending text.
-pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
-    let start = text.len() - text.trim_start().len();
+pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, GrammarDiagnostic> {
     let written = text.trim();
-    let Some(open) = written.find('(') else {
-        return Err(diagnostic(start, written, &format!("a rule such as `net(xx,25,10)`: {}", rule_names())));
-    };
-    let name = written[..open].trim_end();
-    let Some(family) = RULES.iter().find(|it| it.name == name) else {
+    let reject = |part, message| Err(GrammarDiagnostic::in_part(text, part, message));
+    let name = written.split('(').next().unwrap_or_default().trim_end();
+    let open = written.find('(').unwrap_or(written.len());
+    let Some(family) = RULES.iter().find(|it| it.name == name && open < written.len()) else {
         if UNIMPLEMENTED_IN_TANK.contains(&name) {
-            let found = format!("`{name}`, which Tank cannot run");
-            return Err(RuleDiagnostic { offset: start, found, hint: "`quantile(99, 1s, 10)`".into() });
+            return reject(name, message!("rule-not-in-tank", name = quote(name)));
         }
-        return Err(diagnostic(start, name, &format!("one of {}", rule_names())));
+        return reject(name, message!("rule-unknown", text = quoted(name), names = rule_names()));
     };
-    let form = || format!("`{}({})`", family.name, family.arguments);
+    let form = format!("{}({})", family.name, family.arguments);
     let Some(close) = written.find(')') else {
-        return Err(diagnostic(start + written.len(), "", &format!("`)`: {}", form())));
+        return reject(&written[written.len()..], message!("rule-unclosed", form));
     };
     let rest = written[close + 1..].trim();
     if !rest.is_empty() {
-        let offset = start + written.len() - rest.len();
-        return Err(diagnostic(offset, rest, "one rule only"));
+        return reject(rest, message!("rule-trailing", text = quote(rest)));
     }
-    let mut arguments = Arguments::new(&written[open + 1..close], start + open + 1, context, form());
+    let offset = text.len() - text.trim_start().len() + open + 1;
+    let mut arguments = Arguments::new(&written[open + 1..close], offset, context, form);
     let watch = (family.build)(&mut arguments)?;
     arguments.expect_end()?;
     let mut warnings = arguments.warnings;
@@ -247,13 +234,14 @@ fn rate(interval: &Interval) -> f64 {
     }
 }
 
-fn diagnostic(offset: usize, found: &str, instead: &str) -> RuleDiagnostic {
-    let found = match found.char_indices().nth(32) {
-        _ if found.is_empty() => "nothing".to_owned(),
-        None => format!("`{found}`"),
-        Some((end, _)) => format!("`{}…`", &found[..end]),
-    };
-    RuleDiagnostic { offset, found, hint: instead.to_owned() }
+/// The text in backquotes; `None` if it is empty.
+pub(crate) fn quoted(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| quote(text))
+}
+
+/// Message for a name that belongs to no operation.
+pub(crate) fn unknown_operation(name: &str, operations: &[String]) -> Message {
+    message!("rule-operation", text = quoted(name), names = operations.join(", "))
 }
 
 fn rule_names() -> String {

@@ -11,29 +11,30 @@
 //!
 //! Text that Tank misreads (`1.5s`, `-1`, text between the parts) is an error.
 
-use super::diagnostic::{ScheduleDiagnostic, ScheduleDiagnostics};
-use model::{Curve, Nanos, PerSecond};
+use model::message::Message;
+use model::{Curve, GrammarDiagnostic, Nanos, PerSecond, message, quote};
 use std::ops::Range;
 
 /// Maximum rate; one machine cannot generate more.
 pub const MAX_RATE: PerSecond = PerSecond(1e7);
 
-/// Maximum duration: 100 days. A double represents every nanosecond up to 2^53 ns (104 days).
-pub const MAX_DURATION: Nanos = Nanos::from_secs(100 * 86_400);
+/// Maximum duration in days. A double represents every nanosecond up to 2^53 ns (104 days).
+const MAX_DAYS: u64 = 100;
+
+/// Maximum duration.
+pub const MAX_DURATION: Nanos = Nanos::from_secs(MAX_DAYS * 86_400);
 
 /// Maximum number of lines, constants and levels of steps in one schedule.
 pub const MAX_RAMPS: usize = 100_000;
 
-const PARTS: [(&str, &str); 3] = [
-    ("line", "line(from, to, duration)"),
-    ("const", "const(rate, duration)"),
-    ("step", "step(from, to, increment, duration)"),
-];
+/// Names of the parts, with their numbers of values.
+const PARTS: [(&str, usize); 3] = [("line", 3), ("const", 2), ("step", 4)];
 
-const ANY_PART: &str = "`line(…)`, `const(…)` or `step(…)`";
+/// Number of errors at which parsing stops.
+const MAX_DIAGNOSTICS: usize = 100;
 
-/// Parses a schedule, or returns all errors in it (at most a hundred).
-pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
+/// Parses a schedule, or returns all errors in it (about a hundred at most), in the order of their positions.
+pub fn parse(text: &str) -> Result<Curve, Vec<GrammarDiagnostic>> {
     let mut reader = ScheduleParser {
         text,
         position: 0,
@@ -42,9 +43,10 @@ pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
         diagnostics: Vec::new(),
     };
     reader.parse_parts();
-    let ScheduleParser { mut ramps, diagnostics, .. } = reader;
+    let ScheduleParser { mut ramps, mut diagnostics, .. } = reader;
+    diagnostics.sort_by_key(|it| it.span.start);
     match (diagnostics.is_empty(), ramps.len()) {
-        (false, _) => Err(ScheduleDiagnostics::new(text, diagnostics)),
+        (false, _) => Err(diagnostics),
         (true, 1) => Ok(ramps.remove(0)),
         (true, _) => Ok(Curve::Chain(ramps)),
     }
@@ -63,22 +65,17 @@ struct ScheduleParser<'a> {
     position: usize,
     ramps: Vec<Curve>,
     duration: Nanos,
-    diagnostics: Vec<ScheduleDiagnostic>,
+    diagnostics: Vec<GrammarDiagnostic>,
 }
 
 impl<'a> ScheduleParser<'a> {
     fn parse_parts(&mut self) {
-        while self.diagnostics.len() < ScheduleDiagnostics::MAX
-            && !self.text[self.position..].trim_start().is_empty()
+        while self.diagnostics.len() < MAX_DIAGNOSTICS && !self.text[self.position..].trim_start().is_empty()
         {
             self.parse_part();
         }
         if self.ramps.is_empty() && self.diagnostics.is_empty() && self.text.trim().is_empty() {
-            self.add_diagnostic(
-                0..self.text.len(),
-                "nothing stands here",
-                "a schedule such as `const(100, 60s)`",
-            );
+            self.add_diagnostic(0..self.text.len(), message!("schedule-empty"));
         }
     }
 
@@ -111,41 +108,36 @@ impl<'a> ScheduleParser<'a> {
         let end = if end < self.text.len() { self.last_word(begin..end).start } else { end };
         self.position = end;
         let inner = self.trim(begin..end);
-        self.add_diagnostic(
-            bracket..inner.end.max(begin),
-            "this bracket is never closed",
-            "`)` behind the duration",
-        );
+        self.add_diagnostic(bracket..inner.end.max(begin), message!("schedule-unclosed"));
         begin..end
     }
 
     fn reject_junk(&mut self, junk: Span) {
         if !junk.is_empty() {
-            let found = format!("{} is no part of a schedule", self.quote(&junk));
-            self.add_diagnostic(junk, found, ANY_PART);
+            let message = message!("schedule-junk", text = self.quote(&junk));
+            self.add_diagnostic(junk, message);
         }
     }
 
     fn add_part(&mut self, name: Span, inner: Span) {
         let word = &self.text[name.clone()];
-        let Some((known, usage)) = PARTS.into_iter().find(|(known, _)| *known == word) else {
-            let meant = PARTS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-            let write = meant.map_or(ANY_PART.to_owned(), |(known, _)| format!("`{known}`"));
-            let found = match word {
-                "" => "a bracket without a name".to_owned(),
-                "ramp" | "wait" | "start" => {
-                    format!("`{word}` starts instances; a schedule is made of rates")
+        let Some((known, arity)) = PARTS.into_iter().find(|(known, _)| *known == word) else {
+            let message = match word {
+                "" => message!("schedule-unnamed"),
+                "ramp" | "wait" | "start" => message!("schedule-instances", name = word),
+                _ => {
+                    let nearest = PARTS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+                    let nearest = nearest.map(|(known, _)| known);
+                    message!("schedule-part", name = self.quote(&name), nearest)
                 }
-                _ => format!("{} is no kind of part", self.quote(&name)),
             };
             let span = if name.is_empty() { inner.start - 1..inner.start } else { name };
-            return self.add_diagnostic(span, found, write);
+            return self.add_diagnostic(span, message);
         };
         let values = self.values(inner.clone());
-        let arity = usage.split(',').count();
         if values.len() != arity {
-            let found = format!("{known} takes {arity} values, here are {}", values.len());
-            return self.add_diagnostic(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
+            let message = message!("schedule-arity", name = known, arity, count = values.len());
+            return self.add_diagnostic(name.start..inner.end.max(name.end), message);
         }
         let rates: Vec<Option<MicroRate>> = values[..arity - 1].iter().map(|span| self.rate(span)).collect();
         let duration = self.duration(&values[arity - 1]);
@@ -156,16 +148,12 @@ impl<'a> ScheduleParser<'a> {
             [rate] => self.add_steps(name, rate, rate, 1, duration),
             [_, _] if duration == Nanos::ZERO => {
                 let last = values[arity - 1].clone();
-                self.add_diagnostic(
-                    last,
-                    "a line that lasts no time has no slope",
-                    "a duration of at least `1s`",
-                );
+                self.add_diagnostic(last, message!("schedule-line-duration"));
             }
             [from, to] => self.push(name, 1, duration, [(from, to)].into_iter()),
             [_, _, 0] => {
                 let third = values[2].clone();
-                self.add_diagnostic(third, "steps of 0 never arrive", "an increment above 0");
+                self.add_diagnostic(third, message!("schedule-increment"));
             }
             [from, to, increment] => self.add_steps(name, from, to, increment, duration),
             _ => unreachable!("no part takes more than three rates"),
@@ -198,14 +186,12 @@ impl<'a> ScheduleParser<'a> {
     ) {
         let room = (MAX_RAMPS - self.ramps.len()) as u64;
         if count > room {
-            let found = format!("{count} levels here; a schedule has at most {MAX_RAMPS}");
-            return self.add_diagnostic(name, found, "larger increments, or fewer parts");
+            return self.add_diagnostic(name, message!("schedule-levels", count, max = MAX_RAMPS));
         }
         let total = Nanos(duration.0.saturating_mul(count)) + self.duration;
         if total > MAX_DURATION {
             let days = total.0 / Nanos::from_secs(86_400).0;
-            let found = format!("here the schedule has grown to {days} days; it lasts at most 100");
-            return self.add_diagnostic(name, found, "shorter durations");
+            return self.add_diagnostic(name, message!("schedule-total", days, max = MAX_DAYS));
         }
         self.duration = total;
         let rate = |micro: MicroRate| PerSecond(micro as f64 / MICROS_PER_UNIT);
@@ -217,14 +203,15 @@ impl<'a> ScheduleParser<'a> {
         let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let number = digits(integer) && digits(decimals) && integer.len() + decimals.len() > 0;
-        let (found, write) = if text.is_empty() {
-            ("a rate is missing here".to_owned(), "a number such as `10` or `0.5`")
+        let quoted = self.quote(span);
+        let message = if text.is_empty() {
+            message!("schedule-rate-missing")
         } else if text.starts_with(['-', '−']) {
-            (format!("{} is negative", self.quote(span)), "a rate of 0 or more")
+            message!("schedule-rate-negative", text = quoted)
         } else if !number {
-            (format!("{} is no rate", self.quote(span)), "a number such as `10` or `0.5`, per second")
+            message!("schedule-rate", text = quoted)
         } else if decimals.trim_end_matches('0').len() > 6 {
-            (format!("{} has more than six decimals", self.quote(span)), "at most six")
+            message!("schedule-decimals", text = quoted)
         } else {
             let micro = format!("{integer}{decimals:0<6.6}")
                 .parse()
@@ -233,31 +220,30 @@ impl<'a> ScheduleParser<'a> {
             if micro.is_some() {
                 return micro;
             }
-            (format!("{} per second is beyond one machine", self.quote(span)), "at most 10000000")
+            message!("schedule-rate-max", text = quoted, max = MAX_RATE.0 as u64)
         };
-        self.add_diagnostic(span.clone(), found, write);
+        self.add_diagnostic(span.clone(), message);
         None
     }
 
     fn duration(&mut self, span: &Span) -> Option<Nanos> {
-        match parse_duration(&self.text[span.clone()]) {
-            Ok(seconds) if seconds <= MAX_DURATION.0 / 1_000_000_000 => Some(Nanos::from_secs(seconds)),
-            Ok(_) => {
-                let found = format!("{} is more than 100 days", self.quote(span));
-                self.add_diagnostic(span.clone(), found, "a shorter duration");
-                None
+        let text = &self.text[span.clone()];
+        let message = match parse_duration(text) {
+            Some(seconds) if seconds <= MAX_DURATION.0 / 1_000_000_000 => {
+                return Some(Nanos::from_secs(seconds));
             }
-            Err(Suggestion(write)) => {
-                let empty = span.is_empty();
-                let found = if empty {
-                    "a duration is missing here".to_owned()
-                } else {
-                    format!("{} is no duration", self.quote(span))
-                };
-                self.add_diagnostic(span.clone(), found, write);
-                None
-            }
-        }
+            Some(_) => message!("schedule-duration-max", text = self.quote(span), max = MAX_DAYS),
+            None if text.is_empty() => message!("schedule-duration-missing"),
+            None => match whole_seconds(text) {
+                Some((below, above)) => {
+                    let below = Some(below).filter(|below| (1..above).contains(below));
+                    message!("schedule-duration-fraction", text = self.quote(span), below, above)
+                }
+                None => message!("schedule-duration", text = self.quote(span)),
+            },
+        };
+        self.add_diagnostic(span.clone(), message);
+        None
     }
 
     /// Comma-separated values, without surrounding blanks.
@@ -286,60 +272,48 @@ impl<'a> ScheduleParser<'a> {
     }
 
     fn quote(&self, span: &Span) -> String {
-        super::diagnostic::quote(&self.text[span.clone()])
+        quote(&self.text[span.clone()])
     }
 
-    fn add_diagnostic(&mut self, at: Span, found: impl Into<String>, write: impl Into<String>) {
-        self.diagnostics.push(ScheduleDiagnostic { span: at, found: found.into(), suggestion: write.into() });
+    fn add_diagnostic(&mut self, span: Span, message: Message) {
+        self.diagnostics.push(GrammarDiagnostic { span, message });
     }
 }
 
 /// Units of a duration in their order, in seconds.
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// Text to write instead of an invalid one.
-struct Suggestion(String);
-
 /// Parses a duration; returns seconds, saturating.
-fn parse_duration(text: &str) -> Result<u64, Suggestion> {
-    const USAGE: &str = "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`";
-    let usage = || Suggestion(USAGE.to_owned());
+fn parse_duration(text: &str) -> Option<u64> {
     let (mut rest, mut units, mut seconds) = (text, &UNITS[..], 0u64);
     if text.is_empty() {
-        return Err(usage());
+        return None;
     }
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, behind) = rest.split_at(digits);
         let unit = behind.chars().next().unwrap_or('s');
-        if unit == '.' {
-            return Err(suggest_whole_units(text).map_or_else(usage, Suggestion));
-        }
-        let Some(i) = units.iter().position(|(name, _)| *name == unit) else { return Err(usage()) };
+        let i = units.iter().position(|(name, _)| *name == unit)?;
         if number.is_empty() {
-            return Err(usage());
+            return None;
         }
         seconds = seconds.saturating_add(number.parse().unwrap_or(u64::MAX).saturating_mul(units[i].1));
         units = &units[i + 1..];
         rest = behind.get(1..).unwrap_or("");
     }
-    Ok(seconds)
+    Some(seconds)
 }
 
-/// Correction for a fraction of one unit.
-fn suggest_whole_units(text: &str) -> Option<String> {
+/// Whole seconds below and above a fraction of one unit, such as `1.5m`.
+fn whole_seconds(text: &str) -> Option<(u64, u64)> {
     let number = text.trim_end_matches(char::is_alphabetic);
     let unit = match &text[number.len()..] {
         "" => 1,
         name => UNITS.iter().find(|(unit, _)| name.chars().eq([*unit]))?.1,
     };
-    let seconds = number.parse::<f64>().ok().filter(|it| (0.0..1e9).contains(it))? * unit as f64;
-    let (below, above) = (seconds.floor() as u64, seconds.ceil() as u64);
-    Some(match below {
-        0 => format!("a whole number, such as `{above}s`"),
-        _ if below == above => format!("a whole number: `{below}s`"),
-        _ => format!("a whole number: `{below}s` or `{above}s`"),
-    })
+    let fraction = number.parse::<f64>().ok().filter(|_| number.contains('.'));
+    let seconds = fraction.filter(|fraction| (0.0..1e9).contains(fraction))? * unit as f64;
+    Some((seconds.floor() as u64, seconds.ceil() as u64))
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use analysis::verdict::rule::{self, RuleContext};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
 use load::script::{Pattern, PatternError};
 use load::{schedule, script};
-use model::Curve;
-use model::message;
+use model::message::Message;
 use model::plan::{Setup, Transport};
 use model::summary::QueryMode;
+use model::{Curve, message, quote};
 use std::net::IpAddr;
 use wire::http::{Host, Url, UrlProblem};
 
@@ -24,17 +24,8 @@ pub const ALL: Grammars<'static> = Grammars {
 };
 
 fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
-    let to_grammar_diagnostic = |diagnostic: schedule::ScheduleDiagnostic| {
-        GrammarDiagnostic::from_text(
-            diagnostic.span,
-            diagnostic.found,
-            format!("write {}", diagnostic.suggestion),
-        )
-    };
-    match schedule::parse(text) {
-        Ok(curve) => Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) }),
-        Err(all) => Err(all.items.into_iter().map(to_grammar_diagnostic).collect()),
-    }
+    let curve = schedule::parse(text)?;
+    Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) })
 }
 
 /// Highest rate of a schedule, per second.
@@ -105,18 +96,17 @@ fn check_secret(name: &str) -> GrammarResult {
 }
 
 fn check_rule(text: &str, setup: &Setup) -> GrammarResult {
-    let parsed = parse_rule(text, &RuleContext::for_setup(setup));
-    parsed.map(drop).map_err(|it| vec![to_diagnostic(text, &it, "a stop rule")])
+    parse_rule(text, &RuleContext::for_setup(setup)).map(drop).map_err(|it| vec![it])
 }
 
 /// Parses a stop rule. A series that no probe writes is an error.
-pub fn parse_rule(text: &str, context: &RuleContext) -> Result<rule::ParsedRule, rule::RuleDiagnostic> {
+pub fn parse_rule(text: &str, context: &RuleContext) -> Result<rule::ParsedRule, GrammarDiagnostic> {
     let parsed = rule::parse(text, context)?;
     if let Some(rule::SeriesName { offset, name }) = &parsed.series
         && !series().any(|it| it == name)
     {
-        let found = format!("`{name}`, which no probe writes,");
-        return Err(rule::RuleDiagnostic { offset: *offset, found, hint: similar_series(name) });
+        let message = message!("rule-series", name = quote(name), similar = similar_series(name));
+        return Err(GrammarDiagnostic { span: *offset..offset + name.len(), message });
     }
     Ok(parsed)
 }
@@ -127,45 +117,25 @@ fn series() -> impl Iterator<Item = &'static str> {
     of_probes.chain([stack::freshness::SERIES])
 }
 
-/// Names of the most similar series: the one that differs in a few letters, or else those that share the most words.
-fn similar_series(name: &str) -> String {
-    let renamed = model::product::current_series_name(name);
-    if renamed != name {
-        return format!("`{renamed}`");
-    }
+/// Names of the most similar series: the one that differs in a few letters, or else those that share the most words;
+/// `None` if there are none.
+fn similar_series(name: &str) -> Option<Vec<Message>> {
     const MOST: usize = 8;
-    if let Some(nearest) = experiment::nearest(name, series()) {
-        return format!("`{nearest}`");
+    let renamed = Some(model::product::current_series_name(name)).filter(|renamed| *renamed != name);
+    if let Some(meant) = renamed.or_else(|| experiment::nearest(name, series())) {
+        return Some(experiment::any_of([meant]));
     }
     let words: Vec<&str> = name.split('_').filter(|it| it.len() > 2).collect();
     let shared = |it: &str| words.iter().filter(|word| it.contains(**word)).count();
     let mut all: Vec<&str> = series().filter(|it| shared(it) > 0).collect();
     all.sort_by_key(|it| std::cmp::Reverse(shared(it)));
     all.truncate(MOST);
-    match all.is_empty() {
-        false => format!("one of {}", all.join(", ")),
-        true => "the name of a series such as `pg_backends`; docs/probes.md lists all".to_owned(),
-    }
+    (!all.is_empty()).then(|| experiment::any_of(all))
 }
 
 fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
     let operations = RuleContext::for_setup(setup).operations;
-    analysis::verdict::objective::parse(text, &operations)
-        .map(|_| ())
-        .map_err(|it| vec![to_diagnostic(text, &it, "an objective")])
-}
-
-/// Diagnostic whose caret marks the quoted part, or else one character.
-fn to_diagnostic(text: &str, diagnostic: &rule::RuleDiagnostic, whose: &str) -> GrammarDiagnostic {
-    let rest = text.get(diagnostic.offset..).unwrap_or_default();
-    let quoted = diagnostic.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
-    let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
-    let instead = format!("write {}", diagnostic.hint.trim_start_matches("write "));
-    let found = match diagnostic.found.as_str() {
-        "nothing" => format!("something is missing in {whose}"),
-        found => format!("{found} in {whose}"),
-    };
-    GrammarDiagnostic::from_text(diagnostic.offset..diagnostic.offset + length, found, instead)
+    analysis::verdict::objective::parse(text, &operations).map(drop).map_err(|it| vec![it])
 }
 
 fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {
@@ -181,7 +151,8 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
         let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
         let at = if diagnostic.line == 0 { 0..0 } else { start..end };
-        GrammarDiagnostic::from_text(at, diagnostic.message, diagnostic.hint)
+        let message = message!("experiment-grammar", found = diagnostic.message, help = diagnostic.hint);
+        GrammarDiagnostic { span: at, message }
     };
     let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();

@@ -68,7 +68,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let load = &setup.load;
     let program = compile(setup, inputs)?;
     let keyed = keyed_operations(setup, &program);
-    let schedule = schedule(setup)?;
+    let schedule = schedule(setup);
     let clients = client_count(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
     let speaks = |kind: fn(&OperationKind) -> bool| setup.operations.iter().any(|it| kind(&it.kind));
@@ -263,11 +263,10 @@ fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandErr
     if program.undefined.is_empty() { Ok(program) } else { Err(to_error(&program.undefined)) }
 }
 
-fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {
-    let parse = |text: &str| {
-        schedule::parse(text).map_err(|it| CommandError::new(format!("schedule {text}: {it:?}")))
-    };
-    Ok(match &setup.load.model {
+/// Schedule of the load, whose texts were checked with the experiment.
+fn schedule(setup: &Setup) -> Schedule {
+    let parse = |text: &str| schedule::parse(text).expect("the schedule was checked");
+    match &setup.load.model {
         LoadModel::Closed { think, .. } => Schedule::Closed { think: *think },
         LoadModel::Users { stages, think, pacing, rate_max } => Schedule::Users(UserRamp {
             stages: stages.clone(),
@@ -279,15 +278,13 @@ fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {
             let spacing = *spacing;
             let own =
                 setup.operations.iter().enumerate().filter_map(|(n, it)| Some((n, it.schedule.as_ref()?)));
-            let own = own.map(|(n, text)| {
-                Ok(Stream { curve: parse(text)?, spacing, script: Some(ScriptId(n as u16)) })
-            });
-            let mut own: Vec<Stream> = own.collect::<Result<_, CommandError>>()?;
+            let own =
+                own.map(|(n, text)| Stream { curve: parse(text), spacing, script: Some(ScriptId(n as u16)) });
+            let mut own: Vec<Stream> = own.collect();
             // The load's schedule applies to operations without their own. Without such operations it only sets the
             // duration.
             let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
-            let mix = is_drawn.then(|| parse(text)).transpose()?;
-            match (mix, own.is_empty()) {
+            match (is_drawn.then(|| parse(text)), own.is_empty()) {
                 (Some(curve), true) => Schedule::Open { curve, spacing },
                 (mix, _) => {
                     own.extend(mix.map(|curve| Stream { curve, spacing, script: None }));
@@ -295,7 +292,7 @@ fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {
                 }
             }
         }
-    })
+    }
 }
 
 fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: u16, seed: u64) -> RngSeeds {

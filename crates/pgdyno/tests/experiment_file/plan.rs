@@ -3,7 +3,7 @@
 use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
-use model::{Nanos, SplitMix64};
+use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 /// `!` is always invalid.
 fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
     let refuse = |text: &str| match text.find('!') {
-        Some(i) => Err(vec![GrammarDiagnostic::from_text(i..text.len(), "a", "b")]),
+        Some(i) => Err(vec![GrammarDiagnostic { span: i..text.len(), message: message!("schedule-empty") }]),
         None => Ok(()),
     };
     let place = |text: &str| UrlTarget {

@@ -5,11 +5,12 @@
 //! the change is in percentage points. A bound without a sign applies to the figure of the run. A condition is met only
 //! if the whole interval exceeds its bound.
 
-use crate::verdict::rule::RuleDiagnostic;
+use crate::verdict::rule::{quoted, unknown_operation};
 use model::comparison::{
     self, CellComparison, Change, ConditionOutcome, ConditionUnit, Metric, MetricComparison, MetricKind,
 };
 use model::matrix::ChangeVerdict;
+use model::{GrammarDiagnostic, message};
 
 /// One condition of `--fail-if`.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +32,10 @@ enum Bound {
 }
 
 /// Parses one condition. `operations` are the names in all runs.
-pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
-    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-    let wrong = |part: &str, instead: String| {
-        let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        RuleDiagnostic { offset: offset(part), found, hint: instead }
-    };
+pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, GrammarDiagnostic> {
+    let reject = |part, message| Err(GrammarDiagnostic::in_part(text, part, message));
     let Some(sign) = text.rfind(['>', '<']) else {
-        return Err(wrong(text.trim(), "a condition such as `p99 > +10%`".into()));
+        return reject(text.trim(), message!("condition-form", text = quoted(text.trim())));
     };
     let (left, right) = (text[..sign].trim(), text[sign + 1..].trim());
     let (name, operation) = match left.split_once(" of ") {
@@ -46,25 +43,27 @@ pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDia
         Some((name, operation)) => {
             let operation = operation.trim();
             if !operations.iter().any(|it| it == operation) {
-                return Err(wrong(operation, format!("an operation: {}", operations.join(", "))));
+                return reject(operation, unknown_operation(operation, operations));
             }
             (name.trim(), Some(operation.to_owned()))
         }
     };
     let Some(metric) = Metric::ALL.into_iter().find(|it| it.name() == name) else {
-        return Err(wrong(name, format!("one of {}", Metric::ALL.map(Metric::name).join(", "))));
+        let names = Metric::ALL.map(Metric::name).join(", ");
+        return reject(name, message!("objective-metric", text = quoted(name), names));
     };
     if operation.is_some() && metric.kind() == MetricKind::Processors {
-        return Err(wrong(left, format!("`{name}`, without an operation")));
+        return reject(left, message!("condition-operation", name));
     }
     let Some(bound) = bound(metric, right) else {
-        let instead = match metric.kind() {
-            MetricKind::Seconds => "a change, `+10%`, or a time, `200ms`",
-            MetricKind::Share => "a share, `1%`, or a change, `+0.5%`",
-            MetricKind::Rate => "a change, `-5%`, or a rate, `500/s`",
-            MetricKind::Processors => "a change, `+10%`, or processors, `1.5`",
+        let text = quoted(right);
+        let message = match metric.kind() {
+            MetricKind::Seconds => message!("condition-time", text),
+            MetricKind::Share => message!("condition-share", text),
+            MetricKind::Rate => message!("condition-rate", text),
+            MetricKind::Processors => message!("condition-cpus", text),
         };
-        return Err(wrong(right, instead.into()));
+        return reject(right, message);
     };
     let above = text[sign..].starts_with('>');
     Ok(FailCondition { text: text.trim().to_owned(), metric, operation, above, bound })
@@ -195,23 +194,28 @@ mod tests {
 
     #[test]
     fn reports_diagnostics_with_position() {
-        for (text, offset, found, instead) in [
-            ("", 0, "nothing", "a condition such as"),
-            ("p99 +10%", 0, "`p99 +10%`", "a condition such as"),
-            ("p98 > +10%", 0, "`p98`", "one of tps, p50"),
-            ("p99 > 10%", 6, "`10%`", "a change, `+10%`, or a time"),
-            ("p99 > +10", 6, "`+10`", "a change, "),
-            ("p99 > +-10%", 6, "`+-10%`", "a change, "),
-            ("p99 > +infinity%", 6, "`+infinity%`", "a change, "),
-            ("p99 >", 5, "nothing", "a change, "),
-            ("errors > 5", 9, "`5`", "a share, "),
-            ("tps < 5ms", 6, "`5ms`", "a change, `-5%`, or a rate"),
-            ("p99 of buy > 1s", 7, "`buy`", "an operation: pay, look of love"),
-            ("server cpu of pay > 1", 0, "`server cpu of pay`", "`server cpu`, without"),
+        for (text, offset, expected, message) in [
+            ("", 0, "", "condition-form"),
+            ("p99 +10%", 0, "p99 +10%", "condition-form"),
+            ("p98 > +10%", 0, "p98", "objective-metric"),
+            ("p99 > 10%", 6, "10%", "condition-time"),
+            ("p99 > +10", 6, "+10", "condition-time"),
+            ("p99 > +-10%", 6, "+-10%", "condition-time"),
+            ("p99 > +infinity%", 6, "+infinity%", "condition-time"),
+            ("p99 >", 5, "", "condition-time"),
+            ("errors > 5", 9, "5", "condition-share"),
+            ("tps < 5ms", 6, "5ms", "condition-rate"),
+            ("server cpu > many", 13, "many", "condition-cpus"),
+            ("p99 of buy > 1s", 7, "buy", "rule-operation"),
+            ("server cpu of pay > 1", 0, "server cpu of pay", "condition-operation"),
         ] {
             let diagnostic = parse(text, &operations()).expect_err(text);
-            assert_eq!((diagnostic.offset, diagnostic.found.as_str()), (offset, found), "{text}");
-            assert!(diagnostic.hint.starts_with(instead), "{text}: {}", diagnostic.hint);
+            let part = &text[diagnostic.span.clone()];
+            assert_eq!(
+                (diagnostic.span.start, part, diagnostic.message.id),
+                (offset, expected, message),
+                "{text}"
+            );
         }
     }
 

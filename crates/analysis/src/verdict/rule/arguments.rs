@@ -1,8 +1,9 @@
 //! Parser of a stop rule's arguments
 
-use super::mask::{CodeMask, MatchCount, TransactionScope};
-use super::{RuleContext, RuleDiagnostic, SeriesName, TankDifference, diagnostic};
-use model::Nanos;
+use super::mask::{CodeKind, CodeMask, MatchCount, TransactionScope};
+use super::{RuleContext, SeriesName, TankDifference, quoted, unknown_operation};
+use model::message::Message;
+use model::{GrammarDiagnostic, Nanos, message};
 
 /// Level at or above which a rule fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,79 +72,99 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Reads the next argument. Diagnostics show `argument_name`.
-    pub fn next(&mut self, argument_name: &str) -> Result<Argument<'a>, RuleDiagnostic> {
-        let missing = |at| diagnostic(at, "", &format!("{argument_name}: {}", self.form));
-        match self.remaining.next() {
-            Some(it) if it.text.is_empty() => Err(missing(it.offset)),
-            Some(it) => Ok(it),
-            None => Err(missing(self.close)),
-        }
+    /// Reads the next argument, which is empty if it is missing.
+    fn next(&mut self) -> Argument<'a> {
+        self.remaining.next().unwrap_or(Argument { offset: self.close, text: "" })
+    }
+
+    /// Parses the next argument. If it is invalid or missing, `describe` returns the message for its quoted text, if
+    /// there is any, and the rule's form.
+    pub fn parse<T>(
+        &mut self,
+        parse: impl FnOnce(Argument<'a>) -> Option<T>,
+        describe: impl FnOnce(Option<String>, &str) -> Message,
+    ) -> Result<T, GrammarDiagnostic> {
+        let argument = self.next();
+        parse(argument).ok_or_else(|| argument.diagnostic(describe(quoted(argument.text), &self.form)))
     }
 
     /// Returns a diagnostic if arguments remain.
-    pub fn expect_end(&mut self) -> Result<(), RuleDiagnostic> {
-        match self.remaining.next() {
-            Some(it) => Err(diagnostic(it.offset, it.text, &format!("no more arguments: {}", self.form))),
-            None => Ok(()),
-        }
+    pub fn expect_end(&mut self) -> Result<(), GrammarDiagnostic> {
+        self.remaining.next().map_or(Ok(()), |argument| Err(self.surplus(argument)))
+    }
+
+    fn surplus(&self, argument: Argument<'_>) -> GrammarDiagnostic {
+        argument.diagnostic(message!("rule-surplus", text = quoted(argument.text), form = &self.form))
+    }
+
+    /// Reads a name, which is not empty.
+    pub fn name(
+        &mut self,
+        describe: impl FnOnce(Option<String>, &str) -> Message,
+    ) -> Result<Argument<'a>, GrammarDiagnostic> {
+        self.parse(|argument| Some(argument).filter(|it| !it.text.is_empty()), describe)
     }
 
     /// Reads a time limit. A number without a unit is in milliseconds.
-    pub fn time(&mut self) -> Result<Nanos, RuleDiagnostic> {
-        let argument = self.next("a time such as `200ms`")?;
-        match duration(argument.text, 1) {
-            Some(millis) => Ok(Nanos::from_millis(millis)),
-            None => Err(diagnostic(argument.offset, argument.text, "a time such as `200ms` or `1s500ms`")),
-        }
+    pub fn time(&mut self) -> Result<Nanos, GrammarDiagnostic> {
+        self.parse(
+            |argument| duration(argument.text, 1).map(Nanos::from_millis),
+            |text, form| message!("rule-time", text, form),
+        )
     }
 
     /// Reads a number of seconds, at least 1.
-    pub fn seconds(&mut self) -> Result<u64, RuleDiagnostic> {
-        let argument = self.next("a number of seconds such as `10`")?;
-        match duration(argument.text, 1000) {
-            Some(millis) if millis > 0 && millis % 1000 == 0 => Ok(millis / 1000),
-            _ => Err(diagnostic(argument.offset, argument.text, "whole seconds, such as `10` or `1m`")),
+    pub fn seconds(&mut self) -> Result<u64, GrammarDiagnostic> {
+        self.parse(
+            |argument| {
+                let millis = duration(argument.text, 1000).filter(|it| *it > 0 && it % 1000 == 0);
+                millis.map(|it| it / 1000)
+            },
+            |text, form| message!("rule-seconds", text, form),
+        )
+    }
+
+    pub fn level(&mut self) -> Result<Threshold, GrammarDiagnostic> {
+        self.parse(
+            |argument| match argument.text.strip_suffix('%') {
+                Some(percent) => {
+                    let percent = percent.trim_end().parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
+                    percent.map(Threshold::Percent)
+                }
+                None => argument.text.parse().ok().filter(|it| *it > 0).map(Threshold::Count),
+            },
+            |text, form| message!("rule-level", text, form),
+        )
+    }
+
+    pub fn percent(&mut self) -> Result<f64, GrammarDiagnostic> {
+        let first = self.remaining.as_slice().first().copied();
+        match (self.level()?, first) {
+            (Threshold::Percent(percent), _) => Ok(percent),
+            (Threshold::Count(count), argument) => {
+                let argument = argument.expect("a level was parsed from it");
+                Err(argument.diagnostic(message!("rule-percent", count)))
+            }
         }
     }
 
-    pub fn level(&mut self) -> Result<Threshold, RuleDiagnostic> {
-        let argument = self.next("a count or a percentage")?;
-        let level = match argument.text.strip_suffix('%') {
-            Some(percent) => {
-                let percent = percent.trim_end().parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-                percent.map(Threshold::Percent)
-            }
-            None => argument.text.parse().ok().filter(|it| *it > 0).map(Threshold::Count),
-        };
-        let instead = "a whole number from 1, or a percentage";
-        level.ok_or_else(|| diagnostic(argument.offset, argument.text, instead))
+    pub fn number(&mut self) -> Result<f64, GrammarDiagnostic> {
+        self.parse(
+            |argument| argument.text.parse().ok().filter(|it: &f64| it.is_finite()),
+            |text, form| message!("rule-number", text, form),
+        )
     }
 
-    pub fn percent(&mut self) -> Result<f64, RuleDiagnostic> {
-        let at = self.remaining.as_slice().first().copied();
-        match (self.level()?, at) {
-            (Threshold::Percent(it), _) => Ok(it),
-            (Threshold::Count(n), at) => {
-                let at = at.map_or(self.close, |it| it.offset);
-                Err(diagnostic(at, &n.to_string(), &format!("a percentage: `{n}%`")))
-            }
-        }
-    }
-
-    pub fn number(&mut self) -> Result<f64, RuleDiagnostic> {
-        let argument = self.next("a number")?;
-        let number = argument.text.parse().ok().filter(|it: &f64| it.is_finite());
-        number.ok_or_else(|| diagnostic(argument.offset, argument.text, "a number such as `90` or `0.5`"))
-    }
-
-    pub fn mask(
-        &mut self,
-        read: fn(&str) -> Result<CodeMask, &'static str>,
-    ) -> Result<CodeMask, RuleDiagnostic> {
-        let argument = self.next("a mask of codes")?;
-        let mask =
-            read(argument.text).map_err(|instead| diagnostic(argument.offset, argument.text, instead))?;
+    pub fn mask(&mut self, kind: CodeKind) -> Result<CodeMask, GrammarDiagnostic> {
+        let (argument, mask) = self.parse(
+            |argument| Some((argument, CodeMask::parse(kind, argument.text)?)),
+            |text, form| match kind {
+                CodeKind::Http => message!("rule-mask-http", text, form),
+                CodeKind::Net => message!("rule-mask-net", text, form),
+                CodeKind::Sql => message!("rule-mask-sql", text, form),
+                CodeKind::Any => unreachable!("no rule has a mask of all failures as an argument"),
+            },
+        )?;
         if mask.is_any_code() {
             self.warnings.push(TankDifference::MaskOfX { mask: argument.text.to_owned() });
         }
@@ -151,7 +172,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Reads the scope: the operation that the last argument names, or all transactions.
-    pub fn scope(&mut self) -> Result<TransactionScope, RuleDiagnostic> {
+    pub fn scope(&mut self) -> Result<TransactionScope, GrammarDiagnostic> {
         let refused = !self.context.connect_each;
         let Some(argument) = self.remaining.next() else {
             return Ok(TransactionScope { operation: None, refused });
@@ -159,18 +180,19 @@ impl<'a> Arguments<'a> {
         let operations = &self.context.operations;
         match operations.iter().position(|known| known == argument.text) {
             Some(operation) => Ok(TransactionScope { operation: Some(operation), refused }),
-            None => {
-                let instead = match &operations[..] {
-                    [] => format!("nothing: {}", self.form),
-                    known => format!("an operation: {}", known.join(", ")),
-                };
-                Err(diagnostic(argument.offset, argument.text, &instead))
-            }
+            None if operations.is_empty() => Err(self.surplus(argument)),
+            None => Err(argument.diagnostic(unknown_operation(argument.text, operations))),
         }
     }
 
     pub fn in_flight_max(&self) -> u32 {
         self.context.in_flight_max
+    }
+}
+
+impl Argument<'_> {
+    fn diagnostic(self, message: Message) -> GrammarDiagnostic {
+        GrammarDiagnostic { span: self.offset..self.offset + self.text.len(), message }
     }
 }
 

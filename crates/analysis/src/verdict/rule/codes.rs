@@ -1,10 +1,10 @@
 //! Stop rules `http`, `net`, `sql`, `errors`: too many transactions end with a code, in consecutive seconds
 
 use super::arguments::{Arguments, Threshold};
-use super::mask::{CodeMask, TransactionScope};
+use super::mask::{CodeKind, CodeMask, TransactionScope};
 use super::window::Consecutive;
-use super::{RuleDiagnostic, RuleState, TriggerSecond};
-use model::Tick;
+use super::{RuleState, TriggerSecond};
+use model::{GrammarDiagnostic, Tick};
 
 /// State of a rule `http`, `net`, `sql` or `errors`.
 #[derive(Debug)]
@@ -22,31 +22,26 @@ impl RuleState for CodesRule {
     }
 }
 
-pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::http)
-}
-
-pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::net)
-}
-
-pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::sql)
-}
-
-pub fn errors(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    codes(arguments, CodeMask::any())
-}
-
-fn build(
-    arguments: &mut Arguments<'_>,
-    mask: fn(&str) -> Result<CodeMask, &'static str>,
-) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let mask = arguments.mask(mask)?;
+pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Http)?;
     codes(arguments, mask)
 }
 
-fn codes(arguments: &mut Arguments<'_>, mask: CodeMask) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Net)?;
+    codes(arguments, mask)
+}
+
+pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Sql)?;
+    codes(arguments, mask)
+}
+
+pub fn errors(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    codes(arguments, CodeMask::any())
+}
+
+fn codes(arguments: &mut Arguments<'_>, mask: CodeMask) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     let level = arguments.level()?;
     let (seconds, scope) = (Consecutive::new(arguments.seconds()?), arguments.scope()?);
     Ok(Box::new(CodesRule { mask, level, scope, seconds }))

@@ -2,8 +2,8 @@
 
 use super::arguments::{Arguments, Threshold};
 use super::window::Consecutive;
-use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond};
-use model::Tick;
+use super::{RuleState, TankDifference, TriggerSecond};
+use model::{GrammarDiagnostic, Tick};
 
 #[derive(Debug)]
 struct InstancesRule {
@@ -18,7 +18,7 @@ impl RuleState for InstancesRule {
     }
 }
 
-pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     let above = match arguments.level()? {
         Threshold::Count(level) => level as f64,
         Threshold::Percent(percent) => {

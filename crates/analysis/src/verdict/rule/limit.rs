@@ -1,8 +1,8 @@
 //! Stop rule `limit`: ends a trial after a duration
 
 use super::arguments::Arguments;
-use super::{RuleDiagnostic, RuleState, TriggerSecond};
-use model::Tick;
+use super::{RuleState, TriggerSecond};
+use model::{GrammarDiagnostic, Tick};
 
 #[derive(Debug)]
 struct LimitRule {
@@ -15,6 +15,6 @@ impl RuleState for LimitRule {
     }
 }
 
-pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     Ok(Box::new(LimitRule { seconds: arguments.seconds()? }))
 }

@@ -4,7 +4,7 @@ use model::{Code, FailureCounts, ScriptCounts, Tick};
 
 /// Kind of code that a mask matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CodeKind {
+pub enum CodeKind {
     Http,
     Net,
     Sql,
@@ -48,21 +48,18 @@ impl TransactionScope {
 }
 
 impl CodeMask {
-    pub fn http(text: &str) -> Result<CodeMask, &'static str> {
-        digits(CodeKind::Http, text, "a status, `x` for any digit: `5xx`")
-    }
-
-    pub fn net(text: &str) -> Result<CodeMask, &'static str> {
-        digits(CodeKind::Net, text, "an errno such as `110`, `11x` or `xx`")
-    }
-
-    pub fn sql(text: &str) -> Result<CodeMask, &'static str> {
-        let pattern = text.as_bytes().to_vec();
-        let known = |it: &u8| it.is_ascii_digit() || it.is_ascii_uppercase() || *it == b'x';
-        match pattern.len() == 5 && pattern.iter().all(known) {
-            true => Ok(CodeMask { kind: CodeKind::Sql, pattern, zero: false }),
-            false => Err("a SQLSTATE of five characters: `53xxx`"),
-        }
+    /// Parses a mask; `None` if it is not one of this kind.
+    pub fn parse(kind: CodeKind, text: &str) -> Option<CodeMask> {
+        let (lengths, pattern) = match kind {
+            CodeKind::Sql | CodeKind::Any => (5..=5, text.to_owned()),
+            CodeKind::Http | CodeKind::Net => (1..=5, text.to_ascii_lowercase()),
+        };
+        let is_known = |byte: u8| {
+            byte.is_ascii_digit() || byte == b'x' || kind == CodeKind::Sql && byte.is_ascii_uppercase()
+        };
+        let valid = lengths.contains(&pattern.len()) && pattern.bytes().all(is_known);
+        let pattern = pattern.into_bytes();
+        valid.then_some(CodeMask { kind, pattern, zero: kind == CodeKind::Http })
     }
 
     /// Mask of all transactions that did not succeed.
@@ -138,13 +135,5 @@ impl CodeMask {
     fn matches_pattern(&self, code: &[u8]) -> bool {
         let one = |(pattern, is): (&u8, &u8)| *pattern == b'x' || pattern == is;
         self.pattern.len() == code.len() && self.pattern.iter().zip(code).all(one)
-    }
-}
-
-fn digits(kind: CodeKind, text: &str, instead: &'static str) -> Result<CodeMask, &'static str> {
-    let pattern = text.to_ascii_lowercase().into_bytes();
-    match (1..=5).contains(&pattern.len()) && pattern.iter().all(|it| it.is_ascii_digit() || *it == b'x') {
-        true => Ok(CodeMask { kind, pattern, zero: kind == CodeKind::Http }),
-        false => Err(instead),
     }
 }

@@ -6,8 +6,8 @@
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
-use super::{RuleDiagnostic, RuleState, SeriesName, TankDifference, TriggerSecond};
-use model::{Sample, Tick};
+use super::{RuleState, SeriesName, TankDifference, TriggerSecond};
+use model::{GrammarDiagnostic, Sample, Tick, message};
 use std::cmp::Ordering;
 
 #[derive(Debug)]
@@ -61,18 +61,18 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-pub fn higher(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn higher(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     build(arguments, Ordering::Greater)
 }
 
-pub fn lower(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn lower(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     build(arguments, Ordering::Less)
 }
 
-fn build(arguments: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+fn build(arguments: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     arguments.warnings.push(TankDifference::MissingMetric);
-    let node = arguments.next("a node's name, `*` for any")?.text.to_owned();
-    let metric = arguments.next("a metric's name")?;
+    let node = arguments.name(|_, form| message!("rule-node", form))?.text.to_owned();
+    let metric = arguments.name(|_, form| message!("rule-metric", form))?;
     let (series, label) = match metric.text.split_once(':') {
         Some((series, label)) => (series.to_owned(), Some(label.to_owned())),
         None => (metric.text.to_owned(), None),

@@ -6,8 +6,8 @@
 use super::arguments::Arguments;
 use super::mask::TransactionScope;
 use super::window::Consecutive;
-use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond, diagnostic};
-use model::{LatencyHistogram, Nanos, Tick};
+use super::{RuleState, TankDifference, TriggerSecond};
+use model::{GrammarDiagnostic, LatencyHistogram, Nanos, Tick, message};
 
 /// Quantiles that Tank supports, in percent.
 const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
@@ -91,15 +91,15 @@ impl TimeStatistic {
     }
 }
 
-pub fn mean(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn mean(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     build(arguments, TimeStatistic::Mean)
 }
 
-pub fn quantile(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let argument = arguments.next("a quantile in percent")?;
-    let percent: Option<f64> = argument.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-    let percent = percent
-        .ok_or_else(|| diagnostic(argument.offset, argument.text, "a quantile in percent: `99`, `99.9`"))?;
+pub fn quantile(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let percent: f64 = arguments.parse(
+        |argument| argument.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0),
+        |text, form| message!("rule-quantile", text, form),
+    )?;
     if !TANK_QUANTILES.contains(&percent) {
         arguments.warnings.push(TankDifference::OtherQuantile { percent });
     }
@@ -109,7 +109,7 @@ pub fn quantile(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, Rul
 fn build(
     arguments: &mut Arguments<'_>,
     statistic: TimeStatistic,
-) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     arguments.warnings.push(TankDifference::TimesOfFailures);
     let (limit, seconds) = (arguments.time()?, Consecutive::new(arguments.seconds()?));
     let scope = arguments.scope()?;

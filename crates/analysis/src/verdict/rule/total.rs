@@ -4,10 +4,10 @@
 //! weights; seconds without responses are left out. A percentage of times is computed from all responses of the window.
 
 use super::arguments::{Arguments, Threshold};
-use super::mask::{CodeMask, MatchCount, TransactionScope};
+use super::mask::{CodeKind, CodeMask, MatchCount, TransactionScope};
 use super::window::SlidingWindow;
-use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond};
-use model::{Nanos, Tick};
+use super::{RuleState, TankDifference, TriggerSecond};
+use model::{GrammarDiagnostic, Nanos, Tick};
 
 #[derive(Debug)]
 struct TotalCodesRule {
@@ -64,7 +64,7 @@ impl RuleState for TotalTimeRule {
     }
 }
 
-pub fn time(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+pub fn time(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     let (limit, percent) = (arguments.time()?, arguments.percent()?);
     arguments.warnings.push(TankDifference::TimesOfFailures);
     arguments.warnings.push(TankDifference::RoundedLimit { limit_ms: limit.as_millis_f64() });
@@ -72,34 +72,39 @@ pub fn time(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDia
     Ok(Box::new(TotalTimeRule { limit, level: Threshold::Percent(percent), scope, window }))
 }
 
-pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::http, false)
+pub fn http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Http)?;
+    build(arguments, mask, false)
 }
 
-pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::net, false)
+pub fn net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Net)?;
+    build(arguments, mask, false)
 }
 
-pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::sql, false)
+pub fn sql(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Sql)?;
+    build(arguments, mask, false)
 }
 
-pub fn negative_http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, CodeMask::http, true)
+pub fn negative_http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Http)?;
+    build(arguments, mask, true)
 }
 
 /// Parses a `negative_net` rule. Here, unlike in its other rules, Tank counts code 0: `negative_net(0, …)` counts every
 /// code except 0.
-pub fn negative_net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    build(arguments, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
+pub fn negative_net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let mask = arguments.mask(CodeKind::Net)?.with_zero();
+    build(arguments, mask, true)
 }
 
 fn build(
     arguments: &mut Arguments<'_>,
-    mask: fn(&str) -> Result<CodeMask, &'static str>,
+    mask: CodeMask,
     negative: bool,
-) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let (mask, level) = (arguments.mask(mask)?, arguments.level()?);
+) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let level = arguments.level()?;
     if matches!(level, Threshold::Percent(_)) {
         arguments.warnings.push(TankDifference::MeanOfPercents);
     }

@@ -4,10 +4,10 @@
 //! change is the whole count of the first second. A window of n seconds is therefore complete from second n + 1 on.
 
 use super::arguments::Arguments;
-use super::mask::{CodeMask, TransactionScope};
+use super::mask::{CodeKind, CodeMask, TransactionScope};
 use super::window::SlidingWindow;
-use super::{RuleDiagnostic, RuleState, TriggerSecond};
-use model::Tick;
+use super::{RuleState, TriggerSecond};
+use model::{GrammarDiagnostic, Tick};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -43,8 +43,8 @@ fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
     (mean, if n < 2.0 { 0.0 } else { (squares / n / (n - 1.0)).sqrt() })
 }
 
-pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let (mask, size) = (arguments.mask(CodeMask::http)?, arguments.seconds()?);
+pub fn build(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
+    let (mask, size) = (arguments.mask(CodeKind::Http)?, arguments.seconds()?);
     let scope = arguments.scope()?;
     let changes = VecDeque::new();
     Ok(Box::new(TrendRule {

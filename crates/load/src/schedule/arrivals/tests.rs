@@ -4,7 +4,7 @@ use model::PerSecond;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Curve {
-    parse(text).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    parse(text).expect(text)
 }
 
 fn all(curve: &Curve, spacing: Spacing, seed: u64) -> Vec<Nanos> {

@@ -5,6 +5,7 @@
 
 use super::{OptionDiagnostic, SeedOption};
 use crate::cli::language;
+use crate::diagnostics;
 use load::driver::Driver;
 use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
@@ -129,9 +130,13 @@ pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic
 /// Schedule in Yandex.Tank's grammar: its text, and its curve.
 pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
     load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|diagnostics| {
+        let diagnostics = diagnostics::in_argument("--schedule", text, diagnostics);
         OptionDiagnostic {
             message: format!("invalid schedule: \"{text}\""),
-            detail: Some(format!("read as Yandex.Tank would\n{diagnostics}")),
+            detail: Some(format!(
+                "errors in the schedule\n{}",
+                diagnostics::render(&diagnostics, false, english())
+            )),
             hint: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
         }
     })
