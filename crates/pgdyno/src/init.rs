@@ -1,5 +1,6 @@
 //! `pgdyno init`: writes a commented experiment file to begin with
 
+use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::exit_status::ExitStatus;
@@ -9,34 +10,41 @@ use report::lang::Lang;
 use report::say;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use wire::http::Url;
 
 /// Write a commented experiment file as a template; never overwrites a file
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno init")]
 struct Args {
-    /// File to write
+    /// File to write; its name becomes the name of the experiment
     #[arg(default_value = "experiment.yaml")]
     file: PathBuf,
-    /// Goal of the experiment [default: compare the cells of a matrix]
-    #[arg(long, value_name = "GOAL")]
-    find: Option<InitGoal>,
+    /// Question that the experiment answers
+    #[arg(long, value_name = "GOAL", default_value = "compare")]
+    find: InitGoal,
+    /// Measure the running PostgreSQL at this address, such as postgres://me@127.0.0.1/shop
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "http")]
+    attach: Option<String>,
+    /// Measure the running HTTP service at this URL, such as http://127.0.0.1:8080/books
+    #[arg(long, value_name = "URL")]
+    http: Option<String>,
     #[command(flatten)]
     language: LanguageArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InitGoal {
-    /// Check that every acknowledged write survives a failover
+    /// Which setting is better?
+    Compare,
+    /// How much load does the system sustain, and what limits it?
+    Max,
+    /// Does the system sustain this load?
+    Confirm,
+    /// Does anything leak or slow down under lasting load?
+    Soak,
+    /// Does every acknowledged write survive a failover?
     Failover,
-}
-
-/// Template with every section that such an experiment has, each with a comment.
-fn template(find: Option<InitGoal>) -> &'static str {
-    match find {
-        None => include_str!("init/matrix.yaml"),
-        Some(InitGoal::Failover) => include_str!("init/failover.yaml"),
-    }
 }
 
 /// Runs the command. The exit status is 1 if the file exists or cannot be written.
@@ -55,14 +63,88 @@ pub fn main(args: &[String]) -> ExitStatus {
 fn write(args: &Args) -> Result<(), CommandError> {
     let lang = args.language.lang()?;
     let path = args.file.display().to_string();
+    let text = template(args, lang)?;
+    reject_password(&args.file, &text, lang)?;
     OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&args.file)
-        .and_then(|mut file| file.write_all(template(args.find).as_bytes()))
+        .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| write_error(&path, &error, lang))?;
     outln!("{}", say!(lang, "init-written", path));
     Ok(())
+}
+
+/// Text of the file: a frame for the goal, with the system under test.
+fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
+    let running = args.attach.is_some() || args.http.is_some();
+    let frame = match args.find {
+        InitGoal::Compare => include_str!("init/goal/compare.yaml"),
+        InitGoal::Max => include_str!("init/goal/max.yaml"),
+        InitGoal::Confirm => include_str!("init/goal/confirm.yaml"),
+        InitGoal::Soak => include_str!("init/goal/soak.yaml"),
+        InitGoal::Failover if running => {
+            return Err(CommandError::usage(say!(lang, "init-failover-running")));
+        }
+        InitGoal::Failover => include_str!("init/failover.yaml"),
+    };
+    let matrix = match running {
+        true => include_str!("init/goal/compare-running.yaml"),
+        false => include_str!("init/goal/compare-own.yaml"),
+    };
+    let system = match (&args.attach, &args.http) {
+        (Some(address), _) => {
+            fill(include_str!("init/system/attached.yaml"), &[("ADDRESS", &quoted(address))])
+        }
+        (None, Some(url)) => service(url, lang)?,
+        (None, None) => include_str!("init/system/own.yaml").to_owned(),
+    };
+    let file = args.file.display().to_string().escape_debug().to_string();
+    Ok(fill(frame, &[("FILE", &file), ("SYSTEM", &system), ("MATRIX", matrix)]))
+}
+
+/// System with an attached service. The path of the URL becomes its first request.
+fn service(url: &str, lang: &Lang) -> Result<String, CommandError> {
+    let parsed = Url::parse(url).map_err(|_| CommandError::usage(say!(lang, "init-url")))?;
+    let scheme = if parsed.tls { "https" } else { "http" };
+    let address = quoted(&format!("{scheme}://{}", parsed.host_header()));
+    let values = [("ADDRESS", address.as_str()), ("PATH", &quoted(&parsed.target))];
+    Ok(fill(include_str!("init/system/service.yaml"), &values))
+}
+
+/// Replaces each `@NAME@` of a template by its value. Values are not searched for further names.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let part = |(number, part): (usize, &'_ str)| match number % 2 {
+        0 => part.to_owned(),
+        _ => values
+            .iter()
+            .find(|(name, _)| *name == part)
+            .map_or(String::new(), |(_, value)| (*value).to_owned()),
+    };
+    template.split('@').enumerate().map(part).collect()
+}
+
+/// Text as a YAML scalar: plain if it cannot be misread, otherwise in double quotes.
+fn quoted(text: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '/' | '.');
+    let is_word =
+        text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '/') && text.chars().all(is_plain);
+    let reserved =
+        ["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str());
+    if is_word && !reserved { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
+/// Rejects an address with a password, which would be stored in the file.
+fn reject_password(path: &Path, text: &str, lang: &Lang) -> Result<(), CommandError> {
+    let Err(diagnostics) = check::plan(path, text, &[], false) else { return Ok(()) };
+    let is_password = |id: &str| ["experiment-address-password", "experiment-url-password"].contains(&id);
+    match diagnostics.list.iter().find(|it| is_password(it.message.id)) {
+        Some(found) => {
+            let error = CommandError::usage(lang.message(&found.message));
+            Err(error.with_hint(lang.help(&found.message)))
+        }
+        None => Ok(()),
+    }
 }
 
 fn write_error(path: &str, error: &std::io::Error, lang: &Lang) -> CommandError {

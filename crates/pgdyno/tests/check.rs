@@ -158,29 +158,77 @@ fn english_words(line: &str) -> Option<String> {
     run.map(|run| run.join(" ")).or_else(|| label.map(|label| (*label).to_owned()))
 }
 
+/// Every template is valid as it is, is named after its file, and is never overwritten.
 #[test]
 fn templates_are_valid_and_never_overwritten() {
+    let own = "clients -";
+    let running: [(&[&str], &str); 3] = [
+        (&[], own),
+        (&["--attach", "postgres://me@127.0.0.1:5432/shop"], "attached"),
+        (&["--http", "http://127.0.0.1:8080/books?page=1"], "http://127.0.0.1:8080 (attached)"),
+    ];
+    for goal in ["compare", "max", "confirm", "soak", "failover"] {
+        for (system, stack) in running {
+            let folder = Folder::new(&format!("init{goal}{}", system.len() + stack.len()));
+            let begin = [&["init", "my-shop.yaml", "--find", goal], system].concat();
+            let (status, out, err) = pgdyno(&folder.0, &begin);
+            if goal == "failover" && !system.is_empty() {
+                assert_eq!(status, Some(2), "{out}");
+                assert!(err.contains("`--find failover`"), "{err}");
+                continue;
+            }
+            assert_eq!((status, err.as_str()), (Some(0), ""), "{begin:?}: {out}");
+            let (status, out, err) = pgdyno(&folder.0, &["check", "my-shop.yaml"]);
+            assert_eq!((status, err.as_str()), (Some(0), ""), "{begin:?}: {out}");
+            assert!(out.contains("my-shop") && out.contains(stack) && out.contains("seed      1"), "{out}");
+            let (status, _, err) = pgdyno(&folder.0, &begin);
+            assert_eq!(status, Some(1));
+            assert!(err.contains("already exists"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn templates_have_the_documented_size() {
     for (find, full, quick) in [
-        (&[][..], "matrix    4 cells × 5 = 20 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
+        ("compare", "matrix    4 cells × 5 = 20 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
         (
-            &["--find", "failover"],
-            "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
+            "failover",
+            "matrix    2 cells (1 is a positive control) × 5 = 10 trials\n",
             "matrix    2 cells (1 is a positive control) × 2 = 4 trials\n",
         ),
     ] {
-        let folder = Folder::new(&format!("init{}", find.concat()));
-        let begin = [&["init"], find].concat();
-        let (status, out, err) = pgdyno(&folder.0, &begin);
-        assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+        let folder = Folder::new(&format!("size{find}"));
+        assert_eq!(pgdyno(&folder.0, &["init", "--find", find]).0, Some(0));
         let check = ["check", "experiment.yaml", "--quick"];
         for (args, overview) in [(&check[..2], full), (&check, quick)] {
             let (status, out, err) = pgdyno(&folder.0, args);
             assert_eq!((status, err.as_str()), (Some(0), ""), "{find:?} {args:?}");
-            assert!(out.contains(overview) && out.contains("seed      1"), "{out}");
+            assert!(out.contains(overview), "{out}");
         }
-        let (status, _, err) = pgdyno(&folder.0, &begin);
-        assert_eq!(status, Some(1));
-        assert!(err.contains("already exists"), "{err}");
+    }
+}
+
+#[test]
+fn templates_contain_no_password_and_quote_hostile_names() {
+    for (file, option, value, status) in [
+        ("a.yaml", "--attach", "postgres://me:hidden@127.0.0.1/shop", 2),
+        ("b.yaml", "--attach", "host=127.0.0.1 password=hidden", 2),
+        ("c.yaml", "--http", "http://me:hidden@127.0.0.1/", 2),
+        ("d.yaml", "--http", "not a url", 2),
+        ("true.yaml", "--http", "http://127.0.0.1/a?b=\"c\"&d={e}#f", 0),
+        ("a: b # c.yaml", "--attach", "host=127.0.0.1 dbname='a: b'", 0),
+        ("@SYSTEM@.yaml", "--attach", "host=127.0.0.1 dbname=@FILE@", 0),
+    ] {
+        let folder = Folder::new("init-hostile");
+        let (got, out, err) = pgdyno(&folder.0, &["init", file, option, value]);
+        assert_eq!(got, Some(status), "{value}: {out}{err}");
+        assert!(!(out + &err).contains("hidden"), "{value}");
+        assert_eq!(folder.0.join(file).exists(), status == 0, "{value}");
+        if status == 0 {
+            let (status, out, err) = pgdyno(&folder.0, &["check", file]);
+            assert_eq!((status, err.as_str()), (Some(0), ""), "{file}: {out}");
+        }
     }
 }
 

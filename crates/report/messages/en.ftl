@@ -570,6 +570,8 @@ init-written = wrote { $path }; edit it, then check it:  pgdyno check { $path }
 init-exists = { $path } already exists
 init-exists-hint = choose another file name, or remove this file
 init-failed = cannot write { $path }: { $error }
+init-failover-running = `--find failover` injects faults into a system that pgdyno starts; it cannot be combined with `--attach` or `--http`
+init-url = the value of `--http` is not a URL without a password; write one such as http://127.0.0.1:8080/books
 
 
 ### Errors in schedules: schedule-

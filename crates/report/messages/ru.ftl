@@ -632,6 +632,8 @@ init-written = записан файл { $path }; измените его и п�
 init-exists = файл { $path } уже есть
 init-exists-hint = выберите другое имя или удалите этот файл
 init-failed = не удалось записать { $path }: { $error }
+init-failover-running = `--find failover` вносит отказы в систему, которую запускает pgdyno; его нельзя сочетать с `--attach` и `--http`
+init-url = значение `--http` — не URL без пароля; напишите, например, http://127.0.0.1:8080/books
 
 
 ### Ошибки в расписаниях: schedule-
