@@ -60,10 +60,11 @@ struct Args {
 
 /// Clients of the closed measurement: enough to make the server the limit, rather than the connection to it.
 const CLIENTS: u32 = 8;
-/// In-flight cap of the open measurement.
-const IN_FLIGHT: u32 = 64;
-/// Highest rate of the open measurement, as a share of the closed throughput. The server is busy, but not overloaded.
-const LOAD_SHARE: f64 = 0.5;
+/// In-flight cap of the open measurement: large enough that the test stays open-loop when the host delays the server.
+const IN_FLIGHT: u32 = 180;
+/// Highest rate of the open measurement, as a share of the closed throughput. It leaves room on a
+/// host that the server and the generator share.
+const LOAD_SHARE: f64 = 0.25;
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
