@@ -1,7 +1,10 @@
 //! Writer thread of a run, which keeps callers from waiting for the disk
 //!
-//! The thread writes one transaction per tick. Messages between ticks wait for the next tick, at most a second.
+//! The thread writes one transaction per tick. Messages between ticks wait for the next tick, but not longer than
+//! [`batch::MAX_DELAY`], so that a killed process loses little.
 //! When the disk is full, the writer frees the reserve. The data up to then and the reason for the end then still fit.
+
+mod batch;
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
@@ -10,6 +13,7 @@ use crate::read::{Run, State};
 use crate::record::{FactRecord, Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
 use crate::stop_request;
 use crate::write::{Message, RunDatabase};
+use batch::Batch;
 use model::fact::Fact;
 use model::{LogEvent, Sample, Tick};
 use rusqlite::ErrorCode;
@@ -17,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::Instant;
 
 /// Reason for which the run can no longer be recorded completely. The load must then stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +36,6 @@ pub enum WriteError {
 
 /// Maximum number of messages in the queue. It holds the ticks of a minute, of some megabytes each.
 const BACKLOG: usize = 64;
-
-/// Maximum delay of messages outside of ticks. The next constant is the number of messages that are written at once.
-const BATCH_DELAY: Duration = Duration::from_millis(500);
-const BATCH_SIZE: usize = 32;
 
 /// Creates `<name>-<UTC time>.dyno` in `dir` and writes the header. Creates `dir` if it does not exist.
 pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
@@ -214,22 +214,16 @@ struct WriterThread {
 
 impl WriterThread {
     fn run(&mut self, receiver: &Receiver<Message>) {
-        let mut waiting = Vec::new();
+        let mut batch = Batch::default();
         loop {
-            let next = match waiting.is_empty() {
-                true => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => receiver.recv_timeout(BATCH_DELAY),
+            let next = match batch.time_left(Instant::now()) {
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(it) => receiver.recv_timeout(it),
             };
             let ends = matches!(next, Err(RecvTimeoutError::Disconnected));
-            let rests = next.is_err();
-            let counts = !matches!(
-                next,
-                Ok(Message::Samples(..) | Message::Events(..) | Message::Fact(_) | Message::Note(_)) | Err(_)
-            );
-            waiting.extend(next);
-            if counts || rests || waiting.len() >= BATCH_SIZE {
-                self.write(&waiting);
-                waiting.clear();
+            let due = next.map_or(true, |it| batch.add(it, Instant::now()));
+            if due {
+                self.write(&batch.take());
             }
             if ends {
                 return;
