@@ -29,6 +29,7 @@ use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
 use report::json_document::to_json;
+use stack::interrupt::with_interrupt;
 use stack::location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -73,8 +74,7 @@ fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitStatus, 
         guard::check_drop_allowed(&mut connection, &location, address, yes_load)?;
     }
     guard::check_load_allowed(&location, address, yes_load, terminal)?;
-    connection.stop_on(listen()?.interrupted);
-    initialise::run(options, &mut connection)?;
+    with_interrupt(&listen()?.interrupted, || initialise::run(options, &mut connection))?;
     Ok(ExitStatus::Success)
 }
 
@@ -103,19 +103,14 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
         outln!("{}", report::bench::banner(&connected.server.version));
     }
     let signals = listen()?;
-    connection.stop_on(Arc::clone(&signals.interrupted));
     let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
-    let tables = match builtin {
-        true => {
-            Some(prepare::inspect_tables(&mut connection, &connected.server.database, &terminal.program)?)
-        }
-        false => None,
-    };
+    let inspect = || prepare::inspect_tables(&mut connection, &connected.server.database, &terminal.program);
+    let tables = builtin.then(|| with_interrupt(&signals.interrupted, inspect)).transpose()?;
     if let (Some(tables), Some(_)) = (tables, options.scale) {
         let scale = tables.scale;
         terminal.warning(&format!("scale option ignored, using count from pgbench_branches table ({scale})"));
     }
-    prepare::vacuum(&mut connection, options.vacuum, terminal);
+    with_interrupt(&signals.interrupted, || prepare::vacuum(&mut connection, options.vacuum, terminal));
     drop(connection);
     let (summary, complete) = measure(options, program, &connected, tables, seed, &signals, terminal)?;
     if let Some(change) = connected.address_change() {

@@ -11,13 +11,10 @@ use stack::find::InstallationSearch;
 use stack::restore::{CachePreparation, ServerOwnership, Template, prepare_cache};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::error::Error;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 const TIMEOUT: Duration = Duration::from_secs(30);
 const ROUNDS: usize = 3;
 
@@ -60,8 +57,8 @@ fn main() -> Result<()> {
 fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> Result<()> {
     let superuser = postgres.target();
     let mut connection = superuser.open(TIMEOUT)?;
-    connection.set_timeout(None)?;
-    let loader = Loader { target: superuser.in_database("loading"), workers, force: false, stop: &NEVER };
+    connection.set_timeout(None);
+    let loader = Loader { target: superuser.in_database("loading"), workers, force: false };
     let (mut bare, mut copying, mut all, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
         // The second load reuses files of the write-ahead log, so the order alternates.
@@ -102,7 +99,7 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
     let target = superuser.in_database("restoring");
     let dataset =
         Dataset { seed: 42, content: Content::Tickets { rows }, post_load: vec![], cache: CacheState::AsIs };
-    let loader = Loader { target: target.clone(), workers: 1, force: false, stop: &NEVER };
+    let loader = Loader { target: target.clone(), workers: 1, force: false };
     load(&dataset, &loader, &mut |_| {})?;
     let begun = Instant::now();
     load(&dataset, &loader, &mut |_| {})?;
@@ -111,7 +108,7 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
     println!("template of {rows} tickets: {:?}", template.creation);
     for _ in 0..3 {
         let mut connection = target.open(TIMEOUT)?;
-        connection.set_timeout(None)?;
+        connection.set_timeout(None);
         connection.query("update book.tickets set fkSeat = fkSeat + 1 where id % 10 = 0")?;
         let restored = template.restore()?;
         println!("restored: {restored:?}");

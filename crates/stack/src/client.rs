@@ -13,7 +13,6 @@ use error::ANSWER_MAX;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use stream::Stream;
 use wire::TemplateBuilder;
@@ -29,6 +28,9 @@ pub struct Target {
 }
 
 /// Session that runs one query at a time.
+///
+/// A signal ends its waits, see [`interrupt`]: the server cancels the running statement, and the caller receives
+/// [`Error::Stopped`]. A pooler might cancel the statement of another session, so there only the session ends.
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
@@ -41,8 +43,6 @@ pub struct Connection {
     timeout: Option<Duration>,
     /// True while the server has not answered a statement.
     busy: bool,
-    /// Flag that cancels the statement: see [`Connection::stop_on`].
-    stop: Option<Arc<AtomicBool>>,
     /// Total size of `notices`, bytes.
     notice_bytes: usize,
     /// Notices of the server since [`Connection::open`], as `SEVERITY:  message`.
@@ -63,8 +63,7 @@ pub struct QueryResult {
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 /// Maximum number of steps of cancelling a statement.
 const CANCEL_ROUNDS: usize = 16;
-/// Interval at which a waiting session checks its flag, and the timeout for the answer to a cancelled statement.
-const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Timeout for the answer to a cancelled statement.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum size of the stored notices, bytes; further notices are dropped.
 const NOTICES_MAX: usize = 1 << 20;
@@ -113,7 +112,7 @@ impl Connection {
         timeout: Duration,
         encryption: Option<Encryption>,
     ) -> Result<(Connection, Result<(), Error>), Error> {
-        let net = |error| Error::Net { address: target.address.clone(), error };
+        let net = |error| Error::net(&target.address, error);
         let stream = Stream::connect(&target.address, timeout).map_err(net)?;
         let transport = match stream {
             Stream::Unix(_) => Transport::Unix,
@@ -131,40 +130,18 @@ impl Connection {
             channel,
             received: Vec::new(),
             consumed: 0,
-            timeout: None,
+            timeout: Some(timeout),
             busy: false,
-            stop: None,
             notice_bytes: 0,
             notices: Vec::new(),
         };
-        connection.set_timeout(Some(timeout)).map_err(net)?;
         let result = connection.exchange(AwaitedEvent::Opened, &mut QueryResult::default());
         Ok((connection, result))
     }
 
     /// Sets the timeout of an answer; `None` for no timeout. The initial value is the timeout of `open`.
-    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
         self.timeout = timeout;
-        self.wait_for(timeout)
-    }
-
-    /// Makes `stop` cancel the running statement and reject further ones with [`Error::Stopped`].
-    ///
-    /// A statement is cancelled only if the peer is PostgreSQL itself. Through a pooler, the session is closed instead.
-    pub fn stop_on(&mut self, stop: Arc<AtomicBool>) {
-        if self.is_direct() {
-            self.channel.allow_cancel();
-        }
-        self.stop = Some(stop);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
-    }
-
-    /// Sets the timeout of each read and write of the socket.
-    fn wait_for(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.wait_for(timeout)
     }
 
     /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
@@ -210,10 +187,14 @@ impl Connection {
 
     /// True if the peer is PostgreSQL itself, not a pooler. The process id of its cancel key must be the backend's.
     ///
-    /// False if the peer sends no key, or an error.
-    pub fn is_direct(&mut self) -> bool {
+    /// False if the peer sends no key, or an error. If true, this session may cancel its statements from now on.
+    pub fn detect_direct(&mut self) -> bool {
         let Some((pid, _)) = self.channel.backend() else { return false };
-        self.value("select pg_backend_pid()").ok().flatten() == Some(pid.to_string())
+        let direct = self.value("select pg_backend_pid()").ok().flatten() == Some(pid.to_string());
+        if direct {
+            self.channel.allow_cancel();
+        }
+        direct
     }
 
     /// TLS parameters of the connection; `None` without TLS.
@@ -222,7 +203,7 @@ impl Connection {
     }
 
     fn send_query(&mut self, sql: &str) -> Result<(), Error> {
-        if self.is_stopped() {
+        if interrupt::is_interrupted() {
             return Err(Error::Stopped);
         }
         let mut message = TemplateBuilder::default();
@@ -236,26 +217,24 @@ impl Connection {
         Ok(())
     }
 
-    pub(crate) fn net_error(&self, error: io::Error) -> Error {
-        Error::Net { address: self.address.clone(), error }
+    fn net_error(&self, error: io::Error) -> Error {
+        Error::net(&self.address, error)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        if !self.channel.outgoing().is_empty() && self.stop.is_some() {
-            self.wait_for(Some(STOP_POLL_INTERVAL)).map_err(|it| self.net_error(it))?;
+        if self.channel.outgoing().is_empty() {
+            return Ok(());
         }
+        self.stream.set_timeout(interrupt::longest_wait(self.timeout)).map_err(|it| self.net_error(it))?;
         let begun = Instant::now();
         while !self.channel.outgoing().is_empty() {
             match self.stream.write(self.channel.outgoing()) {
                 Ok(0) => return Err(self.net_error(io::ErrorKind::WriteZero.into())),
                 Ok(n) => self.channel.sent(n),
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stopped() => {
-                    return Err(Error::Stopped);
-                }
-                Err(it)
-                    if it.kind() == io::ErrorKind::WouldBlock
-                        && self.stop.is_some()
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock
+                        && !interrupt::is_interrupted()
                         && self.timeout.is_none_or(|timeout| begun.elapsed() < timeout) => {}
                 Err(it) => return Err(self.net_error(it)),
             }
@@ -339,7 +318,6 @@ impl Connection {
             };
             self.consumed = self.received.len() - input.len();
             if done {
-                self.wait_for(self.timeout).map_err(|it| self.net_error(it))?;
                 return match refusal {
                     Some(_) if cancelled.is_some() => Err(Error::Stopped),
                     Some(it) => Err(Error::Server(it)),
@@ -350,30 +328,25 @@ impl Connection {
             if left.is_some_and(|it| it.is_zero()) {
                 return Err(self.net_error(io::ErrorKind::WouldBlock.into()));
             }
-            if interrupt::is_interrupted() {
-                return Err(self.net_error(interrupt::error()));
-            }
             if more {
-                if self.is_stopped() {
-                    let since = *cancelled.get_or_insert_with(|| {
-                        self.cancel();
-                        Instant::now()
-                    });
-                    if since.elapsed() >= STOP_TIMEOUT {
+                if interrupt::is_interrupted() {
+                    let deadline = *cancelled
+                        .get_or_insert_with(|| self.cancel().map(|()| Instant::now() + STOP_TIMEOUT));
+                    if deadline.is_none_or(|it| Instant::now() >= it) {
                         return Err(Error::Stopped);
                     }
                 }
-                let poll = self.stop.as_ref().map(|_| STOP_POLL_INTERVAL);
-                self.receive(left.into_iter().chain(poll).min())?;
+                self.receive(left)?;
             }
         }
     }
 
-    /// Asks the server to cancel the running statement; returns once the server has read the request.
+    /// Asks the server to cancel the running statement; `None` if the server has not read the request.
     fn cancel(&self) -> Option<()> {
         let mut channel = self.channel.cancel_channel()?;
-        let mut stream = Stream::connect(&self.address, CANCEL_TIMEOUT).ok()?;
-        stream.wait_for(Some(CANCEL_TIMEOUT)).ok()?;
+        let connect = || Stream::connect(&self.address, CANCEL_TIMEOUT);
+        let mut stream = interrupt::without_interrupt(connect).ok()?;
+        stream.set_timeout(Some(CANCEL_TIMEOUT)).ok()?;
         channel.open();
         let mut buffer = [0; 1024];
         // A TLS handshake takes a few rounds.
@@ -382,7 +355,10 @@ impl Connection {
                 let n = stream.write(channel.outgoing()).ok()?;
                 channel.sent(n);
             }
-            let n = stream.read(&mut buffer).ok().filter(|it| *it > 0)?;
+            let n = stream.read(&mut buffer).ok()?;
+            if n == 0 {
+                return Some(());
+            }
             let mut input = &buffer[..n];
             while !matches!(channel.receive(&mut input).ok()?, Event::More) {}
         }
@@ -393,7 +369,7 @@ impl Connection {
     fn receive(&mut self, left: Option<Duration>) -> Result<(), Error> {
         self.flush()?;
         let wait = interrupt::longest_wait(left);
-        self.stream.wait_to_read(wait).map_err(|it| self.net_error(it))?;
+        self.stream.set_read_timeout(wait).map_err(|it| self.net_error(it))?;
         self.received.drain(..self.consumed);
         self.consumed = 0;
         let from = self.received.len();
@@ -420,10 +396,10 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // Otherwise the server would continue the statement in an open session.
         if self.busy {
-            interrupt::without_interrupt(|| self.cancel());
+            self.cancel();
         }
         // Without a Terminate message, the server logs an unexpected end of the connection.
-        let _ = self.wait_for(Some(Duration::from_millis(100)));
+        let _ = self.stream.set_timeout(Some(Duration::from_millis(100)));
         let _ = self.stream.write(&wire::pg::terminate());
     }
 }
@@ -439,7 +415,7 @@ impl CopyIn<'_> {
     /// Sends the bytes that `write` appends: any part of the stream, ideally about 100 KiB. Blocks while the server is
     /// slower.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
-        if self.connection.is_stopped() {
+        if interrupt::is_interrupted() {
             return Err(Error::Stopped);
         }
         self.connection.channel.request(|out| copy_data(out, write));

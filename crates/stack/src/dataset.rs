@@ -28,14 +28,12 @@ use copy::CopyProgress;
 pub(crate) use dataset_record::{quote_literal, recorded_tables};
 use model::plan::{Content, Dataset};
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use table_spec::TableSpec;
 
 /// Target and options of a load.
 #[derive(Clone, Debug)]
-pub struct Loader<'a> {
+pub struct Loader {
     /// Login to the database to fill. Its user creates schemas and tables there.
     pub target: Target,
     /// Number of connections that send rows concurrently, at least 1. With one connection, rows are in order and
@@ -43,8 +41,6 @@ pub struct Loader<'a> {
     pub workers: u16,
     /// True to load even if the dataset exists, because it may have been changed since.
     pub force: bool,
-    /// Flag that cancels the load.
-    pub stop: &'a Arc<AtomicBool>,
 }
 
 /// Progress of a load.
@@ -93,7 +89,7 @@ pub enum Error {
     ForeignTable {
         table: String,
     },
-    /// The load was stopped by [`Loader::stop`].
+    /// A signal stopped the load, see [`with_interrupt`](crate::interrupt::with_interrupt).
     Stopped,
 }
 
@@ -148,7 +144,7 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
     })
 }
 
-impl Loader<'_> {
+impl Loader {
     /// Default number of workers: half of the CPUs of this machine, 1 to 8.
     pub fn default_workers() -> u16 {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -30,7 +30,13 @@ pub fn without_interrupt<T>(work: impl FnOnce() -> T) -> T {
     with_flag(None, work)
 }
 
-fn with_flag<T>(flag: Option<Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
+/// Flag of this thread, for the threads that work for it; see [`with_flag`].
+pub(crate) fn flag() -> Option<Arc<AtomicBool>> {
+    FLAG.with_borrow(Option::clone)
+}
+
+/// Runs `work` with the flag of another thread.
+pub(crate) fn with_flag<T>(flag: Option<Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
     /// Guard that restores the outer flag, also after a panic.
     struct Restore(Option<Arc<AtomicBool>>);
     impl Drop for Restore {

@@ -395,7 +395,7 @@ fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection,
         answer => answer?,
     };
     // Copying has no timeout.
-    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    connection.set_timeout(None);
     Ok(connection)
 }
 

@@ -296,7 +296,7 @@ impl ConnectedServer {
     /// Opens the setup connection, and records facts about the server.
     fn open(&mut self) -> Result<Connection, Error> {
         let mut connection = self.setup.open(self.connect_timeout)?;
-        Arc::make_mut(&mut self.target.login).send_cancel = connection.is_direct();
+        Arc::make_mut(&mut self.target.login).send_cancel = connection.detect_direct();
         self.server.version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
         if let Some(protection) = connection.protection() {
             self.server.transport =

@@ -7,7 +7,7 @@ use super::feeds::{self, Feeds};
 use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;
 use crate::bench::connect;
-use crate::cli::{CommandError, os_error_text};
+use crate::cli::CommandError;
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
@@ -156,7 +156,7 @@ impl TestBed {
             let target = postgres.endpoint.in_database(&chain.users().database);
             let failed = |it: String| CommandError::new(format!("the query of a feed cannot be run: {it}"));
             let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed(it.to_string()))?;
-            connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(|it| failed(os_error_text(&it)))?;
+            connection.set_timeout(Some(FEED_QUERY_TIMEOUT));
             Ok(connection)
         };
         with_interrupt(&self.stop, || setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect())
@@ -351,7 +351,7 @@ impl TestBed {
                 self.dataset = None;
                 self.feeds.forget_queries();
                 let target = postgres.endpoint.clone();
-                let loader = Loader { target, workers: WORKERS, force: false, stop: &self.stop };
+                let loader = Loader { target, workers: WORKERS, force: false };
                 // An attached server is restored by its superuser, if we have that role.
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
                 let database = &chain.users().database;
@@ -361,10 +361,7 @@ impl TestBed {
                 Template::check(superuser, database, whose).map_err(failed)?;
                 let rows = dataset::total_rows(&dataset.content);
                 let loaded = dataset::load(&base, &loader, &mut |it| on_update(Update::Loading(it, rows)));
-                let loaded = loaded.map_err(|error| match error {
-                    dataset::Error::Stopped => SetupError::Stopped,
-                    other => failed(other),
-                })?;
+                let loaded = loaded.map_err(failed)?;
                 on_update(Update::Loaded(&loaded));
                 let template = without_interrupt(|| Template::create(superuser, database, whose));
                 let template = template.map_err(|refused| {
@@ -382,7 +379,7 @@ impl TestBed {
         }
         self.build(&dataset.post_load)?;
         // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
-        self.feeds(setup).map_err(|it| self.failed_or_stopped(it.message))?;
+        self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         on_update(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
         if let Some(filled) =
@@ -395,11 +392,6 @@ impl TestBed {
 }
 
 impl TestBed {
-    /// Error of a statement that the user may have stopped.
-    fn failed_or_stopped(&self, error: String) -> SetupError {
-        if self.stop.load(Ordering::Relaxed) { SetupError::Stopped } else { SetupError::Failed(error) }
-    }
-
     /// Runs the post-load statements, such as indexes, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
@@ -408,11 +400,11 @@ impl TestBed {
         }
         let postgres = self.chain().postgres().expect("its data are there");
         let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
-        connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(failed)?;
+        connection.set_timeout(Some(FEED_QUERY_TIMEOUT));
         let mut built = Vec::new();
         for statement in statements {
             let index = plans::build_index(&mut connection, statement);
-            built.push(index.map_err(|error| self.failed_or_stopped(format!("{statement}: {error}")))?);
+            built.push(index.map_err(|error| failed(format!("{statement}: {error}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
             // The checkpoint keeps the writes of the build out of the trial.

@@ -11,7 +11,6 @@ use rustix::process::Signal;
 use stack::dataset::{Loader, load};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use store::{Run, TrialId};
 
 /// Requests per second.
@@ -48,8 +47,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         return;
     }
     let (mut supervisor, mut postgres) = start_server();
-    let stop = std::sync::Arc::new(AtomicBool::new(false));
-    let loader = Loader { target: postgres.target(), workers: 1, force: false, stop: &stop };
+    let loader = Loader { target: postgres.target(), workers: 1, force: false };
     let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
     load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
 

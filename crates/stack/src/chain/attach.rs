@@ -114,9 +114,7 @@ fn connect_first_host(
                     continue;
                 }
             };
-            connection
-                .set_timeout(Some(READY_TIMEOUT))
-                .map_err(|it| node_error(&node.name, "be queried", &it))?;
+            connection.set_timeout(Some(READY_TIMEOUT));
             let settled = match (connection.protection().is_some(), settings.ssl) {
                 (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
                 (true, it) => it,
@@ -136,7 +134,7 @@ fn connect_first_host(
             let resolved =
                 host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
             let name = resolved.then(|| host.host.clone());
-            return Ok((with_settled_login(&target, settled, connection.is_direct()), version, name));
+            return Ok((with_settled_login(&target, settled, connection.detect_direct()), version, name));
         }
     }
     Err(node_error(&node.name, "be reached", &tried.join("; ")).into())

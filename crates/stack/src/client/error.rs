@@ -1,6 +1,7 @@
 //! Errors of a session
 
 use super::stream::Address;
+use crate::interrupt;
 use std::fmt;
 use std::io;
 use wire::Code;
@@ -25,7 +26,7 @@ pub enum Error {
     TooLong {
         address: Address,
     },
-    /// The flag of [`Connection::stop_on`](super::Connection::stop_on) was set.
+    /// A signal ended the wait, see [`with_interrupt`](crate::interrupt::with_interrupt).
     Stopped,
 }
 
@@ -40,6 +41,14 @@ pub struct ServerError {
 }
 
 impl Error {
+    /// Error of a socket; [`Error::Stopped`] after a signal, which ends all waits.
+    pub(super) fn net(address: &Address, error: io::Error) -> Error {
+        match interrupt::is_interrupted() {
+            true => Error::Stopped,
+            false => Error::Net { address: address.clone(), error },
+        }
+    }
+
     /// SQLSTATE, or a code for the network error.
     pub fn code(&self) -> Code {
         match self {

@@ -35,14 +35,15 @@ impl Stream {
     }
 
     /// Sets the timeout of each read.
-    pub fn wait_to_read(&self, timeout: Option<Duration>) -> io::Result<()> {
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Stream::Unix(it) => it.set_read_timeout(timeout),
             Stream::Tcp(it) => it.set_read_timeout(timeout),
         }
     }
 
-    pub fn wait_for(&self, timeout: Option<Duration>) -> io::Result<()> {
+    /// Sets the timeout of each read and write.
+    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Stream::Unix(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),
             Stream::Tcp(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),

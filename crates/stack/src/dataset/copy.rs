@@ -2,8 +2,9 @@
 //!
 //! Each idle connection takes the next block. One connection sends rows in order, several in any order.
 
-use super::{Error, TableSpec};
+use super::TableSpec;
 use crate::client::{self, Connection};
+use crate::interrupt::{self, with_flag};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -60,32 +61,32 @@ pub(super) fn copy_rows(
     sql: &str,
     frame: (&[u8], &[u8]),
     source: RowSource<'_>,
-    stop: &AtomicBool,
     on_progress: &mut dyn FnMut(CopyProgress),
-) -> Result<CopyProgress, Error> {
-    let next = AtomicU64::new(0);
+) -> Result<CopyProgress, client::Error> {
+    // A failed connection makes the others stop.
+    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let mut total = CopyProgress::default();
     let mut add = |progress: CopyProgress| {
         total = CopyProgress { rows: total.rows + progress.rows, bytes: total.bytes + progress.bytes };
         on_progress(total);
     };
     if let [only] = connections {
-        copy_share(only, sql, frame, source, &next, &[stop], &mut add)?;
+        copy_share(only, sql, frame, source, &next, &failed, &mut add)?;
         return Ok(total);
     }
-    // A failed connection makes the others stop.
-    let failed = AtomicBool::new(false);
+    let flag = interrupt::flag();
     let ends = thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        let (next, failed) = (&next, &failed);
+        let (next, failed, flag) = (&next, &failed, &flag);
         let workers: Vec<_> = connections
             .iter_mut()
             .map(|connection| {
                 let sender = sender.clone();
                 scope.spawn(move || {
                     let mut send_progress = |it| sender.send(it).expect("the other end outlives the workers");
-                    let end =
-                        copy_share(connection, sql, frame, source, next, &[stop, failed], &mut send_progress);
+                    let mut copy =
+                        || copy_share(connection, sql, frame, source, next, failed, &mut send_progress);
+                    let end = with_flag(flag.clone(), &mut copy);
                     if end.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -100,9 +101,9 @@ pub(super) fn copy_rows(
             .map(|worker| worker.join().unwrap_or_else(|it| std::panic::resume_unwind(it)))
             .collect::<Vec<_>>()
     });
-    let mut errors: Vec<Error> = ends.into_iter().filter_map(Result::err).collect();
+    let mut errors: Vec<client::Error> = ends.into_iter().filter_map(Result::err).collect();
     // Connections that were stopped report `Stopped`; the first other error is the cause.
-    errors.sort_by_key(|it| matches!(it, Error::Stopped));
+    errors.sort_by_key(|it| matches!(it, client::Error::Stopped));
     errors.into_iter().next().map_or(Ok(total), Err)
 }
 
@@ -113,22 +114,22 @@ fn copy_share(
     (head, tail): (&[u8], &[u8]),
     source: RowSource<'_>,
     next: &AtomicU64,
-    stops: &[&AtomicBool],
+    failed: &AtomicBool,
     sent: &mut dyn FnMut(CopyProgress),
-) -> Result<(), Error> {
+) -> Result<(), client::Error> {
     let mut copy = connection.copy_in(sql)?;
     if !head.is_empty() {
         copy.send(|out| out.extend_from_slice(head))?;
     }
     loop {
-        if stops.iter().any(|it| it.load(Ordering::Relaxed)) {
+        if failed.load(Ordering::Relaxed) {
             // The COPY is dropped unfinished, so it fails at the server.
-            return Err(Error::Stopped);
+            return Err(client::Error::Stopped);
         }
         match source.send(next.fetch_add(1, Ordering::Relaxed), &mut copy) {
             Ok(Some(it)) => sent(it),
             Ok(None) => break,
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
     if !tail.is_empty() {

@@ -6,8 +6,6 @@ use super::{BareCopyResult, Error, LoadResult, Loader, Stage, TableSpec, quote_i
 use crate::client::{self, Connection};
 use crate::interrupt::without_interrupt;
 use model::plan::Dataset;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Timeout for opening a connection; loading itself has none.
@@ -22,13 +20,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// fails, its tables are dropped now or by the next load.
 pub fn load(
     dataset: &Dataset,
-    loader: &Loader<'_>,
+    loader: &Loader,
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<LoadResult, Error> {
     let begun = Instant::now();
     let sheets = table_specs(dataset)?;
     let key = dataset_record::dataset_key(dataset);
-    let mut connections = vec![loader.connect_stoppable()?];
+    let mut connections = vec![loader.connect()?];
     let mark = DatasetRecord::read(&mut connections[0])?;
     if let Some(mark) = &mark
         && mark.matches(&key)
@@ -42,15 +40,14 @@ pub fn load(
         ));
     }
     drop_previous(&mut connections[0], mark.as_ref(), &sheets, on_progress)?;
-    loader.check_stopped()?;
     let many = loader.workers > 1;
     if many {
         for _ in 1..loader.workers {
-            connections.push(loader.connect_stoppable()?);
+            connections.push(loader.connect()?);
         }
     }
-    let made = create_and_fill(&mut connections, &sheets, &key, loader.stop, on_progress)
-        .and_then(|copied| finish_load(&mut connections[0], &sheets, copied, loader.stop, on_progress));
+    let made = create_and_fill(&mut connections, &sheets, &key, on_progress)
+        .and_then(|copied| finish_load(&mut connections[0], &sheets, copied, on_progress));
     let (sent, copying) = match made {
         Ok(it) => it,
         Err(error) => {
@@ -58,21 +55,21 @@ pub fn load(
             // Otherwise incomplete tables would remain. If dropping fails too, the record makes the next load drop
             // them.
             let _ = without_interrupt(|| drop_incomplete(loader));
-            return Err(error);
+            return Err(error.into());
         }
     };
     Ok(LoadResult::new(sent, copying, begun.elapsed(), false))
 }
 
 /// Drops the tables that a failed load has created.
-fn drop_incomplete(loader: &Loader<'_>) -> Result<(), client::Error> {
+fn drop_incomplete(loader: &Loader) -> Result<(), client::Error> {
     let mut connection = loader.connect()?;
     let mark = DatasetRecord::read(&mut connection)?.filter(|it| !it.complete);
     mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
 }
 
 /// Drops everything that [`load`] created: tables, schemas and record. Other tables stay.
-pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
+pub fn unload(loader: &Loader) -> Result<(), client::Error> {
     without_interrupt(|| {
         let mut connection = loader.connect()?;
         let mark = DatasetRecord::read(&mut connection)?;
@@ -85,7 +82,7 @@ pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
 ///
 /// The result is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
 /// dataset must not exist.
-pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResult, Error> {
+pub fn bare_copy(dataset: &Dataset, loader: &Loader) -> Result<BareCopyResult, Error> {
     let sheets = table_specs(dataset)?;
     let blocks: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
     let mut connections =
@@ -106,7 +103,6 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResul
             &sheet.copy_statement(freeze),
             sheet.header_and_trailer(),
             source,
-            loader.stop,
             &mut |_| {},
         )?;
         total = CopyProgress { rows: total.rows + sent.rows, bytes: total.bytes + sent.bytes };
@@ -127,61 +123,27 @@ pub(super) fn load_single_table(
     sheet: &TableSpec,
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), client::Error> {
-    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    connection.set_timeout(None);
     connection.query("begin")?;
     if let Some(schema) = &sheet.schema {
         connection.query(&format!("create schema {}", quote_identifier(schema)))?;
     }
     connection.query(&sheet.create)?;
-    let never = AtomicBool::new(false);
     let source = RowSource::Generated(sheet, sheet.rows_per_block());
     let one = std::slice::from_mut(connection);
-    let sent = copy_rows(
-        one,
-        &sheet.copy_statement(true),
-        sheet.header_and_trailer(),
-        source,
-        &never,
-        &mut |progress| {
-            on_progress(Stage::Rows(progress.rows));
-        },
-    );
-    match sent {
-        Ok(_) => {}
-        Err(Error::Client(it)) => return Err(it),
-        Err(Error::Stopped) => return Err(client::Error::Stopped),
-        Err(it) => unreachable!("loading generated rows cannot fail like this: {it}"),
-    }
+    copy_rows(one, &sheet.copy_statement(true), sheet.header_and_trailer(), source, &mut |progress| {
+        on_progress(Stage::Rows(progress.rows));
+    })?;
     connection.query("commit")?;
-    let sheets = std::slice::from_ref(sheet);
-    build_keys_and_statistics(connection, sheets, &never, on_progress).map_err(|error| match error {
-        Error::Client(it) => it,
-        Error::Stopped => client::Error::Stopped,
-        it => unreachable!("loading generated rows cannot fail like this: {it}"),
-    })
+    build_keys_and_statistics(connection, std::slice::from_ref(sheet), on_progress)
 }
 
-impl Loader<'_> {
+impl Loader {
     fn connect(&self) -> Result<Connection, client::Error> {
         let mut connection = self.target.open(CONNECT_TIMEOUT)?;
-        connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+        connection.set_timeout(None);
         Ok(connection)
     }
-
-    /// Opens a session whose statements [`Loader::stop`] cancels.
-    fn connect_stoppable(&self) -> Result<Connection, client::Error> {
-        let mut connection = self.connect()?;
-        connection.stop_on(Arc::clone(self.stop));
-        Ok(connection)
-    }
-
-    fn check_stopped(&self) -> Result<(), Error> {
-        check_stopped(self.stop)
-    }
-}
-
-fn check_stopped(stop: &AtomicBool) -> Result<(), Error> {
-    if stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// Drops the dataset that pgdyno loaded before; fails if another table has a required name.
@@ -227,9 +189,8 @@ fn create_and_fill(
     connections: &mut [Connection],
     sheets: &[TableSpec],
     key: &str,
-    stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Stage),
-) -> Result<(CopyProgress, Duration), Error> {
+) -> Result<(CopyProgress, Duration), client::Error> {
     let begun = Instant::now();
     create_tables(&mut connections[0], sheets, key)?;
     // Rows can be frozen only in the transaction that created the table, which only that one connection sees.
@@ -247,7 +208,6 @@ fn create_and_fill(
             &sheet.copy_statement(freeze),
             sheet.header_and_trailer(),
             source,
-            stop,
             &mut on_copy,
         )?;
         total = CopyProgress { rows: before.rows + sent.rows, bytes: before.bytes + sent.bytes };
@@ -262,10 +222,9 @@ fn finish_load(
     connection: &mut Connection,
     sheets: &[TableSpec],
     (sent, copying): (CopyProgress, Duration),
-    stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Stage),
-) -> Result<(CopyProgress, Duration), Error> {
-    build_keys_and_statistics(connection, sheets, stop, on_progress)?;
+) -> Result<(CopyProgress, Duration), client::Error> {
+    build_keys_and_statistics(connection, sheets, on_progress)?;
     dataset_record::mark_complete(connection, sent.rows, sent.bytes)?;
     Ok((sent, copying))
 }
@@ -274,17 +233,14 @@ fn finish_load(
 fn build_keys_and_statistics(
     connection: &mut Connection,
     sheets: &[TableSpec],
-    stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Stage),
-) -> Result<(), Error> {
+) -> Result<(), client::Error> {
     on_progress(Stage::Keys);
     for statement in sheets.iter().flat_map(|it| &it.post_load_statements) {
-        check_stopped(stop)?;
         connection.query(statement)?;
     }
     on_progress(Stage::Statistics);
     for sheet in sheets {
-        check_stopped(stop)?;
         // VACUUM also sets the visibility map and hint bits; otherwise the first readers would.
         connection.query(&format!("vacuum (freeze, analyze) {}", sheet.identifier()))?;
     }

@@ -97,7 +97,7 @@ impl Pgbench {
         on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         // Building an index may take longer than any timeout.
-        connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+        connection.set_timeout(None);
         for &step in steps {
             on_progress(InitProgress::StepStarted(step));
             match step {

@@ -55,7 +55,7 @@ impl NumberWriter {
     /// Drops the table, and its schema if that is empty. Does nothing without a primary.
     pub fn drop_table(self) {
         if let Some((_, mut session)) = self.connect_primary() {
-            let _ = session.set_timeout(Some(CONNECT_TIMEOUT));
+            session.set_timeout(Some(CONNECT_TIMEOUT));
             // If this fails, the table is dropped with its database, or reused.
             let _ = session.query(&format!("drop table if exists {TABLE}"));
             let _ = session.query(&format!("drop schema if exists {SCHEMA}"));
@@ -116,7 +116,7 @@ impl NumberWriter {
         }
         let DirectServer { role, target, .. } = &self.servers[at];
         let commit = synchronous_commit_sql(role, &target.login.database);
-        session.set_timeout(Some(WRITE_TIMEOUT)).ok()?;
+        session.set_timeout(Some(WRITE_TIMEOUT));
         session.query(&format!("select set_config('synchronous_commit', {commit}, false)")).ok()?;
         session.query(&format!("create schema if not exists {SCHEMA}")).ok()?;
         session.query(&format!("create table if not exists {TABLE} (number bigint primary key)")).ok()?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Runs a statement such as `CREATE INDEX`, without a timeout. The caller ensures that pgdyno may change the
 /// database.
 pub fn build_index(connection: &mut Connection, ddl: &str) -> Result<IndexBuild, Error> {
-    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    connection.set_timeout(None);
     let before = total_index_size(connection)?;
     let begun = Instant::now();
     connection.query(ddl)?;

@@ -70,7 +70,7 @@ pub fn warm_cache(
     connection: &mut Connection,
     ownership: ServerOwnership,
 ) -> Result<CachePreparation, client::Error> {
-    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    connection.set_timeout(None);
     let begun = Instant::now();
     if ownership == ServerOwnership::Ours {
         connection.query("create schema if not exists pgdyno")?;

@@ -2,6 +2,7 @@
 
 use super::server::{TEST_TIMEOUT, fresh_database, in_database, server};
 use stack::client::Error;
+use stack::interrupt::with_interrupt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ fn unfed_copy_fails_and_session_continues() {
 #[test]
 fn abandoned_statement_is_cancelled_on_server() {
     let (mut connection, database) = fresh_database();
-    connection.set_timeout(Some(Duration::from_millis(100))).unwrap();
+    connection.set_timeout(Some(Duration::from_millis(100)));
     let error = connection.query("select pg_sleep(600)").unwrap_err();
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
     drop(connection);
@@ -104,7 +105,7 @@ fn logins() {
 #[test]
 fn query_times_out() {
     let (mut connection, _) = fresh_database();
-    connection.set_timeout(Some(Duration::from_millis(50))).unwrap();
+    connection.set_timeout(Some(Duration::from_millis(50)));
     let error = connection.query("select pg_sleep(10)").unwrap_err();
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
 }
@@ -121,7 +122,7 @@ fn password_is_not_shown() {
     }
 }
 
-/// The flag of a session cancels its statement at the server, whatever the statement waits for.
+/// The flag of a thread cancels its statement at the server, whatever the statement waits for.
 #[test]
 fn stopped_statement_is_cancelled_on_server() {
     let (mut other, database) = fresh_database();
@@ -131,17 +132,18 @@ fn stopped_statement_is_cancelled_on_server() {
     for sql in ["select pg_sleep(600)", "select * from t", "copy t from stdin"] {
         let stop: Arc<AtomicBool> = Arc::default();
         let mut connection = in_database(&database).open(TEST_TIMEOUT).unwrap();
-        connection.set_timeout(None).unwrap();
-        connection.stop_on(Arc::clone(&stop));
+        connection.set_timeout(None);
         assert_eq!(connection.value("select 1").unwrap().as_deref(), Some("1"));
         let running = format!(
             "select count(*) from pg_stat_activity where datname = '{database}' and state = 'active' and query = '{sql}'"
         );
         let mut is_running = || watch.value(&running).unwrap().as_deref() == Some("1");
         std::thread::scope(|scope| {
-            let statement = scope.spawn(|| match sql.strip_prefix("copy") {
-                Some(_) => connection.copy_in(sql).map(drop),
-                None => connection.query(sql).map(drop),
+            let statement = scope.spawn(|| {
+                with_interrupt(&stop, || match sql.strip_prefix("copy") {
+                    Some(_) => connection.copy_in(sql).map(drop),
+                    None => connection.query(sql).map(drop),
+                })
             });
             while !is_running() {
                 assert!(!statement.is_finished(), "{sql}: it waits");
@@ -152,6 +154,7 @@ fn stopped_statement_is_cancelled_on_server() {
             assert!(matches!(error, Error::Stopped), "{sql}: {error}");
         });
         assert!(!is_running(), "{sql}: the server has answered");
-        assert!(matches!(connection.query("select 1"), Err(Error::Stopped)), "{sql}");
+        let next = with_interrupt(&stop, || connection.query("select 1"));
+        assert!(matches!(next, Err(Error::Stopped)), "{sql}");
     }
 }

@@ -143,7 +143,7 @@ fn every_chain_serves_over_requested_hops() {
         // A pooler sends a separate cancel key; a balancer and Pgpool-II forward the server's.
         let own_key =
             |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
-        let direct = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap().is_direct();
+        let direct = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap().detect_direct();
         assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
         assert_eq!(test_stack.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };

@@ -4,13 +4,12 @@ use super::server::{TEST_TIMEOUT, fresh_database, in_database};
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 use stack::client::{Connection, Target};
 use stack::dataset::{self, Error, LoadResult, Loader, Stage, load};
+use stack::interrupt::with_interrupt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
-static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
-fn loader(target: Target, workers: u16) -> Loader<'static> {
-    Loader { target, workers, force: false, stop: &NEVER }
+fn loader(target: Target, workers: u16) -> Loader {
+    Loader { target, workers, force: false }
 }
 
 fn of(content: Content) -> Dataset {
@@ -251,15 +250,16 @@ fn stopped_loads_leave_no_table() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
         let stop: Arc<AtomicBool> = Arc::default();
-        let loader = Loader { target: in_database(&name), workers, force: false, stop: &stop };
+        let loader = Loader { target: in_database(&name), workers, force: false };
         let tickets = of(Content::Tickets { rows: 1_000_000 });
         let mut sent = 0;
-        let result = load(&tickets, &loader, &mut |stage| {
+        let mut stop_after_first_rows = |stage| {
             if let Stage::Rows(rows) = stage {
                 sent = rows;
                 stop.store(true, Ordering::Relaxed);
             }
-        });
+        };
+        let result = with_interrupt(&stop, || load(&tickets, &loader, &mut stop_after_first_rows));
         assert!(matches!(result, Err(Error::Stopped)), "{result:?}");
         assert!(sent > 0 && sent < 1_000_000, "{sent}");
         assert_eq!(value(&mut connection, "select to_regclass('book.tickets')"), "NULL", "{workers}");

@@ -9,10 +9,6 @@ use stack::log_parser::LoggedStatement;
 use stack::plans::{NoPlan, Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, LazyLock};
-
-static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Starts a server with 20,000 books; returns it and its log.
 fn books() -> (Supervisor, Postgres, PathBuf) {
@@ -24,7 +20,7 @@ fn books() -> (Supervisor, Postgres, PathBuf) {
         post_load: vec![],
         cache: CacheState::AsIs,
     };
-    let loader = Loader { target: server.target(), workers: 1, force: false, stop: &NEVER };
+    let loader = Loader { target: server.target(), workers: 1, force: false };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
     let log = supervisor.directory().join("log/postgres.log");
     assert!(log.exists(), "{}", log.display());

@@ -11,12 +11,8 @@ use stack::restore::{
 };
 use stack::supervisor::Supervisor;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wire::Code;
-
-static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 fn value(connection: &mut Connection, sql: &str) -> String {
     let value = connection.value(sql).unwrap_or_else(|it| panic!("{sql}: {it}"));
@@ -25,7 +21,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
 
 fn load(target: stack::client::Target, content: Content) {
     let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
-    let loader = Loader { target, workers: 1, force: false, stop: &NEVER };
+    let loader = Loader { target, workers: 1, force: false };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
 
@@ -76,7 +72,7 @@ fn restore_leaves_no_changes_of_trial() {
             post_load: vec![],
             cache: CacheState::Warm,
         };
-        let loader = Loader { target: in_database(&name), workers: 1, force: false, stop: &NEVER };
+        let loader = Loader { target: in_database(&name), workers: 1, force: false };
         assert!(dataset::load(&dataset, &loader, &mut |_| {}).unwrap().reused);
     }
 }

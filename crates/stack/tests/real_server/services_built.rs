@@ -14,12 +14,11 @@ use stack::component::program::Programs;
 use stack::dataset::{self, Loader, load, users};
 use stack::http;
 use stack::http::with_path;
-use stack::probe::ProbeResponse as Told;
+use stack::probe::ProbeResponse;
 use stack::supervisor::{Readiness, Supervisor};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     let owned = |it: &&str| (*it).to_owned();
@@ -51,9 +50,8 @@ fn up(service: Node, content: Content) -> Option<TestStack> {
         }
         Err(it) => panic!("{it}"),
     };
-    let stop = std::sync::Arc::new(AtomicBool::new(false));
     let target = chain.postgres().unwrap().endpoint.clone();
-    let loader = Loader { target, workers: 1, force: false, stop: &stop };
+    let loader = Loader { target, workers: 1, force: false };
     let rows = dataset::total_rows(&content);
     let loaded = load(
         &Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs },
@@ -93,7 +91,7 @@ fn lives(mut test_stack: TestStack, target: &str) {
     assert!(answer.starts_with("200 "), "{name}: {answer}");
     let page = http::get(&with_path(web(&test_stack).url.as_ref().unwrap(), "/stats"), TEST_TIMEOUT).unwrap();
     let text = String::from_utf8(page.body).unwrap() + "\n";
-    keep(find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
+    keep(find_probe("service_stats").unwrap(), &name, &ProbeResponse::Texts(vec![text.clone()]), &text);
 
     test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
     let id = web(&test_stack).node.unwrap();
