@@ -316,7 +316,7 @@ fn read_by_node(
         ("retry_count", "pgpool_health_check_retries"),
     ];
     let (prefix, labels) = ("pgpool_", &["node_id"]);
-    ColumnMapping { series, prefix, labels, columns, scale: |_| 1.0, skip: &[] }.read(rows, out)
+    ColumnMapping { prefix, labels, columns, ..ColumnMapping::new(series) }.read(rows, out)
 }
 
 /// Parses `2026-11-21 11:49:02.123 [4711] LEVEL:  text`. Lines before the configuration is read have the prefix

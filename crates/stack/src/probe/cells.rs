@@ -20,6 +20,11 @@ pub(crate) struct ColumnMapping<'a> {
 }
 
 impl ColumnMapping<'_> {
+    /// Mapping of columns with the names of their series. The column `label` holds the label.
+    pub(crate) fn new(series: &'static [Series]) -> ColumnMapping<'static> {
+        ColumnMapping { series, prefix: "", labels: &["label"], columns: &[], scale: |_| 1.0, skip: &[] }
+    }
+
     /// Appends a reading for each column whose name, with the prefix, is that of a series.
     ///
     /// Ignores other columns, NULL, and cells that are not numbers, because columns differ between versions.

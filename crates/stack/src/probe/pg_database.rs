@@ -10,17 +10,7 @@ pub(crate) static PROBE: Probe = Probe {
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
-    read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
-    },
+    read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
 /// Series of the probe. The values lag: sessions report them up to a second after a transaction, and when idle.

@@ -13,18 +13,8 @@ pub(super) static PROBE: Probe = Probe {
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
-    read: |answer, out| {
-        // A missing row means that a session's state is hidden, which is not zero.
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
-    },
+    // A missing row means that a session's state is hidden, which is not zero.
+    read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
 static SERIES: [Series; 4] = [

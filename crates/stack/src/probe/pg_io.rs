@@ -14,17 +14,7 @@ pub(super) static PROBE: Probe = Probe {
         160_000.. => Some(ProbeRequest::Sql(SQL_16)),
         _ => None,
     },
-    read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
-    },
+    read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
 /// Labels are kind of process, object and context, as in the view: `client backend/relation/normal`.

@@ -10,17 +10,7 @@ pub(super) static PROBE: Probe = Probe {
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
-    read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
-    },
+    read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
 /// Series of the probe. Labels are query ids, empty if the server computes none; `pg_statement_text` has their texts.

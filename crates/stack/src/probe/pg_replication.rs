@@ -12,17 +12,7 @@ pub(super) static PROBE: Probe = Probe {
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
-    read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
-    },
+    read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
 /// Labels are the replica's application_name and its sync_state.

@@ -13,15 +13,7 @@ pub(super) static PROBE: Probe = Probe {
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "pg_role_",
-            labels: &["label"],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
+        ColumnMapping { prefix: "pg_role_", ..ColumnMapping::new(&SERIES) }.read(answer.rows()?, out)
     },
 };
 

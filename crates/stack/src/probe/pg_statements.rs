@@ -18,15 +18,7 @@ pub(super) static STATEMENTS: Probe = Probe {
     request: |_| Some(ProbeRequest::Sql(STATEMENTS_SQL)),
     read: |answer, out| {
         let labels = &["label"];
-        let table = ColumnMapping {
-            series: &OF_STATEMENTS,
-            prefix: "",
-            labels,
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
+        ColumnMapping { labels, ..ColumnMapping::new(&OF_STATEMENTS) }.read(answer.rows()?, out)
     },
 };
 

@@ -13,15 +13,7 @@ pub(super) static PROBE: Probe = Probe {
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = ColumnMapping {
-            series: &SERIES,
-            prefix: "",
-            labels: &[],
-            columns: &[],
-            scale: |_| 1.0,
-            skip: &[],
-        };
-        table.read(answer.rows()?, out)
+        ColumnMapping { labels: &[], ..ColumnMapping::new(&SERIES) }.read(answer.rows()?, out)
     },
 };
 
