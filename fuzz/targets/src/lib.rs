@@ -15,6 +15,7 @@ pub mod loglines;
 pub mod names;
 pub mod plans;
 pub mod probes;
+pub mod run_file;
 pub mod schedule;
 pub mod scram;
 pub mod script;
@@ -25,7 +26,7 @@ pub mod x509;
 /// A target's name, which is also its folder in `fuzz/corpus`, and the function that runs one input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     ("backend", backend::run),
     ("conninfo", conninfo::run),
     ("experiment", experiment::run),
@@ -38,6 +39,7 @@ pub const TARGETS: [Target; 18] = [
     ("names", names::run),
     ("plans", plans::run),
     ("probes", probes::run),
+    ("run_file", run_file::run),
     ("schedule", schedule::run),
     ("scram", scram::run),
     ("script", script::run),
