@@ -206,11 +206,11 @@ pub struct Postgres {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {
-    /// Until the client disconnects.
+    /// The client keeps its server connection until it disconnects.
     Session,
-    /// For one transaction.
+    /// The client keeps its server connection for one transaction.
     Transaction,
-    /// For one statement.
+    /// The client keeps its server connection for one statement.
     Statement,
 }
 
@@ -218,7 +218,7 @@ pub enum PoolMode {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pooler {
-    /// Product.
+    /// Product of the pooler.
     pub kind: PoolerKind,
     /// Connection string of a running pooler, as for psql, without a password.
     pub attach: Option<String>,
@@ -257,7 +257,7 @@ pub struct Pooler {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balancer {
-    /// Product.
+    /// Product of the balancer.
     pub kind: Option<BalancerKind>,
     /// Connection string of a running balancer, as for psql, without a password.
     pub attach: Option<String>,
@@ -297,13 +297,13 @@ pub struct Limits {
     pub cpu: Option<f64>,
     /// Memory including page cache, at least 1MB.
     pub memory: Option<Bytes>,
-    /// Read operations per second.
+    /// Maximum number of read operations per second.
     pub read_iops: Option<u64>,
-    /// Write operations per second.
+    /// Maximum number of write operations per second.
     pub write_iops: Option<u64>,
-    /// Bytes read per second.
+    /// Maximum number of bytes read per second.
     pub read_bps: Option<BytesPerSecond>,
-    /// Bytes written per second.
+    /// Maximum number of bytes written per second.
     pub write_bps: Option<BytesPerSecond>,
     /// Numbers of the CPUs that the node may use, counted from 0. Default: all.
     pub cpus: Option<Vec<u32>>,
@@ -330,9 +330,9 @@ pub enum DatasetName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// All tables have been read once.
+    /// All tables have been read once before the trial.
     Warm,
-    /// The data has been evicted, as far as pgdyno's permissions allow.
+    /// The data has been evicted from the caches, as far as pgdyno's permissions allow.
     Cold,
     /// The caches are left as they are after the data is restored.
     AsIs,
@@ -342,7 +342,7 @@ pub enum Cache {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
-    /// Built-in dataset.
+    /// Name of a built-in dataset.
     pub name: Option<DatasetName>,
     /// Number of rows. Default: 100000 for `tickets`, 1000000 for `books`.
     #[schemars(range(min = 1))]
@@ -418,7 +418,7 @@ pub enum Generator {
     EnglishName,
     /// Whole numbers, uniformly distributed.
     Uniform(Bounds),
-    /// Whole numbers with a Zipf distribution: small ones are the most frequent.
+    /// Whole numbers with a Zipf distribution: small numbers are the most frequent.
     Zipfian(Zipfian),
     /// English words; their number is uniformly distributed.
     Words(WordCount),
@@ -448,7 +448,7 @@ pub struct Bounds {
 pub struct Zipfian {
     pub min: i64,
     pub max: i64,
-    /// Exponent, from 1.001 to 1000. Default: 1.1.
+    /// Exponent of the Zipf distribution, from 1.001 to 1000. Default: 1.1.
     pub s: Option<f64>,
 }
 
@@ -464,7 +464,7 @@ pub struct WordCount {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Length {
-    /// Number of letters.
+    /// Number of letters in a text.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub length: u32,
 }
@@ -472,18 +472,18 @@ pub struct Length {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Moments {
-    /// Start in UTC, such as 2024-01-01 or 2024-01-01 12:00:00.
+    /// First timestamp in UTC, such as 2024-01-01 or 2024-01-01 12:00:00.
     pub from: String,
-    /// End in UTC.
+    /// Last timestamp in UTC.
     pub to: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rectangle {
-    /// One corner, as [x, y].
+    /// One corner of the rectangle, as [x, y].
     pub from: [f64; 2],
-    /// The opposite corner.
+    /// Opposite corner of the rectangle, as [x, y].
     pub to: [f64; 2],
 }
 
@@ -499,9 +499,9 @@ pub enum Model {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// At equal intervals.
+    /// Transactions start at equal intervals.
     Even,
-    /// As a Poisson process, like independent users.
+    /// Transactions start as a Poisson process, like those of independent users.
     Poisson,
 }
 
@@ -537,13 +537,13 @@ pub struct Load {
     pub schedule: Option<String>,
     /// Open model: distribution of the start times. Default: `even`.
     pub arrivals: Option<Arrivals>,
-    /// Open model: maximum number of transactions in flight; further ones wait.
+    /// Open model: maximum number of transactions in flight; further transactions wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
     /// Duration of the measurement, without warm-up. Only for `clients`, and for an open load that consists of rates; other
     /// loads last as long as their stages or schedule.
     pub duration: Option<Duration>,
-    /// Duration of the warm-up: the same load, not measured. Default: 0.
+    /// Duration of the warm-up, which has the same load, but is not measured. Default: 0.
     pub warmup: Option<Duration>,
     /// Number of threads of the load generator. Default: 1.
     #[schemars(range(min = 1, max = 1024))]

@@ -23,7 +23,7 @@ pub struct AmmoRequest {
 }
 
 impl AmmoRequest {
-    /// Fields in the order of [`crate::AMMO_COLUMNS`].
+    /// Fields of the request, in the order of [`crate::AMMO_COLUMNS`].
     pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let AmmoRequest { method, target, headers, body, tag, status, bytes } = self;
         [method, target, headers, body, tag, status, bytes].into_iter().map(Vec::as_slice)
@@ -71,7 +71,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
                 let body = lines.body(length)?;
                 AmmoRequest { method: b"POST".to_vec(), target, tag, body, ..headers.request() }
             }
-            // A length of 0 marks the end, according to Tank's manual.
+            // According to Tank's manual, a length of 0 marks the end.
             _ if text == b"0" => break,
             _ => {
                 let (length, tag) = split_word(&text);
@@ -131,10 +131,10 @@ impl LineReader<'_> {
     }
 }
 
-/// Maximum number of headers of a request; servers usually have this limit.
+/// Maximum number of headers of a request, which is also the limit of most servers.
 const MAX_HEADERS: usize = 100;
 
-/// Headers that a feed sets for the requests after them.
+/// Headers that a feed sets for all later requests.
 #[derive(Default)]
 struct Headers(Vec<(String, String)>);
 
@@ -185,7 +185,7 @@ fn is_generated_header(name: &[u8]) -> bool {
         .any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
 }
 
-/// First word of the text, and the rest without surrounding white space.
+/// Splits a text at its first blank. Returns the first word, and the rest without surrounding white space.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     (&text[..end], text[end..].trim_ascii())
@@ -227,7 +227,7 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let (method, rest) = split_word(parts.nth(1)?);
     let (target, _) = split_word(rest);
     let (status, rest) = split_word(parts.next().unwrap_or_default().trim_ascii_start());
-    // The common format has a dash in place of 0.
+    // The common log format has a dash in place of 0.
     let bytes = match split_word(rest).0 {
         b"-" => b"0",
         bytes => bytes,

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Diagnostic {
     /// Line number from 1; 0 for an error of the whole feed.
     pub line: u64,
-    /// Text found at the position, and what to write instead.
+    /// Offending text and its correction.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Writer of rows in a format that is drawn without parsing
+//! Writer of packed rows, which can be drawn without parsing
 
 use crate::bounds::MAX_PACKED_BYTES;
 use model::row_table::{RowFormat, RowLayout};

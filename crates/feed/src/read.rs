@@ -9,7 +9,7 @@ use crate::{AMMO_COLUMNS, Diagnostic, ammo};
 use flate2::bufread::MultiGzDecoder;
 use std::io::{BufRead, BufReader, Write};
 
-/// Source as plain text; a source in gzip format is decompressed.
+/// Returns the plain text of a source. A source in gzip format is decompressed.
 pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Diagnostic> {
     let head = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
     Ok(match head.starts_with(&[0x1f, 0x8b]) {
@@ -18,8 +18,8 @@ pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead +
     })
 }
 
-/// Writes the rows of `source` to `out`. `columns` names the columns of CSV and TSV without a header line, and selects
-/// those of JSON.
+/// Writes the rows of `source` to `out`. `columns` names the columns of CSV and TSV text without a header line. For
+/// JSON, it selects the columns.
 pub fn pack<W: Write>(
     form: Format,
     columns: Option<&[String]>,
@@ -45,7 +45,7 @@ mod tests {
     use model::row_table::Rows;
     use std::sync::Arc;
 
-    /// Text of the columns and rows, or of the error.
+    /// Columns and rows that the reader finds in a text, or its error, as text.
     pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> =
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
@@ -80,7 +80,7 @@ mod tests {
         check("id,\n1,2\n", None, "line 1: a column has no name");
     }
 
-    /// Hostile feeds would take minutes to read or would exhaust the memory.
+    /// Checks feeds that would take minutes to read or would exhaust the memory: the reader rejects them.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";

@@ -101,13 +101,13 @@ pub struct Script {
     /// Value of pgbench's "transaction type": the file's name, or a built-in script's description.
     pub name: String,
     pub weight: u32,
-    /// Row that each of its transactions draws first.
+    /// Feed from which each transaction of the script draws a row first; `None` if it draws none.
     pub draw: Option<Draw>,
     /// Commands, at least one.
     pub commands: Vec<Command>,
 }
 
-/// Draw of a feed's row, whose fields become variables.
+/// Feed whose rows a script draws, and the variables that receive a row's fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// Index of the feed among those of the workload.
@@ -120,13 +120,13 @@ pub struct Draw {
 pub struct Command {
     /// Line number of the command, from 1.
     pub line: u32,
-    /// Text in the style of `pgbench -r`: first line of a statement, at most 127 bytes, or the whole backslash command.
-    /// Only for people: it is [`readable`], not exact.
+    /// First line of the statement, at most 127 bytes, or the whole backslash command, as `pgbench -r` prints it. The
+    /// text is [`readable`], so it may differ from the exact bytes.
     pub first_line: String,
     pub kind: CommandKind,
 }
 
-/// Kind of a command. Indices are those of the script's commands.
+/// Operation of one script command. Indices of other commands refer to the same script.
 #[derive(Clone, Debug)]
 pub enum CommandKind {
     Sql(Sql),
@@ -135,20 +135,21 @@ pub enum CommandKind {
         slot: Slot,
         value: Expr,
     },
-    /// If the condition is false, execution continues *at* `next`, the following `Elif`, `Else` or `EndIf`.
+    /// `\if`. If the condition is false, execution continues at `next`, which is the following `Elif`, `Else` or
+    /// `EndIf`.
     If {
         test: Expr,
         next: usize,
     },
-    /// When reached in sequence (a branch was taken), execution continues at `end`, the `EndIf`. When reached by
-    /// `next`, the condition is tested as by `If`.
+    /// `\elif`. After a taken branch, execution continues at `end`, the `EndIf`. After a jump to this command, its
+    /// condition is tested.
     Elif {
         test: Expr,
         next: usize,
         end: usize,
     },
-    /// When reached in sequence, execution continues at `end`. When reached by `next`, it continues with the next
-    /// command.
+    /// `\else`. After a taken branch, execution continues at `end`. After a jump to this command, the next command
+    /// runs.
     Else {
         end: usize,
     },
@@ -156,7 +157,7 @@ pub enum CommandKind {
     Sleep {
         amount: SleepDuration,
     },
-    /// The first line of the output becomes the variable's value.
+    /// `\setshell`: the first line of the command's output becomes the variable's value.
     SetShell {
         slot: Slot,
         words: Vec<ShellWord>,
@@ -172,18 +173,18 @@ pub enum CommandKind {
 /// Statement, or several joined by `\;`, with its final semicolon if it has one.
 #[derive(Clone, Debug)]
 pub struct Sql {
-    /// Text with `:name` as written. Its encoding is the user's choice, as `client_encoding` is.
+    /// Text of the statement, in the user's encoding. Variables are still `:name`.
     pub text: Vec<u8>,
     /// Text of the statement, split at the variables.
     pub pieces: Vec<Piece>,
-    /// Variables for the result, if it is stored.
+    /// Variables that receive the columns of the result; `None` without `\gset` and `\aset`.
     pub store: Option<ResultStore>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(Vec<u8>),
-    /// Variable `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
+    /// Variable `:name`, also within quotes. In simple mode, an unset variable is sent as the text `:name`.
     Var {
         slot: Slot,
     },
@@ -192,7 +193,7 @@ pub enum Piece {
 /// Duration of a `\sleep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SleepDuration {
-    /// Constant duration in microseconds; a duration that is not positive has no effect.
+    /// Constant duration in microseconds. A duration of 0 or less does not delay the script.
     Constant(i64),
     Variable {
         slot: Slot,
@@ -218,7 +219,7 @@ impl Program {
         self.names.slot(name)
     }
 
-    /// True for each slot whose variable some command assigns.
+    /// Table by slot: true if a command assigns the variable.
     pub(crate) fn assigned(&self) -> Box<[bool]> {
         undefined::assigned(&self.scripts, &self.names)
     }
@@ -256,7 +257,8 @@ impl Sql {
         true
     }
 
-    /// Text with `$1`, `$2`, … for the variables, and their slots in this order. Each occurrence of a variable counts.
+    /// Text with `$1`, `$2`, … in place of the variables, and the slots of these parameters. Each occurrence of a
+    /// variable is a parameter.
     pub fn parameterize(&self) -> (Vec<u8>, Vec<Slot>) {
         let (mut text, mut slots) = (Vec::with_capacity(self.text.len()), Vec::new());
         for piece in &self.pieces {

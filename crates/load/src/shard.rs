@@ -33,11 +33,11 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use users::ActiveUsers;
 
-/// Connection of this shard.
+/// Number of a connection within its shard.
 ///
-/// Numbers begin with each client's session with PostgreSQL, in the order of the clients. With two endpoints, the
-/// sessions of the second follow. Then come each client's connections to the HTTP services, and last each client's
-/// connection for cancel requests.
+/// The first numbers are each client's session with PostgreSQL, in the order of the clients. With two endpoints, the
+/// sessions of the second endpoint follow. Then come each client's connections to the HTTP services, and last each
+/// client's connection for cancel requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
@@ -64,13 +64,13 @@ pub enum Action<'a> {
         keep: bool,
     },
     Report(LoadEvent),
-    /// Wait until this time or an input. If the time is in the past, call `advance` at once.
+    /// Wait for an input, but not beyond this time. If the time is in the past, call `advance` at once.
     Wait(Nanos),
     /// All transactions have ended and all connections are closed.
     Done,
 }
 
-/// Arrivals per round; bounds the reaction time of a generator that is far behind its schedule.
+/// Maximum number of arrivals per round. It bounds the reaction time of a generator that is far behind its schedule.
 const ARRIVALS_PER_ROUND: u32 = 1024;
 
 /// Transaction that is due.
@@ -93,15 +93,15 @@ pub struct Shard<R> {
     http_connections: Vec<HttpConnection>,
     /// Connections for cancel requests by client, if scripts contain SQL.
     cancels: Vec<CancelConnection>,
-    /// Sessions that are being ended, and whether one that does not end was reported.
+    /// Number of sessions that are being shut down; and whether a session that does not end was already reported.
     shutdowns: u32,
     reported_slow_shutdown: bool,
-    /// Number of the first client, among those of all threads.
+    /// Number of the shard's first client, counted over all threads.
     first: u32,
     arrivals: Option<Streams>,
     /// Users of the closed model who are present.
     users: ActiveUsers,
-    /// Arrivals still to come, if the plan bounds their number.
+    /// Number of arrivals still to come, if the plan limits it.
     arrivals_left: u64,
     idle: Vec<u32>,
     backlog: VecDeque<DueArrival>,
@@ -109,7 +109,7 @@ pub struct Shard<R> {
     /// Clients that can continue at once. One continues per `advance`, so that each has a current time.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
-    /// Connections with pending actions.
+    /// Connections for which actions wait for the driver.
     pending_conns: VecDeque<u32>,
     events: VecDeque<LoadEvent>,
     /// Error codes that were already reported.
@@ -127,7 +127,7 @@ pub struct Shard<R> {
     is_refusing: bool,
     /// Time of the next check of log-ins and transactions against their time limits.
     next_timeout_check: Nanos,
-    /// Shortest time limit that may apply.
+    /// Shortest of the time limits that may apply.
     shortest_timeout: Nanos,
     unsettled: u32,
 
@@ -235,7 +235,7 @@ impl<R: Recorder> Shard<R> {
         shard
     }
 
-    /// True if all clients have been connected or refused, so that the window may begin.
+    /// True if every client was connected or refused once, so that the window may begin.
     pub fn is_settled(&self) -> bool {
         self.unsettled == 0
     }
@@ -247,7 +247,8 @@ impl<R: Recorder> Shard<R> {
         (self.sessions() + self.http_connections.len() + self.cancels.len()) as u32
     }
 
-    /// Clients with an open session, or that need none. If no user is present at the beginning, absent ones count too.
+    /// Number of clients that have an open session or need none. If no user is present at the beginning, absent clients
+    /// count too.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
         let is_ready =
@@ -259,7 +260,7 @@ impl<R: Recorder> Shard<R> {
         self.clients.iter().filter(counts).count() as u32
     }
 
-    /// Clients that aborted.
+    /// Number of clients that aborted.
     pub fn aborted_clients(&self) -> u32 {
         self.clients.iter().filter(|it| it.state == ClientState::Aborted || it.aborting).count() as u32
     }
@@ -281,7 +282,7 @@ impl<R: Recorder> Shard<R> {
         self.window_end
     }
 
-    /// Ends the window `now`; transactions in flight may take as long as the plan's drain.
+    /// Ends the window at `now`. Transactions in flight may continue for the duration of the plan's drain.
     pub fn stop(&mut self, now: Nanos) {
         if !self.window_started {
             self.window_start = now;
@@ -290,7 +291,7 @@ impl<R: Recorder> Shard<R> {
         self.drain_deadline = self.window_end + self.work.plan.drain;
     }
 
-    /// Ends the window `now` and cancels transactions in flight.
+    /// Ends the window at `now` and cancels transactions in flight.
     pub fn abandon(&mut self, now: Nanos) {
         if !self.abandoned {
             self.stop(now);
@@ -350,7 +351,7 @@ impl<R: Recorder> Shard<R> {
         timer.min(sweep).min(rest)
     }
 
-    /// Begins the window.
+    /// Starts the window: from now on, idle clients may begin transactions.
     fn start_window(&mut self) {
         self.window_started = true;
         if self.closed {
@@ -400,13 +401,14 @@ impl<R: Recorder> Shard<R> {
         self.arrivals_left -= 1;
     }
 
-    /// Script of a transaction that is about to begin; drawn once for each.
+    /// Returns the script of a transaction that is about to begin. Call it once per transaction, because it may draw
+    /// the script.
     #[inline]
     fn script_of(&mut self, due: DueArrival) -> ScriptId {
         due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.script_rng)))
     }
 
-    /// Makes client `i` idle, and begins the next transaction if there is one.
+    /// Makes client `i` idle. Begins its next transaction if one is due.
     fn become_idle(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::Idle;
         if !self.window_started {
@@ -460,7 +462,7 @@ impl<R: Recorder> Shard<R> {
         None
     }
 
-    /// Ends idle clients once no further transaction begins, and all clients after the drain.
+    /// Ends idle clients if no further transaction begins. Ends all clients after the drain.
     fn drain(&mut self, now: Nanos) {
         self.drain_over |= now >= self.drain_deadline;
         if self.drain_over {

@@ -27,26 +27,26 @@ use wire::tls::{HttpsClient, TlsIdentity};
 struct CountingAllocator;
 
 thread_local! {
-    // Per thread, because the test harness has its own thread, which allocates at any time.
+    // Counters of each thread, because the test harness has its own thread, which may allocate at any time.
     static COUNTS: Cell<bool> = const { Cell::new(false) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: forwards everything to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTS.get() {
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         }
         BYTES.set(BYTES.get() + layout.size() as isize);
-        // SAFETY: the caller upholds the allocator's contract.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         BYTES.set(BYTES.get() - layout.size() as isize);
-        // SAFETY: as above.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -54,7 +54,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Runs work of the test itself, whose allocations are not counted.
+/// Runs work of the test that is not part of the shard. Its allocations are not counted.
 fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let counts = COUNTS.replace(false);
     let result = work();
@@ -62,18 +62,18 @@ fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Recorder of real runs, with a count of records and an optional ledger, which it drains itself.
+/// Recorder that also counts its records. It empties the optional ledger itself.
 struct CountingRecorder {
     records: u64,
     tally: IntervalRecorder,
     ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
-    /// Receives the full intervals, which are returned empty.
+    /// Receiver of full intervals, which the recorder empties and reuses.
     full: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
 }
 
 impl CountingRecorder {
-    /// Shard of this workload, with its second interval already queued.
+    /// Creates the shard of this workload. Its second interval is already queued.
     fn shard(
         work: Workload,
         ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
@@ -140,7 +140,7 @@ impl Recorder for CountingRecorder {
 
     fn tick(&mut self, now: Nanos) {
         self.tally.tick(now);
-        // Not counted: in a real run, another thread does this.
+        // These allocations are not counted, because in a real run another thread makes them.
         let counts = COUNTS.replace(false);
         while let Ok(mut interval) = self.full.try_recv() {
             interval.clear();
@@ -152,7 +152,7 @@ impl Recorder for CountingRecorder {
     fn reserve(&mut self, client: ClientId, sequence: u64) {
         if let Some((tap, drain, entries)) = &mut self.ledger {
             if self.records.is_multiple_of(64) {
-                // Not counted: in a real run, another thread does this.
+                // These allocations are not counted, because in a real run another thread makes them.
                 let counts = COUNTS.replace(false);
                 drain.take(entries);
                 entries.clear();
@@ -177,7 +177,8 @@ const ANSWER: &[u8] = b"2\0\0\0\x04D\0\0\0\x0c\0\x01\0\0\0\x0242C\0\0\0\x0dSELEC
 const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
     Transfer-Encoding: chunked\r\n\r\n5\r\n{\"tok\r\ne\r\nen\": \"t\\u00e9\"\r\n1\r\n}\r\n0\r\n\r\n";
 
-/// Redirect that sets cookies, and a compressed page that expires one; the page is `{"token": "t7"}`.
+/// Responses of the service: a redirect that sets cookies, and a compressed page that expires one of them. The page is
+/// `{"token": "t7"}`.
 const MOVED: &[u8] = b"HTTP/1.1 302 Found\r\nLocation: ../b?c=d e\r\nSet-Cookie: id=7; Path=/; Max-Age=100\r\n\
     Set-Cookie: seen=1; Path=/; Expires=Fri, 02 Jan 1970 00:00:00 GMT\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
     Content-Length: 0\r\n\r\n";
@@ -186,13 +187,13 @@ const PACKED_HEAD: &[u8] =
     Content-Length: 35\r\n\r\n";
 const PACKED_BODY: &[u8] = include_bytes!("packed.gz");
 
-/// Server that answers at once, and does not allocate while allocations are counted.
+/// Server that answers at once. It does not allocate while allocations are counted.
 struct Server {
-    /// Messages to answer, by connection, and the state of each session.
+    /// Unanswered messages: the connection, and the number of the message within it.
     unanswered: Vec<(u32, u32)>,
     sessions: Vec<u32>,
     now: u64,
-    /// Responses of a service, in turn.
+    /// Responses of a service, which it sends in turn.
     pages: [Vec<u8>; 2],
     tls: Option<TlsServer>,
 }
@@ -231,7 +232,7 @@ impl Server {
             let (conn, request) = self.unanswered[at];
             let conn = ConnId(conn);
             match request {
-                // Sent in two pieces, as responses sometimes arrive.
+                // Responses sometimes arrive in pieces, so each is sent in two.
                 request if matches!(shard.target(conn), Target::Service(_)) => {
                     let page = std::mem::take(&mut self.pages[request as usize % 2]);
                     let (a, b) = page.split_at(if request % 3 == 0 { 40 } else { page.len() - 30 });
@@ -248,7 +249,7 @@ impl Server {
             }
         }
         self.unanswered.clear();
-        // Handshakes continue.
+        // TLS handshakes that are in progress continue.
         for conn in 0..self.tls.as_ref().map_or(0, |tls| tls.connections.len() as u32) {
             self.send(shard, ConnId(conn), b"");
         }
@@ -275,7 +276,7 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work, None)
 }
 
-/// Shard whose sessions are encrypted.
+/// Creates a shard whose sessions are encrypted.
 fn tls_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
     let program =
@@ -286,7 +287,7 @@ fn tls_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work, None)
 }
 
-/// Shard whose transactions are writes for a ledger.
+/// Creates a shard whose transactions are ledger writes.
 fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
     let sources = [ScriptSource::new("test", text)];
@@ -303,7 +304,7 @@ fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work.with_ledger(1, keyed), Some((tap, drain, entries)))
 }
 
-/// Shard whose clients post a body with a variable.
+/// Creates a shard whose clients post a body with a variable.
 fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     web_shard_with(Service::without_tls("localhost"), clients, schedule)
 }
@@ -329,7 +330,7 @@ fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<C
     CountingRecorder::shard(work, None)
 }
 
-/// Shard whose clients draw from feeds, capture values from every response and use them.
+/// Creates a shard whose clients draw rows from feeds, capture values from every response, and use these values.
 fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let columns: Vec<String> = ["method", "target", "headers", "body", "who", "status", "bytes"]
         .iter()
@@ -379,7 +380,7 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work.with_feeds(feeds), None)
 }
 
-/// Shard whose clients store cookies, follow redirects and decompress responses.
+/// Creates a shard whose clients store cookies, follow redirects and decompress responses.
 fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let step = HttpStep {
         name: None,
@@ -416,7 +417,7 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
 
 type ShardFactory = fn(u32, Schedule) -> Shard<CountingRecorder>;
 
-/// One test, because the allocator counts for the whole process.
+/// Tests both properties in one function, because the allocator counts for the whole process.
 #[test]
 fn does_not_allocate_after_start_and_connections_are_small() {
     let curve = Curve::Ramp {
@@ -470,7 +471,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
             server.step(&mut shard);
         }
         shard.begin(Nanos(server.now + 1));
-        // Each client's first transaction prepares its statement and grows its buffers to their final size.
+        // In its first transaction, each client prepares its statement and grows its buffers to their final size.
         while shard.recorder.records < 10_000 {
             server.step(&mut shard);
         }
@@ -500,7 +501,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
     }
 }
 
-/// Allocations of rustls itself, for each record that a client sends and for each that it receives.
+/// Number of allocations that rustls makes for each record that a client sends, and for each that it receives.
 fn rustls_allocations() -> (usize, usize) {
     const ROUNDS: usize = 1000;
     let name = "localhost".try_into().expect("a name");

@@ -58,7 +58,7 @@ fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
     Workload::new(plan, Arc::new(login), Transport::Unix)
 }
 
-/// Performs all actions of the shard; returns the bytes sent.
+/// Performs all actions of the shard, and returns the bytes that it sent.
 fn perform(shard: &mut Shard<EventLog>, now: Nanos) -> Vec<u8> {
     let mut sent = Vec::new();
     shard.advance(now);
@@ -78,9 +78,10 @@ fn perform(shard: &mut Shard<EventLog>, now: Nanos) -> Vec<u8> {
     }
 }
 
-/// Ledger record of the first write. Each of its requests is answered with these bytes, in two pieces.
+/// Runs the first write and returns its ledger record. Each request is answered with the next of `answers`, in two
+/// pieces that are split at `cut`.
 ///
-/// After the last one, the connection breaks if `breaks` is set.
+/// If `breaks` is true, the connection breaks after the last answer.
 fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (WriteAttempt, String) {
     let conn = ConnId(0);
     let mut shard = shard(script, Mode::Simple, None);
@@ -134,7 +135,7 @@ fn ready(status: u8) -> Vec<u8> {
 const ALONE: &str = "INSERT INTO t VALUES (:token);\n";
 const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:token);\nCOMMIT;\n";
 
-/// Splits each reply at every byte; the outcome must be the same.
+/// Splits each answer at every byte, and checks that the outcome is always `expected`.
 #[track_caller]
 fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: WriteOutcome) {
     let longest = answers.iter().map(Vec::len).max().unwrap_or(0);
@@ -162,7 +163,8 @@ fn records_outcome_of_one_statement() {
     check(&[inserted()], true, WriteOutcome::Unknown(Code::RESET));
     check(&[inserted(), ready(b'I')[..5].to_vec()], true, WriteOutcome::Unknown(Code::RESET));
     check(&[], true, WriteOutcome::Unknown(Code::RESET));
-    // The server stopped waiting for a standby, in any code and language; other warnings do not matter.
+    // The server stopped waiting for a standby. The SQLSTATE and language of this warning do not matter. Other warnings
+    // do not change the outcome.
     check(&[waited("01000"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
     check(&[waited("57P01"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
     check(&[waited("57P01")], true, WriteOutcome::Unknown(Code::RESET));
@@ -245,7 +247,7 @@ fn timed_out_writes_are_not_cancelled() {
     assert_eq!(&sent[4..8], b"\0\x03\0\0", "a StartupMessage");
 }
 
-/// The request contains the token in each query mode: a new one per transaction, the same one in retries.
+/// Checks the token in every query mode: each transaction has a new one, and its retries keep it.
 #[test]
 fn each_write_has_its_own_token() {
     let script = "INSERT INTO t VALUES (:token);\n\\set token 5\nSELECT 1;\n";
@@ -274,7 +276,7 @@ fn each_write_has_its_own_token() {
     }
 }
 
-/// Without a ledger, a decoy of the same length is sent, which is not a token.
+/// Checks a workload without a ledger: it sends a decoy that has a token's length, but is not a token.
 #[test]
 fn decoy_holds_no_token() {
     let work = |has_ledger: bool| {
@@ -295,7 +297,7 @@ fn decoy_holds_no_token() {
     assert_eq!(Token::find(&decoy), None);
 }
 
-/// Statements committed before the failure are permanent.
+/// Checks two statements without a transaction block: what the first has committed stays committed if the second fails.
 #[test]
 fn records_outcome_of_two_statements() {
     let script = "INSERT INTO t VALUES (:token);\nSELECT 1;\n";

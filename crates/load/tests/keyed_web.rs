@@ -29,10 +29,10 @@ impl Recorder for EventLog {
 enum ResponseScript {
     /// The connection is refused.
     Refused,
-    /// The connection breaks before any byte of the request was sent, or after all of them.
+    /// The connection breaks. With `Unsent`, no byte of the request was sent; with `Broken`, all of them were.
     Unsent,
     Broken,
-    /// No response.
+    /// The service does not respond.
     Silent,
     Response(&'static str),
 }
@@ -59,7 +59,7 @@ fn step(method: &str) -> HttpStep {
     }
 }
 
-/// Ledger outcomes of `writes` writes in sequence, and the requests sent.
+/// Performs `writes` writes in sequence. Returns their ledger outcomes and the requests sent.
 fn ledger_outcomes(
     methods: &[&str],
     writes: u64,
@@ -141,7 +141,7 @@ fn expected_response_acknowledges_write() {
     for method in ["POST", "PUT", "GET"] {
         let check = |responses: &[ResponseScript], expected| check(&[method], responses, expected);
         check(&[OK], WriteOutcome::Acknowledged);
-        // A service may have written before it failed.
+        // An error response is no proof: the service may have written before it failed.
         check(&[NOT_THERE], http(404));
         check(&[DOWN], http(503));
         check(&[ELSE], unknown(Code::TEXT_NOT_FOUND));
@@ -151,7 +151,7 @@ fn expected_response_acknowledges_write() {
         check(&[ResponseScript::Response("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
         // No byte was sent.
         check(&[ResponseScript::Refused], WriteOutcome::Failed(Code::REFUSED));
-        // The final response of the redirect counts.
+        // After a redirect, the final response decides the outcome.
         check(&[MOVED, OK], WriteOutcome::Acknowledged);
         check(&[MOVED, DOWN], http(503));
         check(&[MOVED, ResponseScript::Broken], unknown(Code::RESET));

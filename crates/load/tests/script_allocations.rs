@@ -1,4 +1,4 @@
-//! Running scripts does not allocate
+//! Test that scripts run without allocations
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,20 +9,20 @@ use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 struct CountingAllocator;
 
 thread_local! {
-    /// Per thread, because the test harness has its own thread, which allocates at any time.
+    /// Number of allocations of this thread. The test harness has its own thread, which may allocate at any time.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: forwards everything to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller upholds the allocator's contract.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the allocator's contract.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -4,7 +4,7 @@ use load::random::Prng;
 use load::script::{CommandKind, Mode, Piece, ScriptSource, Variables, parse, readable};
 use proptest::prelude::*;
 
-/// Fragments of scripts; random characters alone rarely get past the first word.
+/// Fragments of scripts. Random characters alone rarely form more than one valid word.
 const FRAGMENTS: [&[u8]; 74] = [
     b"\xe9",
     b"\xd0",

@@ -12,7 +12,7 @@ fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
         .map_err(|diagnostics| diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect())
 }
 
-/// Commands of a script: texts of statements, names of backslash commands.
+/// Commands of a script as texts: a statement's SQL, or a backslash command's name.
 fn commands(text: &str) -> Vec<String> {
     let program =
         compile(text, Mode::Simple).unwrap_or_else(|diagnostics| panic!("{text:?}: {diagnostics:?}"));
@@ -317,7 +317,7 @@ fn reports_script_diagnostics() {
         ("\\gset", &["\\gset must follow an SQL command"]), ("\\set i 1\n\\gset", &["\\gset must follow an SQL command"]),
         ("SELECT 1 \\gset\n\\aset", &["\\gset must follow an SQL command"]), ("SELECT 1 \\gset a b", &["too many arguments in command \"gset\""]),
         ("\\startpipeline 1", &["unexpected argument in command \"startpipeline\""]),
-        // All errors at once, in the order of the lines; those of branches last.
+        // All errors are reported at once, in the order of the lines. Errors of branches come last.
         ("\\set a 1 +\nSELECT 1;\n\\gset x y\n\\if ;\n\\sleep\n\\else\n",
             &["syntax error in command \"set\"", "too many arguments in command \"gset\"", "unexpected character (;) in command \"if\"",
               "missing argument in command \"sleep\"", "condition error in script \"s.sql\" command 4: \\if without matching \\endif"]),

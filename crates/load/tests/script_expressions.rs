@@ -3,7 +3,7 @@
 use load::random::SeedSequence;
 use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 
-/// Variables as set by `-D`.
+/// Variables that have a value before the script begins, as with pgbench's option `-D`.
 const PREDEFINED: [(&str, &str); 9] = [
     ("i", "+3"),
     ("d", "-10.1"),
@@ -16,7 +16,8 @@ const PREDEFINED: [(&str, &str); 9] = [
     ("empty", ""),
 ];
 
-/// Value as printed by `debug()`, `error: …` at run time, or `mistake: …` with its hint.
+/// Evaluates an expression. Returns the value as `debug()` prints it, `error: …` for an error at run time, or `mistake:
+/// …` with its hint for a compile error.
 fn value(expression: &str) -> String {
     let text = format!("\\set x {expression}\n");
     let names: Vec<&str> = PREDEFINED.iter().map(|(name, _)| *name).collect();
@@ -45,7 +46,7 @@ fn check(rows: &[(&str, &str)]) {
     }
 }
 
-/// Checks errors: pgbench's message comes first, advice may follow.
+/// Checks the messages of invalid expressions. Each begins with pgbench's message; advice may follow.
 #[track_caller]
 fn check_errors(rows: &[(&str, &str)]) {
     for (expression, expected) in rows {
@@ -150,7 +151,7 @@ fn evaluates_random_functions() {
     check(&[
         ("random(10, 19)", "int 17"), ("random(4, 4)", "int 4"), ("random(0, 9223372036854775806)", "int 7531701653009843924"),
         ("random(0, 9) * 10 + random(0, 9)", "int 75"),
-        // In `a > b`, b is evaluated first: this is 5 > 7.
+        // `a > b` is `b < a`, so b is evaluated first: the draws are 5 and 7, and 5 > 7 is false.
         ("random(0, 9) > random(0, 9)", "boolean false"), ("random(0, 9) <= random(0, 9)", "boolean false"),
     ]);
     check_errors(&[

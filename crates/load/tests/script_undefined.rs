@@ -7,7 +7,7 @@ use model::{Nanos, Outcome, Record};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
-/// `line:column name` of every detected variable.
+/// Detected variables, each as `line:column name`.
 fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
     let source = ScriptSource::new("s", text);
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
@@ -37,7 +37,7 @@ fn finds_variables_without_a_value() {
         ("SELECT 1 AS one \\gset p_\nSELECT :p_one, :one;", &["2:16 one"]),
         ("SELECT :p_one AS one \\gset p_", &["1:8 p_one"]),
         ("SELECT 1 AS one \\aset\nSELECT :one;", &[]),
-        // A branch that may not be taken counts.
+        // A command in a branch counts, even if the branch may not be taken.
         ("\\if 1\n\\set a 1\n\\endif\nSELECT :a;", &[]),
         ("SELECT '1'::int, x[1:2], a ::text;", &[]),
         ("SELECT '{\"a\":true}';", &["1:13 true"]),
@@ -59,7 +59,7 @@ fn hints_contain_corrections() {
     assert_eq!(program.undefined[0].to_string(), expected);
 }
 
-/// The columns of a script's own feed are set; those of another script's feed are not.
+/// Checks that the columns of a script's feed are set, and those of another script's feed are not.
 #[test]
 fn feed_columns_are_defined() {
     let columns = ["id".to_owned()];
@@ -82,9 +82,9 @@ fn plan(program: Program, mode: Mode) -> LoadPlan {
     }
 }
 
-/// An unset variable that only a skipped branch sets aborts the client; pgbench sends NULL.
+/// Checks a variable that only a skipped branch sets: the client aborts, where pgbench sends NULL.
 ///
-/// In a simple query, the name of a variable that nothing sets is sent, unless variables are required.
+/// In a simple query, a variable that no command sets is sent by its name, unless variables are required.
 #[test]
 fn unset_variable_aborts_client() {
     const BRANCH: &str = "\\if 0\n\\set a 1\n\\endif\nSELECT :a;";

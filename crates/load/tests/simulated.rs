@@ -27,7 +27,7 @@ fn poisson(rate: f64, secs: u64) -> Schedule {
     Schedule::Open { curve: constant(rate, secs), spacing: Spacing::Poisson }
 }
 
-/// All records of all threads, by intended start.
+/// Records of all threads, in the order of their intended starts.
 fn records(plan: LoadPlan, world: &SimulatedSystem) -> Vec<Record> {
     let threads = plan.threads;
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
@@ -82,7 +82,7 @@ fn closed_model_hides_server_pause() {
 
 #[test]
 fn matches_littles_law_and_mm1_queue() {
-    // Utilisation 0.5: mean response time 1 / (μ − λ) = 2 ms, mean number in the system 1.
+    // With utilisation 0.5, the mean response time is 1 / (μ − λ) = 2 ms, and the mean number in the system is 1.
     let world = SimulatedSystem {
         service: ServiceTime::Exponential(Nanos::from_millis(1)),
         seed: 3,
@@ -94,7 +94,7 @@ fn matches_littles_law_and_mm1_queue() {
     let rate = all.len() as f64 / span;
     let mean = responses(&all).mean().expect("there are records").as_secs_f64();
     assert!((mean - 0.002).abs() < 0.002 * 0.03, "mean response time {mean} s");
-    // Number in the system, counted at each arrival (PASTA).
+    // The number in the system is counted at each arrival, which is representative for Poisson arrivals (PASTA).
     let mut finished: Vec<Nanos> = all.iter().map(|it| it.finished).collect();
     finished.sort();
     let in_system = all.iter().enumerate().map(|(n, it)| n - finished.partition_point(|&f| f <= it.intended));
@@ -104,7 +104,7 @@ fn matches_littles_law_and_mm1_queue() {
 
 #[test]
 fn closed_model_throughput_matches_client_count() {
-    // Four servers of 1 ms: 4,000/s with four clients or more, 1,000/s with one.
+    // Four servers of 1 ms each complete 4,000/s if there are four clients or more, and 1,000/s with one client.
     for (clients, expected) in [(1, 1_000.0), (2, 2_000.0), (4, 4_000.0), (50, 4_000.0)] {
         let world = SimulatedSystem {
             servers: 4,
@@ -163,7 +163,8 @@ fn answers_split_at_every_byte_give_equal_records() {
 
 #[test]
 fn every_arrival_has_one_record() {
-    // Offered 2,000/s, capacity 1,000/s, at most 100 in flight and 50 in the backlog.
+    // The offered load is 2,000/s and the capacity 1,000/s. At most 100 transactions are in flight, and 50 are in the
+    // backlog.
     let world = SimulatedSystem {
         service: ServiceTime::Constant(Nanos::from_millis(1)),
         ..SimulatedSystem::default()
@@ -288,7 +289,7 @@ fn timed_out_transaction_is_unknown() {
     assert!(longest <= timeout + Nanos::from_millis(30), "{longest:?}");
 }
 
-/// A generator that is far behind its schedule still reacts to a stop, and records every arrival.
+/// Checks a generator that is far behind its schedule: it reacts to a stop, and records every arrival.
 #[test]
 fn stops_while_far_behind_schedule() {
     let rate = 1e7;

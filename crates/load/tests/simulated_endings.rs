@@ -12,7 +12,7 @@ use wire::pg::{Login, Transport};
 const CLIENTS: u32 = 4;
 const SELECT: &str = "SELECT pg_sleep(20);\n";
 
-/// Plan in which every statement takes 20 s and times out after 100 ms; the window is 3 s long.
+/// Plan in which every statement takes 20 s and times out after 100 ms. The window is 3 s long.
 fn plan(script: &str, mode: Mode) -> LoadPlan {
     let program = parse(&[ScriptSource::new("test", script)], mode, false, &KeyedScript::VARIABLE_NAMES)
         .expect("the script is valid");
@@ -32,7 +32,7 @@ fn server() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
-/// Pooler, where a cancel request could affect another session.
+/// Endpoint of a pooler, where a cancel request could affect another session.
 fn pooler() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix)
 }
@@ -53,7 +53,7 @@ fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
     (shards.pop().expect("there is one shard").recorder, counts)
 }
 
-/// Checks that there are at most `most` sessions, that none is left, and that clients continue.
+/// Checks that there are never more than `most` sessions, that none is left at the end, and that clients continue.
 #[track_caller]
 fn cancelled(name: &str, work: Workload, most: u32) {
     let (records, counts) = run(work, true);
@@ -82,7 +82,7 @@ fn cancels_timed_out_statements() {
     cancelled("two endpoints", two_endpoints, 2 * CLIENTS);
 }
 
-/// A server that ignores cancel requests blocks the client: it times out once and sends nothing more.
+/// Checks a server that ignores cancel requests: the client times out once and sends nothing more.
 #[test]
 fn uncancelled_session_blocks_its_client() {
     let (records, counts) = run(workload(plan(SELECT, Mode::Simple)), false);
@@ -91,7 +91,7 @@ fn uncancelled_session_blocks_its_client() {
     assert_eq!(outcomes, [Outcome::Unknown(Code::TIMED_OUT); CLIENTS as usize]);
 }
 
-/// The simulated server would obey a cancel request.
+/// Checks that no cancel request is sent to a pooler. The simulated server would obey one.
 #[test]
 fn does_not_cancel_behind_pooler() {
     let work = Workload::with_services(plan(SELECT, Mode::Simple), Some(pooler()), Vec::new());
@@ -100,7 +100,7 @@ fn does_not_cancel_behind_pooler() {
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
-/// Only the server decides whether a write in the ledger took effect.
+/// Checks that ledger writes are not cancelled. Only the server decides whether such a write took effect.
 #[test]
 fn does_not_cancel_ledger_writes() {
     let plan = plan("INSERT INTO t VALUES (:token);\n", Mode::Simple);
@@ -110,7 +110,7 @@ fn does_not_cancel_ledger_writes() {
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
-/// Statements in flight at the end of the drain do not continue after the run.
+/// Checks that statements in flight at the end of the drain do not continue after the run.
 #[test]
 fn statements_end_with_run() {
     for (cancels, left) in [(true, 0), (false, CLIENTS as usize)] {
@@ -139,7 +139,7 @@ fn perform(shard: &mut Shard<Vec<Record>>) {
     let _ = perform_at(Nanos::ZERO, shard);
 }
 
-/// Bytes sent, by connection, and whether the shard is done.
+/// Performs all actions of the shard at `now`. Returns the bytes sent by connection, and true if the shard is done.
 fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u8>)>, bool) {
     let mut sent = Vec::new();
     shard.advance(now);
@@ -158,7 +158,8 @@ fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u
     }
 }
 
-/// An aborted run leaves no statement on a server that responds, and waits only briefly for one that does not.
+/// Checks an abandoned run: it leaves no statement on a server that responds, and waits only briefly for a server that
+/// does not.
 #[test]
 fn abandoned_run_cancels_running_statements() {
     const CANCEL: &[u8] = b"\0\0\0\x10\x04\xd2\x16\x2e\0\0\0\x07\0\0\0\x09";
@@ -173,7 +174,7 @@ fn abandoned_run_cancels_running_statements() {
         shard.abandon(at(10));
         assert_eq!(perform_at(at(10), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
         assert_eq!(shard.recorder[0].outcome, Outcome::Unknown(Code::TIMED_OUT));
-        // The first request may have arrived before its statement.
+        // The server may have received the first cancel request before its statement.
         shard.closed(at(11), ConnId(1));
         assert_eq!(perform_at(at(1200), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
         shard.closed(at(1300), ConnId(1));
@@ -187,7 +188,7 @@ fn abandoned_run_cancels_running_statements() {
     }
 }
 
-/// A surplus reply, in whatever pieces it arrives, is never taken as the reply to the next request.
+/// Checks that a surplus reply is never taken for the reply to the next request, in whatever pieces it arrives.
 #[test]
 fn surplus_reply_makes_outcome_unknown() {
     const ROW: &[u8] = b"C\0\0\0\x0dSELECT 1\0";
@@ -210,7 +211,7 @@ fn surplus_reply_makes_outcome_unknown() {
     check(&[&[ROW, READY, &answer].concat()], &[unknown]);
     check(&[&[ROW, READY, b"Z\0"].concat()], &[unknown]);
     check(&[&answer, READY], &[ok, unknown]);
-    // A message that a server may send at any time is not a surplus reply.
+    // A server may send this message at any time, so it is not a surplus reply.
     let notice = b"N\0\0\0\x0cMhello\0\0";
     check(&[&[ROW, READY, notice].concat(), &answer], &[ok, ok]);
     check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), notice, &answer], &[ok, ok]);
@@ -235,7 +236,7 @@ fn open(script: &str) -> LoadPlan {
     LoadPlan { schedule: Schedule::Open { curve, spacing: Spacing::Even }, ..plan(script, Mode::Prepared) }
 }
 
-/// Every arrival of the schedule has an outcome, even if all clients have aborted.
+/// Checks that every arrival of the schedule has an outcome, even if all clients have aborted.
 #[test]
 fn arrivals_without_a_live_client_are_dropped() {
     for (name, script) in [
@@ -261,7 +262,7 @@ fn arrivals_without_a_live_client_are_dropped() {
     }
 }
 
-/// Arrivals were waiting until the deadline of the drain. A session that ends right then ends its client.
+/// Checks a backlog that remains at the deadline of the drain. If a session ends at that time, its client ends too.
 #[test]
 fn drain_with_backlog_ends_clients() {
     let at = Nanos::from_millis;

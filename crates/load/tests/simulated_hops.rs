@@ -57,7 +57,7 @@ impl Recorder for EventLog {
     }
 }
 
-/// Requests, outcomes and reported events.
+/// Requests that a shard sent, outcomes of its transactions, and events that it reported.
 struct Exchange {
     sent: Vec<String>,
     all: EventLog,
@@ -75,7 +75,7 @@ impl Exchange {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// First line, cookies and body of each request.
+    /// Summary of each request: first line, cookies and body.
     fn requests(&self) -> Vec<String> {
         let one = |text: &String| {
             let (head, body) = text.split_once("\r\n\r\n").expect("a head has an end");
@@ -87,7 +87,8 @@ impl Exchange {
     }
 }
 
-/// Response, sent a millisecond after the request; with `close`, the connection is closed without announcement.
+/// Response of the service, sent a millisecond after the request. If `close` is true, the service closes the connection
+/// without announcing it.
 struct Response {
     text: Vec<u8>,
     close: bool,
@@ -106,7 +107,7 @@ fn to(location: &str) -> Response {
     answer(302, &format!("Location: {location}\r\n"), b"")
 }
 
-/// Runs the given number of transactions per client.
+/// Runs `transactions` transactions per client, and returns what was exchanged.
 fn exchange(
     program: Program,
     (clients, transactions): (u32, u64),
@@ -184,7 +185,7 @@ fn follows_redirects_by_status() {
                 head.contains(&format!("\r\nHost: {HOST}\r\n")) && head.contains("\r\nX: y\r\n"),
                 "{head}"
             );
-            // Headers that describe the body are removed with it.
+            // A redirect that drops the body also drops the headers that describe it.
             let same = second.starts_with(method) && status != 303;
             assert_eq!(head.contains("Content-"), same, "{head}");
         }
@@ -204,7 +205,7 @@ fn follows_redirects_by_status() {
             );
         }
     }
-    // No redirects: there is no target, or the status is not a redirect.
+    // These responses are no redirects: they have no target, or their status is not that of a redirect.
     for status in [300, 305, 306] {
         check("GET", status, "");
     }
@@ -219,7 +220,7 @@ fn redirects_count_as_one_operation() {
     };
     let second = HttpStep { redirects: 5, ..step("GET", "/use/${token}") };
     let serve = |request: &str| match request.split(' ').nth(1).expect("a target") {
-        // Each kind of reference, the last from a connection that is then closed.
+        // The redirects cover each kind of relative reference. The service closes the connection after the last one.
         "/login" => answer(303, "Location: /1?a b\r\n", b""),
         "/1?a%20b" => answer(301, "Location: http://SHOP.test:8080/x/2#top\r\n", b""),
         "/x/2" => answer(308, "Location: 3\r\nConnection: close\r\n", b"elsewhere"),
@@ -237,7 +238,7 @@ fn redirects_count_as_one_operation() {
     let plain = HttpStep { redirects: 0, captures: Vec::new(), ..first };
     let talk = once(&[plain], serve);
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("ok", 1));
-    // A status without redirect target is checked like any other.
+    // A status without a redirect target is checked like any other status.
     let strict = HttpStep { expect: Expectation { status: vec![(200, 200)], contains: None }, ..second };
     let talk = once(&[HttpStep { target: "/".to_owned(), ..strict }], |_| answer(302, "", b""));
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("failed HTTP 302", 1));
@@ -263,7 +264,7 @@ fn rejects_cross_origin_and_looping_redirects() {
     check(5, |_| to("/"), 6, "failed net 40", again);
     check(1, |_| to("x/y"), 2, "failed net 40", "the service has redirected once, and does it again");
     check(255, |_| to("/"), 256, "failed net 40", "the service has redirected 255 times, and does it again");
-    // Growing targets are bounded as well.
+    // The total length of growing targets is limited too.
     check(
         255,
         |it| to(&format!("{}{}", it.split(' ').nth(1).expect("a target"), "x".repeat(1000))),
@@ -275,7 +276,8 @@ fn rejects_cross_origin_and_looping_redirects() {
 
 #[test]
 fn redirect_retries_on_closed_idle_connection() {
-    // The connection is closed without announcement after the redirect: the next request is retried on a new one.
+    // The service closes the connection after the redirect without announcing it. The next request is sent again on a
+    // new connection.
     let mut request_count = 0;
     let talk = once(&[HttpStep { redirects: 1, ..step("POST", "/") }], |request| {
         request_count += 1;
@@ -308,7 +310,7 @@ fn each_client_has_its_own_cookies() {
     let talk = exchange(program(&steps), (2, 2), with_cookies(), sim::CLOSED, |request| {
         let target = request.split(' ').nth(1).expect("a target");
         match target {
-            // A log-in usually responds with a redirect, whose cookies apply at once.
+            // A log-in usually responds with a redirect. Its cookies must apply to the redirected request.
             "/user/login" => {
                 users += 1;
                 let cookies = format!("Set-Cookie: id=u{users}; HttpOnly\r\nset-cookie: lang=ru; Path=/\r\n");
@@ -329,14 +331,14 @@ fn each_client_has_its_own_cookies() {
             "GET /user/me | Cookie: lang=ru".to_owned(),
         ]
     };
-    // Two clients alternate, so that every second request is of the same client.
+    // The two clients alternate, so every second request comes from the same client.
     for (client, users) in [(0, [1, 3]), (1, [2, 4])] {
         let requests: Vec<String> = talk.requests().into_iter().skip(client).step_by(2).collect();
         let first = ["POST /user/login".to_owned()].into_iter().chain(whose(users[0]));
         let again = ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(whose(users[1]));
         assert_eq!(requests, first.chain(again).collect::<Vec<_>>(), "client {client}");
     }
-    // Without `cookies`, they are neither stored nor sent.
+    // A service without `cookies` neither stores nor sends cookies.
     let plain = Service::without_tls(HOST);
     let talk = exchange(program(&steps[1..2]), (1, 2), plain, sim::CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
     assert_eq!(talk.requests(), ["GET /user/me", "GET /user/me"]);

@@ -39,7 +39,7 @@ fn head(name: &str) -> ScriptHeader<'_> {
     ScriptHeader { name, weight: 1, draws: None }
 }
 
-/// Feed of these rows, whose first line names the columns.
+/// Feed with the rows of `text`, whose first line names the columns.
 fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().expect("columns");
@@ -53,7 +53,7 @@ fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     (Feed::new(Rows::new(Arc::new(text.to_owned().into_bytes()), layout), order), columns)
 }
 
-/// Requests, outcomes and reported events.
+/// Requests that a shard sent, outcomes of its transactions, and events that it reported.
 struct Exchange {
     sent: Vec<String>,
     outcomes: Vec<Outcome>,
@@ -109,7 +109,7 @@ fn tokens(outcomes: &[Outcome]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// First lines of the requests.
+/// First lines of all requests.
 fn lines(sent: &[String]) -> Vec<&str> {
     sent.iter().map(|it| it.split(" HTTP").next().expect("a line")).collect()
 }
@@ -206,7 +206,7 @@ fn missing_capture_fails_with_its_own_code() {
 
 #[test]
 fn variables_are_local_to_operation() {
-    // Either script may be drawn first, so the request would sometimes be sent without the value.
+    // Either script may be drawn first. Without a check, the request would sometimes be sent without the value.
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
     maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
@@ -287,7 +287,8 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
     check_every_row_once(&result.sent);
     assert_eq!(result.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
     assert_eq!(result.events, [LoadEvent::Exhausted { feed: 0 }]);
-    // 4,000/s, and two clients that complete 1,000/s each: the backlog is not empty when the last row is drawn.
+    // The schedule has 4,000 arrivals/s, and two clients complete 1,000/s each. The backlog is therefore not empty when
+    // the last row is drawn.
     let curve =
         Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), duration: Nanos::from_secs(1) };
     let open = Schedule::Open { curve, spacing: Spacing::Even };
@@ -296,7 +297,8 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
     check_every_row_once(&result.sent);
     let dropped = result.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
-    // Of four arrivals per millisecond, two are served, so the backlog equals the number served.
+    // Of four arrivals per millisecond, two are served. The backlog is therefore as long as the number of served
+    // arrivals.
     assert!((99..=110).contains(&dropped), "{dropped} found no row");
     assert_eq!(result.outcomes.len(), 100 + dropped);
 }
@@ -305,14 +307,15 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
 fn retry_uses_the_same_row() {
     let (all, columns) = feed(&("id\n".to_owned() + &"7\n".repeat(90)), DrawOrder::Once);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-    // If the row were not copied again, the second try would compute 1 / 0.
+    // If a retry did not copy the row again, the second attempt would compute 1 / 0.
     let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
     maker.add_pgbench(&ScriptHeader { draws: Some((0, &columns)), ..head("tries") }, text, false);
     let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, sim::CLOSED) };
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
-    // Every third would be wrong here: with three clients, that would always be the same client.
+    // Every fourth statement fails. If every third failed, it would always be that of the same client, because there
+    // are three.
     let world = SimulatedSystem { failing: Some((4, *b"40001")), ..SimulatedSystem::default() };
     let records = drive(vec![Shard::<Vec<Record>>::new(work, 0, Vec::new())], &world).remove(0).recorder;
     // Failures after the last row was drawn are not retried, because the load has ended.

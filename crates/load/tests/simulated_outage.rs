@@ -1,4 +1,5 @@
-//! Outage of a server, and its replacement at the same address seconds later: detection and recovery time
+//! Test of a server outage: the server is replaced seconds later at the same address, and detection and recovery are
+//! timed
 
 use load::script::{Mode, ScriptSource, parse};
 use load::sim::{self, ServiceTime, SimulatedOutage, SimulatedSystem, drive};
@@ -11,7 +12,7 @@ const FROM: Nanos = Nanos::from_secs(2);
 const TO: Nanos = Nanos::from_secs(9);
 const ENDS: Nanos = Nanos::from_secs(12);
 
-/// Maximum error of a measured outage.
+/// Maximum error of a measured outage's end.
 const LATE: Nanos = Nanos::from_millis(150);
 
 #[derive(Default)]
@@ -51,7 +52,7 @@ fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
     drive(vec![Shard::new(work, 0, EventLog::default())], &world).pop().expect("there is one shard").recorder
 }
 
-/// Time of each client's first success after the outage.
+/// Time of each client's first success after the outage; `None` without a success.
 fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
     let first = |client: u32| {
         let its = all.records.iter().filter(|it| it.client.0 == client && it.outcome == Outcome::Ok);
@@ -60,7 +61,8 @@ fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
     (0..clients).map(first).collect()
 }
 
-/// Transactions in flight become unknown, refused clients send nothing, and all clients recover at once.
+/// Checks the closed model: transactions in flight become unknown, refused clients send nothing, and all clients
+/// recover at once.
 #[test]
 fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
@@ -78,7 +80,7 @@ fn closed_model_recovers_immediately() {
     }
 }
 
-/// Arrivals wait in the backlog, and none is lost.
+/// Checks the open model: arrivals wait in the backlog, and none is lost.
 #[test]
 fn open_model_recovers_immediately() {
     let duration = Nanos::from_secs(12);
@@ -93,7 +95,8 @@ fn open_model_recovers_immediately() {
     assert!(first <= TO + LATE, "{:?}", first - TO);
 }
 
-/// A client that connects for each transaction is refused before it sends a request, so it certainly has no effect.
+/// Checks a client that connects for each transaction. It is refused before it sends a request, so the transaction
+/// certainly has no effect.
 #[test]
 fn unreachable_server_gives_failed_not_unknown() {
     let all = run(10, true, sim::CLOSED);

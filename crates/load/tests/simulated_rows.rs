@@ -36,7 +36,8 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
     drive(vec![Shard::new(work, 0, recorder)], world).pop().expect("there is one shard").recorder
 }
 
-/// Command, kind, answers, answers without a row, and sum of rows of each statement with answers.
+/// Summary of each statement with answers: command, kind, number of answers, number of answers without a row, and sum
+/// of rows.
 fn rows(recorder: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
     let with_answers = recorder.interval.answers.iter().filter(|it| it.sizes.count() > 0);
     let counts = with_answers.map(|record| {
@@ -82,7 +83,7 @@ fn an_answer_without_a_result_is_a_failure() {
     assert_eq!(failed("SELECT 1;\n", |_| StatementResult::EmptyTag), 100);
     assert_eq!(failed("BEGIN;\nUPDATE a SET b = 1;\nEND;\n", |_| StatementResult::EmptyQuery), 100);
     assert_eq!(failed("\\startpipeline\nSELECT 1;\n\\endpipeline\n", |_| StatementResult::EmptyQuery), 100);
-    // Statements that are empty, which pgbench accepts.
+    // pgbench accepts a statement that is empty.
     assert_eq!(failed("SELECT 1;\n/* nothing */;\n", |_| StatementResult::EmptyQuery), 0);
     assert_eq!(failed("SELECT 1;\n", |_| StatementResult::Rows(0)), 0);
 }

@@ -1,4 +1,4 @@
-//! Users in simulated time: presence, pacing and rate cap
+//! Tests of users in simulated time: presence, pacing and rate cap
 
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim::{self, ServiceTime as Serving, SimulatedSystem, drive};
@@ -17,7 +17,7 @@ fn users(stages: &[UserStage], think: ThinkTime) -> UserRamp {
     UserRamp { stages: stages.to_vec(), think, pacing: None, rate_max: None }
 }
 
-/// Scripts with a request to PostgreSQL, one per weight.
+/// Program with one script per weight. Each script sends a request to PostgreSQL.
 fn scripts(weights: &[u32]) -> Program {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     for (n, &weight) in weights.iter().enumerate() {
@@ -47,7 +47,7 @@ fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Loa
     sim::plan(program, Mode::Simple, clients, threads, schedule)
 }
 
-/// Records of a thread, and its window.
+/// Recorder that keeps all records of a thread, and its window.
 #[derive(Debug, Default)]
 struct EventLog {
     records: Vec<Record>,
@@ -88,7 +88,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     all
 }
 
-/// Number of users with a successful transaction that began in each whole second of the window.
+/// Number of active users in each whole second of the window. An active user began a transaction that succeeded.
 fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
     let second = |record: &Record| (record.started - all.start).0 / 1_000_000_000;
     let users =
@@ -96,7 +96,7 @@ fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
     (0..seconds).map(|n| users(n).len()).collect()
 }
 
-/// System that serves all requests concurrently, in 10 ms each.
+/// System that serves all requests concurrently; each takes 10 ms.
 fn world() -> SimulatedSystem {
     SimulatedSystem {
         servers: 1_000,
@@ -108,7 +108,7 @@ fn world() -> SimulatedSystem {
 #[test]
 fn active_users_follow_stages() {
     let stages = [stage(40, Some(10.0), 6), stage(10, Some(10.0), 5), stage(0, None, 2), stage(5, None, 2)];
-    // Users in each second, including those who join or leave within it.
+    // The numbers include users who join or leave within the second.
     let expected = [10, 20, 30, 40, 40, 40, 39, 29, 19, 10, 10, 0, 0, 5, 5];
     for threads in [1, 3] {
         for (program, connections) in [(scripts(&[1]), 45), (request(), 45)] {
@@ -151,10 +151,10 @@ fn throughput_follows_users_and_think_time() {
         // All users begin at once. By renewal theory, this adds (1 + variance ÷ mean²) / 2 transactions per user. The
         // tolerance is three deviations.
         ("exponential", think(ThinkTime::Exponential { mean: half }), 2_049.0, 130.0),
-        // Its mean is the median × e^(σ²/2).
+        // The mean of a log-normal distribution is its median × e^(σ²/2).
         ("log-normal", think(ThinkTime::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
         ("pacing", UserRamp { pacing: Some(half + half), ..think(ThinkTime::NONE) }, 50.0 * 21.0, 0.0),
-        // The longer of both waits applies.
+        // If both think time and pacing are given, the longer wait applies.
         (
             "both",
             UserRamp { pacing: Some(Nanos::from_millis(100)), ..think(ThinkTime::Constant(half)) },
@@ -186,7 +186,7 @@ fn throughput_follows_users_and_think_time() {
 fn rate_cap_holds_every_second_and_is_fair() {
     let users =
         UserRamp { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], ThinkTime::NONE) };
-    // Nothing is served for three seconds, and the missed starts are not caught up.
+    // The system serves nothing for three seconds. Users do not catch up on the starts that they missed.
     let freezes = vec![(Nanos::from_secs(3), Nanos::from_secs(6))];
     let world = SimulatedSystem { pauses: freezes, ..world() };
     let all = run(plan(scripts(&[1]), 30, 2, Schedule::Users(users)), &world);
@@ -216,7 +216,7 @@ fn operation_may_have_its_own_schedule() {
         assert!((690..=810).contains(&count(0)), "{} by weight", count(0));
         assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok));
     }
-    // A transaction that exceeds the limit is dropped from its own operation.
+    // A transaction that exceeds the latency limit is dropped and counted for its own operation.
     let plan = LoadPlan {
         latency_limit: Some(Nanos::from_millis(100)),
         ..plan(

@@ -35,7 +35,7 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
     LoadPlan { statements: true, ..sim::plan(program, Mode::Prepared, clients, 1, schedule) }
 }
 
-/// All results of a shard.
+/// Recorder that keeps all results of a shard.
 #[derive(Debug, Default)]
 struct EventLog {
     records: Vec<Record>,
@@ -77,7 +77,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     run_with(plan, world, None, Service::without_tls("sim"))
 }
 
-/// Number of each outcome.
+/// Number of transactions by outcome.
 fn outcomes(all: &EventLog) -> Vec<(String, usize)> {
     let mut counts = BTreeMap::new();
     for record in &all.records {
@@ -181,7 +181,7 @@ fn closed_idle_connection_is_not_a_failure() {
     let all = run(each(10, plan(request(Method::Post), 1, longer)), &world);
     check("POST on a new connection", &all, &[("ok", 10)]);
     assert_eq!(all.connected, 10);
-    // A service may close every connection after some responses, without announcement.
+    // A service may close every connection after some responses without announcing it.
     let world = SimulatedSystem {
         http: SimulatedHttp { max_responses: 7, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
@@ -229,11 +229,11 @@ fn each_fault_has_its_outcome() {
     );
     check("silent", Method::Get, SimulatedHttp { silent: 2, ..http }, &[("failed net 110", 5), ("ok", 5)]);
     check("silent", Method::Post, SimulatedHttp { silent: 2, ..http }, &[("ok", 5), ("unknown net 110", 5)]);
-    // One byte per second: the first arrives in time, the last would not.
+    // The service sends one byte per second. The first byte arrives in time, the last one would not.
     let drip = SimulatedHttp { byte_interval: Some(Nanos::from_secs(1)), ..http };
     check("drip", Method::Get, drip, &[("failed net 62", 10)]);
     check("drip", Method::Post, drip, &[("unknown net 62", 10)]);
-    // Slow but timely bytes are not a failure.
+    // A response whose bytes arrive slowly, but in time, is not a failure.
     check(
         "quick drip",
         Method::Get,
@@ -251,7 +251,8 @@ fn unreachable_service_is_retried_with_backoff() {
     let closed =
         LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(request(Method::Get), 1, sim::CLOSED) };
     let all = run(closed, &world);
-    // 10 ms, doubled up to 100, half of it random: about thirteen per second.
+    // Delays grow from 10 ms to 100 ms, and half of each delay is random. This gives about thirteen attempts per
+    // second.
     assert!((120..160).contains(&all.records.len()), "{} attempts in 10 s", all.records.len());
     let all = run(plan(request(Method::Get), 4, even(1000.0, 1)), &world);
     check("in an open model arrivals are the pause", &all, &[("failed net 111", 1000)]);
@@ -274,7 +275,7 @@ fn limits_concurrent_connects() {
     assert_eq!(all.connected, 50);
 }
 
-/// Script that queries PostgreSQL, logs in by HTTP and uses the captured value.
+/// Creates a script that queries PostgreSQL, logs in by HTTP, and uses the value captured from the response.
 fn mixed() -> Program {
     let text = "BEGIN;\n\\set token 0\n\\set status 0\nSELECT 1;\nCOMMIT;\n\\set n :status + 1\n";
     let mut program =
@@ -299,7 +300,7 @@ fn mixed() -> Program {
     let Script { commands, .. } = &mut program.scripts[0];
     let call =
         |it: HttpCall| Command { line: 1, first_line: String::new(), kind: CommandKind::Http(Box::new(it)) };
-    // Within the transaction block, before COMMIT.
+    // The HTTP request is within the transaction block, before COMMIT.
     commands.insert(4, call(login));
     commands.insert(5, call(used));
     program
@@ -318,7 +319,7 @@ fn runs_sql_and_http_in_one_script() {
     check("both", &all, &[("ok", 60)]);
     assert_eq!(all.connected, 6, "a session and a connection for each client");
     assert_eq!((all.steps[&4].len(), all.steps[&5].len()), (60, 60));
-    // A failed step rolls the block back, so that the next transaction finds a clean session.
+    // A failed request rolls the block back, so the next transaction finds a session without a transaction.
     let world = SimulatedSystem {
         http: SimulatedHttp { status: 500, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
@@ -326,7 +327,7 @@ fn runs_sql_and_http_in_one_script() {
     let all =
         run_with(each(20, plan(mixed(), 3, sim::CLOSED)), &world, Some(postgres.clone()), service.clone());
     check("a failed step", &all, &[("failed HTTP 500", 60)]);
-    // The session breaks while a response of the service is awaited.
+    // The session breaks while the client awaits a response of the service.
     let breaks = (1..20).map(|it| Nanos::from_millis(it * 10)).collect();
     let world = SimulatedSystem { breaks, delay: Nanos::from_micros(300), ..SimulatedSystem::default() };
     let all = run_with(each(100, plan(mixed(), 3, sim::CLOSED)), &world, Some(postgres), service);

@@ -1,4 +1,4 @@
-//! Two PostgreSQL endpoints: routing of scripts, and behaviour during an outage of one endpoint
+//! Tests of two PostgreSQL endpoints: routing of scripts, and behaviour while one endpoint is unavailable
 
 use load::script::{Mode, ScriptSource, parse};
 use load::sim::{self, ServiceTime, SimulatedOutage, SimulatedSystem, drive};
@@ -17,7 +17,7 @@ fn postgres() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
-/// One script of equal weight for each target, named after it.
+/// Workload with one script per target. All scripts have the same weight and are named after their targets.
 fn workload(to: &[SqlTarget], clients: u32, schedule: Schedule, ends: Nanos) -> Workload {
     workload_by(postgres(), Some(postgres()), to, clients, schedule, ends)
 }
@@ -72,11 +72,11 @@ enum Host {
     Down,
 }
 
-/// One or more servers per endpoint, which answer at once; records requests and closed sessions.
+/// Simulated servers of both endpoints, which answer at once. Records requests and closed sessions.
 struct Servers {
     shard: Shard<EventLog>,
     now: Nanos,
-    /// Hosts by endpoint.
+    /// Roles of the hosts, by endpoint.
     hosts: [Vec<Host>; 2],
     logged_in: Vec<bool>,
     requests: Vec<(u16, String)>,
@@ -102,7 +102,7 @@ impl Servers {
         (endpoint, host, self.hosts[usize::from(endpoint)][usize::from(host)])
     }
 
-    /// Changes the role of a host, as a kill or promotion does: its sessions end.
+    /// Changes the role of a host, as a kill or a promotion does. Its sessions end.
     fn set_host(&mut self, (endpoint, host): (u16, u16), what: Host) {
         self.hosts[usize::from(endpoint)][usize::from(host)] = what;
         for conn in (0..self.logged_in.len() as u32).map(ConnId) {
@@ -112,7 +112,7 @@ impl Servers {
         }
     }
 
-    /// Advances by a millisecond. Returns false once the shard is done.
+    /// Advances the time by a millisecond. Returns false once the shard is done.
     fn turn(&mut self) -> bool {
         self.now += Nanos::from_millis(1);
         self.shard.advance(self.now);
@@ -165,7 +165,7 @@ impl Servers {
         self.shard.begin(self.now);
     }
 
-    /// Runs until `transactions` more transactions have ended.
+    /// Continues until `transactions` more transactions have ended.
     fn run(&mut self, transactions: usize) {
         let until = self.shard.recorder.records.len() + transactions;
         while self.shard.recorder.records.len() < until {
@@ -211,7 +211,7 @@ fn scripts_use_their_endpoint() {
     assert_eq!(closed, [0, 1, 2, 3, 4, 5].map(ConnId));
 }
 
-/// A session that breaks while parked is not a failure; it is reopened when needed.
+/// Checks a session that breaks while it is parked: this is no failure, and the session is reopened when needed.
 #[test]
 fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);
@@ -219,11 +219,11 @@ fn broken_parked_session_does_not_fail_transactions() {
     servers.begin();
     servers.run(20);
     assert_eq!(servers.opened.len(), 2);
-    // One of the two is parked; the other is idle or has a request in flight.
+    // One of the two sessions is parked. The other is idle or has a request in flight.
     for conn in [ConnId(0), ConnId(1)] {
         servers.run(10);
         let (now, before) = (servers.now, servers.opened.len());
-        // An unsolicited message, then the end of the connection.
+        // An unsolicited message arrives, and then the connection ends.
         servers.shard.receive(now, conn, b"S\0\0\0\x08a\0b\0");
         servers.shard.closed(now, conn);
         servers.shard.closed(now, conn);
@@ -237,7 +237,7 @@ fn broken_parked_session_does_not_fail_transactions() {
     assert_eq!(servers.shard.recorder.records.iter().filter(failed).count(), 0);
 }
 
-/// While one endpoint is unreachable, clients continue with the other.
+/// Checks that clients continue with one endpoint while the other is unreachable.
 #[test]
 fn unreachable_endpoint_does_not_stop_the_other() {
     let curve =
@@ -276,7 +276,7 @@ fn postgres_with_hosts(count: u16, target_role: SqlTarget) -> PostgresEndpoint {
     PostgresEndpoint::with_hosts(Arc::new(login), Transport::Tcp, Hosts { count, target_role })
 }
 
-/// The primary is killed; after a while without a primary, a standby is promoted.
+/// Checks a failover: the primary is killed, and a standby is promoted some time later.
 #[test]
 fn clients_find_the_primary_among_hosts() {
     let work = workload_by(
@@ -307,7 +307,7 @@ fn clients_find_the_primary_among_hosts() {
         "{:?}",
         &servers.request_hosts[requests..]
     );
-    // Only transactions in flight at the kill have failed.
+    // The only failed transactions are those that were in flight at the kill.
     let ok = |it: &&Record| it.outcome == Outcome::Ok;
     let records = &servers.shard.recorder.records;
     assert!(records.iter().filter(|it| !ok(it)).count() <= 6);

@@ -1,4 +1,4 @@
-//! Faults of HTTP services over real sockets with both drivers: one outcome per fault
+//! Tests of faulty HTTP services over real sockets: each fault has the same single outcome with both drivers
 
 use load::driver::{Address, Clock, Driver, DriverContext, StartGate};
 use load::script::call::{Method, RequestSource};
@@ -17,7 +17,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use wire::tls::{HttpsClient, TlsIdentity};
 
-/// Far more than any valid response in these tests.
+/// Size limit of a response, in bytes. It is far above every valid response of these tests.
 const ANSWER_MAX: u64 = 1 << 20;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -38,12 +38,12 @@ impl Recorder for EventLog {
     }
 }
 
-/// Drivers that work on this system.
+/// Drivers that this system supports.
 fn drivers() -> impl Iterator<Item = Driver> {
     Driver::ALL.into_iter().filter(|driver| driver.is_available())
 }
 
-/// Events of three requests of one client.
+/// Sends three requests with one client, and returns the events.
 fn record_requests(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
     let written =
         RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
@@ -82,7 +82,8 @@ fn record_requests(driver: Driver, method: Method, address: &Address, service: &
     driver.drive(shard, &ground).expect("the driver has its resources").shard.recorder
 }
 
-/// Service on its own port, which passes each connection and its number to `serve`; it ends with the process.
+/// Starts a service on its own port. `serve` receives each connection and its number. The service ends with the
+/// process.
 fn service(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("the listener is bound");
@@ -151,7 +152,7 @@ fn classifies_network_faults() {
         ..plain.clone()
     };
     let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
-    // A port that was bound and closed, so that it refuses connections.
+    // This port was bound and closed, so it refuses connections.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let closed_port = Address::Tcp(listener.local_addr().expect("the listener is bound"));
     drop(listener);
@@ -159,7 +160,7 @@ fn classifies_network_faults() {
     check("refused", Method::Post, &closed_port, &plain, failed(111));
     let missing = Address::Unix(std::env::temp_dir().join("pgdyno-no-such-socket"));
     check("no socket", Method::Get, &missing, &plain, failed(2));
-    // Closed with an unread byte: the kernel sends a reset.
+    // The service closes the connection while a byte is unread, so the kernel sends a reset.
     let reset = service(|mut it, _| drop(it.read(&mut [0])));
     check("reset", Method::Get, &reset, &plain, failed(104));
     check("reset", Method::Post, &reset, &plain, unknown(104));
@@ -176,7 +177,7 @@ fn classifies_network_faults() {
     let drip = service(|stream, _| {
         let mut reader = BufReader::new(stream);
         let _ = request(&mut reader);
-        // The first bytes are sent at once, the last never.
+        // The service sends all bytes but the last at once, and the last one never.
         let _ = reader.get_mut().write_all(&OK[..OK.len() - 1]);
         let _ = std::io::copy(&mut reader, &mut std::io::sink());
     });
@@ -193,8 +194,7 @@ fn classifies_network_faults() {
         ..plain.clone()
     };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
-    // Two cases: a silent listener that never completes a TLS handshake, and a TLS service whose client does not use
-    // TLS.
+    // One listener never completes a TLS handshake. The other expects TLS, but its client does not use TLS.
     let hasty = Service { connect_timeout: Nanos::from_millis(50), ..tls.clone() };
     check("a handshake without an end", Method::Get, &silent, &hasty, failed(110));
     check("TLS there", Method::Get, &secure(&Arc::default()), &plain, failed(71));
@@ -210,7 +210,7 @@ fn classifies_network_faults() {
     check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
 }
 
-/// An endless body is aborted at the limit with its own code, whatever its framing.
+/// Checks that an endless body is aborted at the limit with its own error code, however the body is framed.
 #[test]
 fn an_endless_body_is_aborted() {
     let plain = Service::without_tls("localhost");
@@ -234,7 +234,7 @@ fn an_endless_body_is_aborted() {
 
 #[test]
 fn reopens_connection_closed_while_idle() {
-    // One response per connection, without announcing its end.
+    // The service sends one response per connection, and closes the connection without announcing it.
     let once = service(|stream, _| {
         let mut reader = BufReader::new(stream);
         let _ = request(&mut reader);
@@ -249,7 +249,7 @@ struct TlsStats {
     resumed: AtomicUsize,
 }
 
-/// TLS service that closes each connection after one response.
+/// Starts a TLS service that closes each connection after one response.
 fn secure(stats: &Arc<TlsStats>) -> Address {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.crt"))
         .expect("a certificate");

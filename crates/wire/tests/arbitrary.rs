@@ -10,7 +10,7 @@ use std::sync::Arc;
 use wire::pg::conninfo::{Environment, resolve};
 use wire::pg::{Channel, Login, Secret, Transport};
 
-/// Partly meaningful messages, some damaged.
+/// Strategy for byte sequences of valid, damaged and random messages.
 fn messages() -> impl Strategy<Value = Vec<u8>> {
     let tag = prop::sample::select(&b"123CDEIKNRSTZAGHcdnstvW\0"[..]);
     let body = prop_oneof![

@@ -173,7 +173,7 @@ fn jar_size_is_bounded() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Comparison with a trivial list.
+    /// Compares the jar with a reference implementation that is a plain list.
     #[test]
     fn jar_matches_reference_list(
         steps in prop::collection::vec(("[ab]", "[xyz]{0,40}", "(/|/p|/p/q)", prop::option::of(0_u64..20)), 0..60),

@@ -11,7 +11,8 @@ use wire::http::{Channel, Error, Event, HEAD_MAX, Method, Response, ResponseRead
 
 const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: false };
 
-/// Events of a response that arrives in these pieces, after which the server closes its side.
+/// Reads a response that arrives in these pieces; the server then closes its sending direction. Returns the events as
+/// text.
 fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut channel = Channel::default();
     channel.open(None).expect("a connection without TLS opens");
@@ -224,7 +225,7 @@ fn drains_eight_gigabytes_without_buffering() {
     }
 }
 
-/// Response as some server might write it.
+/// Strategy for responses in the style of different servers.
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let status = prop::sample::select(vec![200, 201, 204, 304, 404, 500]);
     let interim = prop::collection::vec(prop::sample::select(vec![100, 102, 103]), 0..3);
@@ -317,7 +318,7 @@ fn read_with_response_reader(method: Method, answer: &[u8], piece: usize) -> Par
     Some((head.status, reader.body().to_vec()))
 }
 
-/// Transport that returns the response after a request was written, and then ends.
+/// Transport that returns a stored response after the request was written, and then ends.
 struct CannedTransport {
     answer: Vec<u8>,
     at: usize,

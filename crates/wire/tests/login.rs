@@ -35,7 +35,8 @@ fn plain(asks: AuthRequest) -> Server {
     Server::new(asks, b"N", None)
 }
 
-/// Events until the server has answered one query, its bytes cut by `pieces`.
+/// Logs in and runs one query; `pieces` sets the sizes into which the server's bytes are cut. Returns the events as
+/// text.
 fn run_login(
     login: &Arc<Login>,
     server: &mut Server,
@@ -75,7 +76,7 @@ fn run_login(
     events.join(" ")
 }
 
-/// Checks that pieces of several sizes have the same result.
+/// Checks that the login has the expected result with pieces of several sizes.
 fn check(login: Login, server: impl Fn() -> Server, expected: &str) {
     let login = Arc::new(login);
     for step in [1, 2, 3, 5, 7, 16, 100, 1000, usize::MAX] {

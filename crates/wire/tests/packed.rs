@@ -45,7 +45,8 @@ fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Retained body of a response in pieces, whether it contained `Каштанка`, and its length.
+/// Reads a response in pieces of `piece` bytes. Returns the retained body, whether the whole body contained `Каштанка`,
+/// and its length.
 fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
     let mut reader = ResponseReader::default();
     let needle = BodySearch::new("Каштанка".as_bytes());

@@ -5,7 +5,7 @@ mod server;
 use server::{columns, feed, message, notice, opened, select_one};
 use wire::pg::{Channel, Login};
 
-/// Sends `syncs` requests that consist of a Sync alone.
+/// Sends `syncs` requests; each is a single Sync.
 fn ask(channel: &mut Channel, syncs: usize) {
     channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(syncs)));
     channel.sent(channel.outgoing().len());

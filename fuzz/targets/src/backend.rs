@@ -1,4 +1,5 @@
-//! PostgreSQL sessions: no server message crashes them, and splitting messages does not change their meaning.
+//! Target for PostgreSQL sessions: no server message crashes a session, and the splitting of messages does not change
+//! their meaning.
 
 use std::sync::{Arc, LazyLock};
 use wire::pg::{Channel, Event, Login, Secret, SslMode, Transport};
@@ -26,7 +27,7 @@ const BEFORE: [&[u8]; 6] = [
     b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I",
 ];
 
-/// Bytes of a ReadyForQuery.
+/// Length of a ReadyForQuery, in bytes.
 const READY: usize = 6;
 
 /// Runs one input. The first byte selects the state, the second how the rest is split.
@@ -94,7 +95,7 @@ fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     seen
 }
 
-/// Calls every method of an event.
+/// Calls every accessor of an event, none of which may panic.
 fn look(event: &Event<'_>) {
     match event {
         Event::Columns(it) => assert_eq!(it.iter().count(), it.count()),

@@ -1,4 +1,5 @@
-//! Connection strings, service files and password files: parsed or rejected, and passwords are never displayed.
+//! Target for connection strings, service files and password files: they are parsed or rejected, and passwords are
+//! never displayed.
 
 use wire::pg::conninfo::{ConfigFile, Environment, resolve};
 
@@ -15,7 +16,7 @@ pub fn run(data: &[u8]) {
         env: &|name| match name {
             "HOME" => Some("/home".to_owned()),
             "PGPASSWORD" => Some(PASSWORD.to_owned()),
-            // Setting up TLS takes a hundred times longer than everything else.
+            // TLS is disabled, because its set-up takes a hundred times longer than everything else.
             "PGSSLMODE" => Some("disable".to_owned()),
             name => variable.strip_prefix(name)?.strip_prefix('=').map(str::to_owned),
         },
@@ -32,7 +33,7 @@ pub fn run(data: &[u8]) {
             assert!(!format!("{settings:?}").contains(PASSWORD));
             for host in &settings.hosts {
                 assert_eq!(host.socket().is_some(), host.transport() == wire::pg::Transport::Unix);
-                // Checks that the StartupMessage can be built.
+                // The StartupMessage of the login can be built without a panic.
                 let login = std::sync::Arc::new(settings.login(host));
                 wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
             }

@@ -1,4 +1,4 @@
-//! Experiment files: a consistent plan, or diagnostics with positions.
+//! Target for experiment files: they yield a consistent plan, or diagnostics with positions.
 
 use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
 use model::plan::{FeedFormat, Transport};

@@ -1,5 +1,5 @@
-//! Feed files: consistent rows, or diagnostics. A plain file has the same rows when it is indexed and when it is
-//! packed.
+//! Target for feed files: they yield consistent rows, or diagnostics. A plain file has the same rows when it is indexed
+//! and when it is packed.
 
 use feed::{Format, decompress, index_rows, pack};
 use model::row_table::Rows;
@@ -28,14 +28,14 @@ pub fn run(data: &[u8]) {
     let Some(delimiter) = form.delimiter() else { return };
     if let Ok(Some(layout)) = index_rows(bytes, delimiter, columns) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
-        // gzip data is not text. It is detected first, so it is never indexed.
+        // Data in gzip format is not text. It is detected first, so it is never indexed.
         if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {
             assert_eq!(indexed, packed, "both readers agree on a plain file");
         }
     }
 }
 
-/// All fields of all rows; every row has as many fields as there are columns.
+/// Fields of all rows. Every row has as many fields as there are columns.
 fn fields(rows: &Rows) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for n in 0..rows.len() {

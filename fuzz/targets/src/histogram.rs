@@ -1,4 +1,4 @@
-//! Stored histograms: rejected, or read as HdrHistogram's own reader does.
+//! Target for stored histograms: they are rejected, or read as HdrHistogram's own reader reads them.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -21,7 +21,7 @@ pub fn run(data: &[u8]) {
     assert_eq!(theirs.len(), count);
 }
 
-/// The cookie and the length of HdrHistogram's compressed format V2, and the compressed bytes.
+/// Wraps bytes in HdrHistogram's compressed format V2: cookie, length, compressed bytes.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("writing to memory cannot fail");

@@ -1,11 +1,12 @@
-//! HTTP connections: no answer crashes them, and splitting answers does not change their meaning.
+//! Target for HTTP connections: no response crashes a connection, and the splitting of responses does not change their
+//! meaning.
 
 use wire::http::{
     Channel, CookieJar, Event, HEAD_MAX, Method, Origin, Response, ResponseReader, Retain, SetCookieContext,
 };
 
 const KEEP: Retain = Retain { head: true, body: 100, decompress: false };
-/// Approximate memory that decompression needs, in bytes.
+/// Memory that decompression needs, in bytes, approximately.
 const UNPACKER: usize = 64 << 10;
 const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 
@@ -20,7 +21,7 @@ pub fn run(data: &[u8]) {
     through_channel(method, keep, bytes, usize::from(*cut).max(1));
 }
 
-/// An answer with its retained parts; `None` if it is invalid or incomplete.
+/// Reads a response. Returns it with its retained parts; `None` if it is invalid or incomplete.
 fn read(
     method: Method,
     keep: Retain,
@@ -64,7 +65,7 @@ fn kept(reader: &ResponseReader) {
     );
 }
 
-/// Sends the next request after each answer, while the connection is open.
+/// Passes the bytes through a channel, which sends the next request after each response while the connection is open.
 fn through_channel(method: Method, keep: Retain, bytes: &[u8], step: usize) {
     let mut channel = Channel::default();
     channel.open(None).expect("a connection without TLS opens");

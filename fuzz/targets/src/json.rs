@@ -1,4 +1,4 @@
-//! JSON pointers: they find the values that serde_json finds.
+//! Target for JSON pointers: they find the same values that serde_json finds.
 
 use serde_json::Value;
 use wire::json::Pointer;
@@ -11,7 +11,7 @@ pub fn run(data: &[u8]) {
     let mut found = b"before".to_vec();
     let copied = ours.extract(json, &mut found);
     assert!(found.starts_with(b"before") && (copied || found.len() == 6));
-    // An invalid escape of two bytes becomes a character of three.
+    // An invalid escape of two bytes becomes a character of three bytes, so a value may be longer than its text.
     assert!(found.len() - 6 <= json.len() * 3 / 2, "a value is hardly longer than its text");
     // Serialises the value again, so that no object contains a name twice.
     let Ok(value) = serde_json::from_slice::<Value>(json) else { return };

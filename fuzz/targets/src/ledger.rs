@@ -1,4 +1,4 @@
-//! Ledger files: read without a crash, and only data with a correct checksum is accepted.
+//! Target for ledger files: they are read without a crash, and only entries with a correct checksum are accepted.
 
 use crc32c::crc32c_append;
 use model::durability::{LedgerEnd, LedgerEntry};
@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A file of frames, each with a length of two bytes and a body.
+/// Creates a ledger with correct checksums. Each frame of the input has a length of two bytes and a body.
 fn sealed(mut frames: &[u8]) -> Vec<u8> {
     let mut file = b"pgdynoL1".to_vec();
     let mut chain = 0;

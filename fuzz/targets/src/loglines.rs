@@ -1,4 +1,4 @@
-//! Log lines and probe texts: read without a crash, and their values are masked.
+//! Target for log lines and probe texts: they are read without a crash, and values in them are masked.
 
 use stack::component::haproxy::read_csv;
 use stack::component::{self, find_probe};

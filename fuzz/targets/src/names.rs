@@ -1,4 +1,4 @@
-//! Short foreign texts: `synchronous_standby_names`, tokens within rows, and URLs.
+//! Target for short texts of foreign origin: `synchronous_standby_names`, tokens within rows, and URLs.
 
 use model::durability::Token;
 use wire::http::Url;

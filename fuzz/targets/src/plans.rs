@@ -1,4 +1,4 @@
-//! Query plans and logged statements: read without a crash, and usable for advice.
+//! Target for query plans and logged statements: they are read without a crash, and advice can be derived from them.
 
 use analysis::explain::advice::{advice, candidates, estimate_indexes};
 use model::explain::{Plans, StatementPlan, TableStats};

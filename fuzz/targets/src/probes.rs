@@ -1,4 +1,4 @@
-//! Answers to probes: finite figures or an error, for any answer of a server, a console or a service.
+//! Target for responses to probes: each yields finite figures or an error.
 
 use stack::client;
 use stack::component::probes;

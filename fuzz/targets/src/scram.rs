@@ -1,4 +1,4 @@
-//! SCRAM: a server that does not know the password is rejected.
+//! Target for SCRAM: a server that does not know the password is rejected.
 
 use std::sync::{Arc, LazyLock};
 use wire::pg::{AuthMethods, Channel, Event, Login, Secret, Transport};
@@ -10,7 +10,7 @@ static LOGIN: LazyLock<Arc<Login>> = LazyLock::new(|| {
     Arc::new(login)
 });
 
-/// Nonce that these bytes yield.
+/// Client's nonce, which follows from the fixed random bytes of this target.
 const NONCE: &[u8] = b"BwcHBwcHBwcHBwcHBwcHBwcH";
 
 /// Runs one input: three texts, separated by 0xff (mechanisms, first and last message). `@` in the second is the

@@ -1,4 +1,4 @@
-//! Scripts: they run to their end, or yield diagnostics with positions.
+//! Target for scripts: they run to their end, or yield diagnostics with positions.
 
 use load::random::Prng;
 use load::script::{

@@ -1,4 +1,4 @@
-//! Requests to `pgdyno serve`: only authorised requests are answered, and names survive encoding.
+//! Target for requests to `pgdyno serve`: only authorised requests are answered, and encoded names can be decoded.
 
 #[path = "../../../crates/pgdyno/src/http_server/guard.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Feed values within requests: they are encoded unchanged, and a value cannot alter the syntax around it.
+//! Target for feed values within requests: they are encoded unchanged, and a value cannot alter the syntax around it.
 
 use serde_json::Value;
 use wire::{Placeholder, TemplateBuilder};

@@ -1,4 +1,4 @@
-//! Server certificates: read without a crash, and trusted only if a trusted authority signed them.
+//! Target for server certificates: they are read without a crash, and trusted only if a trusted authority signed them.
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject;
@@ -24,7 +24,7 @@ static VERIFIER: LazyLock<Arc<dyn ServerCertVerifier>> = LazyLock::new(|| {
     server_verifier(SslMode::VerifyCa, &identity).expect("the root can be read")
 });
 
-/// Signed parts of the authority's certificates.
+/// Signed parts of the certificates in [`SIGNED`].
 static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let signed = |pem: &&[u8]| {
         let der = CertificateDer::from_pem_slice(pem).expect("the test certificate is valid");

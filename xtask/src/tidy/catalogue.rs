@@ -157,7 +157,7 @@ fn find_uses(tokens: &[TokenTree], found: &mut Vec<Use>) {
     }
 }
 
-/// The use in the tokens between the macro's parentheses; `None` if they have no literal identifier.
+/// Parses the tokens between the macro's parentheses as a use; `None` if they have no literal identifier.
 fn read_use(tokens: &[TokenTree], begins_with_language: bool) -> Option<Use> {
     let parts = tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
     let mut parts = parts.skip(usize::from(begins_with_language));

@@ -1,9 +1,9 @@
-//! Names `it` outside closures of one line.
+//! Check for bindings called `it` outside closures of one line.
 
 use super::{Violation, tree::Tree};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A binding's line, what is wrong with it, and its fix.
+/// Line of a binding, its problem, and its fix.
 type Finding = (usize, &'static str, &'static str);
 
 /// Reports bindings called `it`, except arguments of closures that have one line and are not nested.
@@ -76,7 +76,7 @@ fn walk(tokens: &[TokenTree], inside: bool, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Index of the first token that `is_end` accepts, or else the number of tokens.
+/// Index of the first token for which `is_end` is true; without one, the number of tokens.
 fn position(tokens: &[TokenTree], is_end: impl Fn(&TokenTree) -> bool) -> usize {
     tokens.iter().position(is_end).unwrap_or(tokens.len())
 }
@@ -94,7 +94,7 @@ fn is_word(token: &TokenTree, wanted: &str) -> bool {
     matches!(token, TokenTree::Ident(word) if word == wanted)
 }
 
-/// True if an expression can start after this token; a `|` there starts a closure.
+/// True if an expression can start after this token. A `|` then starts a closure.
 fn starts_expression(before: Option<&TokenTree>) -> bool {
     match before {
         None => true,
@@ -115,7 +115,7 @@ fn names_it(pattern: &[TokenTree]) -> bool {
     })
 }
 
-/// Number of tokens of a closure's or arm's body: a block, or an expression up to the next comma or semicolon.
+/// Number of tokens in the body of a closure or match arm: a block, or an expression up to the next comma or semicolon.
 fn body_length(tokens: &[TokenTree]) -> usize {
     match tokens {
         [TokenTree::Group(block), ..] if block.delimiter() == Delimiter::Brace => 1,

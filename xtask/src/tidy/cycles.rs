@@ -1,4 +1,4 @@
-//! Import cycles between the child modules of one module.
+//! Check for import cycles between the child modules of one module.
 
 use super::{Violation, tree::File, tree::Tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub fn cycles(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Names from the crate's root to a module or item; empty for the root.
+/// Names of modules from the crate's root to a module or item; empty for the root.
 type Path<'a> = Vec<&'a str>;
 
 /// The modules of a crate, except those of tests.
@@ -79,7 +79,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// The path of a file's module; `None` for a program of its own.
+/// Path of the module in a file; `None` for a file that is a program.
 fn module_path(file: &File) -> Option<Path<'_>> {
     match file.path_in_crate().strip_suffix(".rs")? {
         "lib" | "main" => Some(Vec::new()),
@@ -104,7 +104,7 @@ fn resolve<'a>(from: &[&'a str], path: &'a str) -> Path<'a> {
     all
 }
 
-/// Sets of two or more modules that all reach each other, in order of their names.
+/// Sets of two or more modules that all reach each other, in the order of their names.
 fn components<'a>(imports: &Imports<'a>) -> BTreeSet<Vec<&'a str>> {
     let reached = |from: &str| {
         let mut reached = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Wording of comments and documents: openings and phrases that a reader has to read twice.
+//! Check of the wording in comments and documents: openings and phrases that a reader has to read twice.
 
 use super::{Violation, tree::File, tree::Tree};
 

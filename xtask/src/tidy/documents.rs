@@ -54,7 +54,7 @@ fn target_exists(tree: &Tree, from: &File, target: &str) -> bool {
     }
 }
 
-/// Anchors of a document's headings: lower case, hyphens for blanks, without other signs.
+/// Anchors of a document's headings: the headings in lower case, with hyphens for blanks, without other signs.
 fn headings(text: &str) -> impl Iterator<Item = String> {
     prose(text).filter(|(_, line)| line.starts_with('#')).map(|(_, line)| {
         let title = line.trim_start_matches('#').trim().to_lowercase();

@@ -37,7 +37,7 @@ fn is_root(path: &str) -> bool {
     }
 }
 
-/// The file of `mod name;` in `parent`.
+/// File that contains the module `mod name;` of `parent`; `None` if there is none.
 fn find_module<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a File> {
     let (folder, name) = parent.path.rsplit_once('/').unwrap_or(("", &parent.path));
     if let Some(path) = &module.path {

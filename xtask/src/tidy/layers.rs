@@ -123,9 +123,9 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Forbidden paths, where they are forbidden, and the fix.
+/// Ban of paths: where they are forbidden, and the fix.
 struct PathBan {
-    /// Whole segments of a path: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
+    /// Whole segments of the forbidden paths: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
     paths: &'static [&'static str],
     applies: fn(&File) -> bool,
     fix: &'static str,
@@ -241,7 +241,7 @@ pub fn print_macros(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Characters above which a string with blanks counts as a sentence.
+/// Maximum length in characters of a string with blanks that does not count as a sentence.
 const SENTENCE_CHARS: usize = 40;
 
 pub fn sentences(tree: &Tree) -> Vec<Violation> {
@@ -319,7 +319,7 @@ mod tests {
         );
     }
 
-    /// Rows: file, one line of code, expected violation.
+    /// Checks rows of file, one line of code, and expected violation.
     #[test]
     fn finds_forbidden_paths() {
         for (file, code, found) in [

@@ -1,4 +1,4 @@
-//! Finds markers of unfinished work.
+//! Check for markers of unfinished work.
 
 use super::{Violation, tree::Tree};
 

@@ -1,4 +1,4 @@
-//! Crate manifests: dependencies and lints.
+//! Parser of crate manifests: dependencies and lints.
 
 use super::{Violation, tree::File, tree::Tree};
 use toml::{Table, Value};
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 pub struct Dependency {
     pub name: String,
     pub line: usize,
-    /// True for tests, benchmarks and examples only.
+    /// True for a dependency of tests, benchmarks and examples only.
     pub dev: bool,
 }
 

@@ -5,7 +5,7 @@ use super::tree::{File, Tree};
 
 /// Crates whose rules and sentences must hold for every product.
 const NEUTRAL: [&str; 2] = ["analysis", "report"];
-/// File with a call of `product("Name", "key", Role::…)` for each product.
+/// File that calls `product("Name", "key", Role::…)` for each product.
 const TABLE: &str = "crates/model/src/product.rs";
 /// Product keys that are ordinary words.
 const WORDS: [&str; 1] = ["balancer"];

@@ -3,7 +3,7 @@
 use super::{Violation, tree::Tree};
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// Names in a file. Lines are counted from 1.
+/// Names that a Rust file uses. Lines are counted from 1.
 #[derive(Debug, Default)]
 pub struct Source {
     /// Every path of two or more segments, with groups in `use` expanded: `std::time::Instant`.

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::{fs, io};
 
-/// All text files of the project, or of a synthetic one.
+/// Text files of the project, or of a synthetic project in tests.
 #[derive(Debug)]
 pub struct Tree {
     pub files: Vec<File>,

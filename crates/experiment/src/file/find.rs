@@ -70,7 +70,7 @@ pub struct Confirm {
     pub level: Option<f64>,
     /// Known maximum, for the report. Only with `level`.
     pub maximum: Option<f64>,
-    /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 100%.
+    /// Level as a share of the maximum, instead of `level`. The maximum is searched for first. Default: 100%.
     pub share: Option<Share>,
     /// Duration of the ramp, in whole seconds. Default: 60s.
     pub ramp: Option<Duration>,
@@ -88,9 +88,9 @@ pub struct Soak {
     pub level: Option<f64>,
     /// Known maximum, for the report. Only with `level`.
     pub maximum: Option<f64>,
-    /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 80%.
+    /// Level as a share of the maximum, instead of `level`. The maximum is searched for first. Default: 80%.
     pub share: Option<Share>,
-    /// Duration, in whole seconds. Default: 1h.
+    /// Duration of the constant load, in whole seconds. Default: 1h.
     pub duration: Option<Duration>,
     /// Settings of the preceding search.
     pub max: Option<Max>,

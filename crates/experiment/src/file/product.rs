@@ -16,7 +16,7 @@ pub struct PoolerKind(pub &'static Product);
 #[derive(Clone, Copy, Debug)]
 pub struct BalancerKind(pub &'static Product);
 
-/// Manager that promotes replicas; `None` is pgdyno itself.
+/// Cluster manager that promotes replicas; `None` means that pgdyno promotes them.
 #[derive(Clone, Copy, Debug)]
 pub struct ManagerKind(pub Option<&'static Product>);
 
@@ -55,7 +55,7 @@ product_key!(Part, ["node", "postmaster"].into_iter().chain(product::keys(Role::
     _ => FaultScope::Manager(known(key)),
 });
 
-/// Product with a key that comes from the product table.
+/// Returns the product whose key the product table contains.
 fn known(key: &str) -> &'static Product {
     product::find(key).expect("the table has its own keys")
 }

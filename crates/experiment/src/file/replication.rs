@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub enum ServerTarget {
     Primary,
     Replica,
-    /// Any server.
+    /// Any server may execute the operation.
     Any,
 }
 
@@ -47,9 +47,9 @@ pub struct Replicas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Promote {
-    /// The replica that has received the most WAL.
+    /// pgdyno promotes the replica that has received the most WAL.
     Advanced,
-    /// The replica that has received the least WAL. This deliberate error loses acknowledged writes.
+    /// pgdyno promotes the replica that has received the least WAL. This deliberate error loses acknowledged writes.
     Laggard,
 }
 
@@ -104,8 +104,8 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A replica has become the primary.
+    /// The fault is injected after a replica has become the primary.
     Promoted,
-    /// A former primary follows the new one.
+    /// The fault is injected after a former primary follows the new one.
     Rejoined,
 }

@@ -85,7 +85,7 @@ pub struct Operation {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Step {
-    /// Name in reports.
+    /// Name of the request in reports.
     pub name: Option<String>,
     #[serde(flatten)]
     pub request: Request,
@@ -94,17 +94,17 @@ pub struct Step {
 /// HTTP request: a method with its path. `${name}` is the value of a variable, `$$` a dollar sign.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Path and query, as in `/books?author=${author}`.
+    /// Path and query of a GET request, as in `/books?author=${author}`.
     pub get: Option<String>,
-    /// Path and query.
+    /// Path and query of a HEAD request.
     pub head: Option<String>,
-    /// Path and query.
+    /// Path and query of a POST request.
     pub post: Option<String>,
-    /// Path and query.
+    /// Path and query of a PUT request.
     pub put: Option<String>,
-    /// Path and query.
+    /// Path and query of a PATCH request.
     pub patch: Option<String>,
-    /// Path and query.
+    /// Path and query of a DELETE request.
     pub delete: Option<String>,
     /// Query parameters; pgdyno encodes them and appends them to the path.
     #[serde(default)]

@@ -52,7 +52,7 @@ pub fn read<W: Write>(
     packing.ok_or_else(|| Diagnostic::new(0, "no rows; write at least one"))
 }
 
-/// Names of the object's members in the order of the text, which the addresses of their values give.
+/// Names of the object's members in the order of the text. The memory addresses of their values give this order.
 fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|it| it.1.get().as_ptr());

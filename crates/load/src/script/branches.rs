@@ -2,14 +2,15 @@
 
 use super::{Command, CommandKind};
 
-/// `\if` without its `\endif` so far.
+/// Conditional whose `\endif` is not yet parsed.
 struct OpenConditional {
-    /// Indices of the `\if` and its `\elif`s and `\else` so far.
+    /// Indices of the conditional's `\if`, `\elif` and `\else` commands that are already parsed.
     branches: Vec<usize>,
     has_else: bool,
 }
 
-/// Sets the targets of conditionals. Returns errors: index of the command, and pgbench's message.
+/// Sets the branch targets of all conditionals. Returns the errors, each with the command's index and pgbench's
+/// message.
 pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
     let mut wrong = Vec::new();
     let mut stack: Vec<OpenConditional> = Vec::new();

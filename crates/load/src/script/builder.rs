@@ -44,7 +44,7 @@ pub fn parse(
     builder.finish()
 }
 
-/// Compiles scripts of every kind into one program with shared variables.
+/// Compiler of scripts and HTTP requests into one program with shared variables.
 #[derive(Debug)]
 pub struct ProgramBuilder {
     mode: Mode,
@@ -54,7 +54,7 @@ pub struct ProgramBuilder {
     diagnostics: Vec<Diagnostic>,
     /// Feed that each script draws from, with the names of the feed's columns.
     draws: Vec<Option<(u16, Vec<String>)>>,
-    /// Variables whose values are given.
+    /// Variables that have a value before the script begins.
     predefined: BTreeSet<Slot>,
     /// Variables that pgbench scripts read before any command assigns them.
     undefined: Vec<Diagnostic>,
@@ -71,7 +71,8 @@ pub struct ScriptHeader<'a> {
 }
 
 impl ProgramBuilder {
-    /// Builder without scripts. `predefined` are variables whose values are given; `mode` is that of [`super::parse`].
+    /// Creates a builder without scripts. `predefined` are variables that have a value; `mode` is that of
+    /// [`super::parse`].
     pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
         let mut names = NameTable::default();
         let predefined = predefined.iter().map(|it| names.slot(it)).collect();
@@ -95,9 +96,10 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Adds a script of at least one request to this service, sent one after the other.
+    /// Adds a script whose requests go to this service one after the other. A script needs at least one request.
     ///
-    /// `sets` are evaluated first: a variable and an expression, as in `\set`. Texts contain variables as `${name}`.
+    /// `sets` are evaluated first. Each has a variable and an expression, as in `\set`. Texts contain variables as
+    /// `${name}`.
     pub fn add_http(
         &mut self,
         head: &ScriptHeader<'_>,
@@ -149,7 +151,7 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Adds a script of whole requests to this service, from the rows of a feed.
+    /// Adds a script that sends whole requests, which a feed contains, to this service.
     ///
     /// The feed has the columns `method`, `target`, `headers` (each with its line end) and `body`.
     pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16) {
@@ -173,7 +175,8 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
-    /// Program, or all errors. Weights are not checked: they may all be 0 if every script has its own schedule.
+    /// Returns the program, or all errors. Does not check the weights: all of them may be 0 if every script has its own
+    /// schedule.
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         self.resolve_draws();
         if self.names.overflowed {
@@ -202,7 +205,7 @@ impl ProgramBuilder {
         self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
     }
 
-    /// Variables that are set when a script begins: predefined ones, and the columns of its feed.
+    /// Variables that have a value when a script begins: predefined ones, and the columns of its feed.
     fn defined_slots(&self, head: &ScriptHeader<'_>) -> BTreeSet<Slot> {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         let drawn = columns.iter().filter_map(|it| self.names.get(it));
@@ -237,7 +240,7 @@ impl ProgramBuilder {
         Ok(CommandKind::Set { slot: self.names.slot(name), value })
     }
 
-    /// Call of a step, and its errors.
+    /// Compiles one request of a script. Returns the call and its errors.
     fn step(&mut self, service: u16, step: &HttpStep) -> (HttpCall, Vec<String>) {
         let ProgramBuilder { names, secrets, .. } = self;
         let secrets = *secrets;
@@ -333,7 +336,7 @@ fn capture(from: &CaptureSource) -> Result<ResponsePart, Box<dyn std::error::Err
     })
 }
 
-/// Name of the variable for a column of ammunition. The dot prevents a clash with users' variables.
+/// Name of the variable that holds a column of ammunition. Its dot prevents a clash with users' variables.
 fn ammo_variable(column: &str) -> String {
     format!("ammo.{column}")
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Built-in script; `-b` selects it by any unambiguous prefix of its name.
+/// Built-in script. The option `-b` selects it by a unique prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
     pub name: &'static str,
@@ -55,7 +55,7 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// Error for a prefix that names no built-in script, with pgbench's message.
+/// Error for a prefix that does not select exactly one built-in script, with pgbench's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuiltinError {
     Unknown { prefix: String },

@@ -24,7 +24,7 @@ pub struct HttpCall {
     /// Headers other than `Host` and `Content-Length`.
     pub headers: Vec<(String, Vec<CallPart>)>,
     pub body: Option<Vec<CallPart>>,
-    /// Variables of a whole drawn request; if set, the parts above are ignored.
+    /// Variables that hold a whole request from a feed; if set, the parts above are ignored.
     pub ammo: Option<Ammo>,
     /// Expected statuses; any other status is a failure. Empty means 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
@@ -42,12 +42,12 @@ pub struct HttpCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallPart {
     Text(String),
-    /// Value of the variable, escaped for its context; empty while the variable is unset.
+    /// Value of a variable, escaped for its context; empty while the variable is unset.
     Var {
         slot: Slot,
         hole: Placeholder,
     },
-    /// Value of this environment variable, escaped for its context. It is stored in no variable and never reported.
+    /// Value of an environment variable, escaped for its context. It is never stored in a variable or reported.
     Secret {
         name: String,
         escaped: Secret,
@@ -67,20 +67,20 @@ pub struct CallCapture {
     pub source: ResponsePart,
 }
 
-/// Source of a capture.
+/// Part of a response that a script captures.
 ///
-/// If it is missing, the transaction fails with [`Code::CaptureNotFound`](model::Code::CaptureNotFound).
+/// If the response lacks this part, the transaction fails with [`Code::CaptureNotFound`](model::Code::CaptureNotFound).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponsePart {
     /// Status code, as a number.
     Status,
     /// First header of this name.
     Header(String),
-    /// First bytes of the body, at most this many.
+    /// First bytes of the body; the number is the maximum length.
     Body(u32),
     /// JSON value at this pointer, within the body's first [`BODY_MAX`] bytes.
     Json(Pointer),
-    /// First group of the first match in these bytes, or the whole match if there is no group.
+    /// First group of the first match in the body, or the whole match if the expression has no group.
     Regex(Pattern),
 }
 
@@ -95,7 +95,7 @@ pub struct Ammo {
     /// Headers, each with its line end; without `Host` and `Content-Length`.
     pub headers: Slot,
     pub body: Slot,
-    /// Status and bytes of the recorded answer; empty or unset if they are unknown.
+    /// Status code and size in bytes of the recorded answer; empty or unset if they are unknown.
     pub status: Slot,
     pub bytes: Slot,
 }
@@ -111,12 +111,12 @@ impl Ammo {
         Ammo::COLUMNS.contains(&name) || Ammo::RECORDED_COLUMNS.contains(&name)
     }
 
-    /// Slots in the order of the columns.
+    /// Creates the variables from their slots, in the order of the columns.
     pub fn from_slots([method, target, headers, body]: [Slot; 4], [status, bytes]: [Slot; 2]) -> Ammo {
         Ammo { method, target, headers, body, status, bytes }
     }
 
-    /// Recorded answer to the request, if it is known.
+    /// Recorded answer of the request; `None` if it is unknown.
     #[inline]
     pub fn recorded(&self, variables: &Variables) -> Option<Answer> {
         let number = |slot| std::str::from_utf8(variables.text(slot)).ok();
@@ -130,7 +130,7 @@ impl Ammo {
 }
 
 impl HttpCall {
-    /// Call with a method and a target only.
+    /// Creates a call with a method and a target only.
     pub fn new(service: u16, method: Method, target: Vec<CallPart>) -> HttpCall {
         HttpCall {
             service,
@@ -147,7 +147,7 @@ impl HttpCall {
         }
     }
 
-    /// True if this status is expected.
+    /// True if the call expects this status of its response.
     pub fn expects(&self, status: u16) -> bool {
         match &self.expect[..] {
             [] => (200..=399).contains(&status),
@@ -175,14 +175,14 @@ impl HttpCall {
 /// Error in a text of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestError {
-    /// This text contains a `$` that begins no variable.
+    /// Text with a `$` that does not begin a variable.
     NoVariable(String),
-    /// The environment does not have this variable.
+    /// Environment variable that does not exist.
     UnsetVariable(String),
     NotAHeader(String),
-    /// The header of this name contains a line end or another control character.
+    /// Name of a header that contains a line end or another control character.
     ControlCharacter(String),
-    /// The header is one that only pgdyno may send.
+    /// Name of a header that only pgdyno may send.
     ReservedHeader(&'static str),
 }
 
@@ -276,7 +276,7 @@ pub fn parse_header(
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
 }
 
-/// Escaping of variables in a body of this Content-Type.
+/// Escaping of variables in a body of this Content-Type. Only JSON and forms need one.
 pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     match kind {
         Some(it) if it.contains("json") => Placeholder::Json,
@@ -285,12 +285,12 @@ pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     }
 }
 
-/// True if this is a valid target apart from its variables: no blanks, no control characters.
+/// True if the text is a valid request target: apart from its variables, it has no blanks and no control characters.
 pub(super) fn is_target(text: &str) -> bool {
     is_one_line(text) && !text.contains([' ', '\t', '#'])
 }
 
-/// Escapes a text for a placeholder of this kind.
+/// Escapes a value for the context of its variable.
 fn escape(text: &str, hole: Placeholder) -> String {
     let mut template = TemplateBuilder::default();
     template.placeholder(0, hole);
@@ -302,7 +302,7 @@ fn escape(text: &str, hole: Placeholder) -> String {
     String::from_utf8(out).expect("escapes are ASCII, and take the place of ASCII or of whole characters")
 }
 
-/// Request as on a command line, with variables `${name}` in its texts.
+/// HTTP request as given on a command line. Its texts may contain variables `${name}`.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestSource<'a> {
     pub method: Method,
@@ -318,7 +318,8 @@ pub struct RequestSource<'a> {
 }
 
 impl Program {
-    /// Program of one request; `variables` are the names that it may use. Otherwise all errors.
+    /// Compiles a request into a program. `variables` are the names that the request may use. Returns all errors at
+    /// once.
     pub fn from_request(request: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
         let mut names = NameTable::default();
         let mut errors = Vec::new();
@@ -377,7 +378,7 @@ impl Program {
 mod tests {
     use super::*;
 
-    /// Slot for a name in these tests: the length of the name.
+    /// Slot that these tests give to a name: the length of the name.
     fn slot(name: &str) -> Slot {
         name.len() as Slot
     }

@@ -14,7 +14,7 @@ pub enum EvalError {
     NotInteger(Slot),
     /// The variable's text is an integer beyond 64 bits.
     TooLarge(Slot),
-    /// The name is not a valid variable name.
+    /// The text is not a valid variable name.
     InvalidName(Slot),
     Coercion {
         from: ValueType,
@@ -30,7 +30,7 @@ pub enum EvalError {
     SleepUndefined(Slot),
     /// The variable's text does not start with a number.
     SleepNotNumeric(Slot),
-    /// The variable's text is at a position where nothing can be escaped.
+    /// The variable is at a position of the statement where its text cannot be escaped.
     Unquotable(Slot),
 }
 

@@ -7,7 +7,7 @@ use super::variables::Variables;
 use super::{Slot, VariableNames};
 
 impl EvalError {
-    /// Message in pgbench's wording, with a correction.
+    /// Message in pgbench's wording, with a suggested correction.
     pub fn explain(&self, names: &VariableNames, variables: &Variables) -> String {
         let name = |slot: Slot| &*names[usize::from(slot)];
         let text = |slot: Slot| {

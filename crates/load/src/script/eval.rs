@@ -7,7 +7,7 @@ use super::value_type::ValueType;
 use super::variables::Variables;
 use crate::random::{self, Prng};
 
-/// Compiled expression: a tree, at most [`MAX_DEPTH`](super::parser::MAX_DEPTH) deep.
+/// Compiled expression: a tree whose depth is at most [`MAX_DEPTH`](super::parser::MAX_DEPTH).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(pub(super) ExprNode);
 
@@ -127,7 +127,8 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Leaves are evaluated inline: most operands are leaves, and a call costs more than they do.
+    /// Evaluates a node. Leaves are evaluated inline, because most operands are leaves, and a call costs more than a
+    /// leaf.
     #[inline]
     fn eval(&mut self, node: &ExprNode) -> Result<Value, EvalError> {
         match node {
@@ -230,7 +231,7 @@ impl Evaluation<'_> {
         if values.contains(&Value::Null) {
             return Ok(Value::Null);
         }
-        // One double makes all of them doubles. `<` and `>` treat NaN as pgbench's macros do.
+        // One double among the arguments makes all of them doubles. `<` and `>` treat NaN as pgbench's macros do.
         if values.iter().any(|value| value.kind() == ValueType::Double) {
             let mut extremum = values[0].double()?;
             for value in &values[1..] {

@@ -10,12 +10,12 @@ use super::Slot;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariableNames {
     by_slot: Vec<Box<str>>,
-    /// Slots in the order of their names.
+    /// Slots in the alphabetical order of their names.
     sorted: Vec<Slot>,
 }
 
 impl VariableNames {
-    /// Slot of `name`, if any script reads or sets it.
+    /// Slot of the variable `name`; `None` if no script uses it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.find("", name.as_bytes())
     }
@@ -47,7 +47,7 @@ pub struct ResultStore {
     pub(super) names: Arc<VariableNames>,
 }
 
-/// Error: not a valid variable name.
+/// Error: the text is not a valid variable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidName;
 
@@ -101,7 +101,7 @@ impl NameTable {
         slot
     }
 
-    /// Slot of a name, if it was allocated.
+    /// Slot of a name; `None` if the name has no slot yet.
     pub fn get(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }

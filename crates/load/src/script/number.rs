@@ -16,7 +16,7 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// True if pgbench treats `text` as an integer (and then requires that it is one).
+/// True if pgbench treats `text` as an integer. pgbench then reports an error if it is not a valid integer.
 pub(super) fn looks_like_integer(text: &[u8]) -> bool {
     let text = trim_start(text);
     let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
@@ -29,7 +29,7 @@ pub(super) enum IntegerError {
     Range,
 }
 
-/// Parses a text that [`looks_like_integer`] accepted.
+/// Parses a text for which [`looks_like_integer`] is true.
 pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     let text = trim_start(text);
     let (negative, digits) = match text {
@@ -52,7 +52,7 @@ pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     if negative { Ok(value) } else { value.checked_neg().ok_or(IntegerError::Range) }
 }
 
-/// Integer at the start of `text`, 0 if there is none: C's `atoi`, but saturating.
+/// Integer at the start of `text`; 0 if there is none. Like C's `atoi`, but values beyond 64 bits saturate.
 pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     let text = trim_start(text);
     let (negative, digits) = match text {
@@ -65,7 +65,8 @@ pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     if negative { -value } else { value }
 }
 
-/// C's `strtod` of all of `text`; `None` for other texts, and for values outside of a double's range.
+/// Parses the whole of `text` as a double, like C's `strtod`. `None` for other texts, and for values outside of a
+/// double's range.
 ///
 /// Hexadecimal notation is not supported.
 pub(super) fn parse_double(text: &[u8]) -> Option<f64> {

@@ -49,7 +49,7 @@ const COMPARISON: Precedence = 5;
 const BITS: Precedence = 6;
 const SIGN: Precedence = 9;
 
-/// Construction of a binary operator's node.
+/// Node of a binary operator.
 #[derive(Clone, Copy)]
 enum Infix {
     Plain(BinaryOp),
@@ -310,7 +310,7 @@ impl Tree {
         Tree { node: ExprNode::Const(constant), depth: 1 }
     }
 
-    /// Node above children of depth `depth`.
+    /// Creates a node above children of depth `depth`. Fails above the maximum depth.
     fn parent(at: usize, node: ExprNode, depth: usize) -> Result<Tree, ExpressionDiagnostic> {
         match node.fold_constants() {
             node @ ExprNode::Const(_) => Ok(Tree { node, depth: 1 }),
@@ -364,7 +364,7 @@ const FUNCTIONS: [(&str, Function); 21] = [
 ];
 
 impl Function {
-    /// Node of the call, or the arguments that the function expects.
+    /// Creates the node of the function's call. Fails with the arguments that the function expects.
     fn applied_to(self, arguments: Vec<ExprNode>, names: &mut NameTable) -> Result<ExprNode, &'static str> {
         let mut seed = || ExprNode::Var(names.slot("default_seed"));
         let mut arguments = arguments;
@@ -408,7 +408,7 @@ fn into_array<const N: usize>(arguments: Vec<ExprNode>) -> Option<[ExprNode; N]>
     arguments.try_into().ok()
 }
 
-/// Suggests the known function with the same beginning, or lists all.
+/// Hint for an unknown function: the known function with the same first letters, or a list of all functions.
 fn suggest_function(name: &str) -> String {
     let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
     let alike = |known: &&&str| {

@@ -21,16 +21,16 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Reason for which a text is not a regular expression.
+/// Error: the text is not a valid regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     text: String,
-    /// Message of the parser.
+    /// Message of the parser of regular expressions.
     pub reason: String,
 }
 
 impl PatternError {
-    /// Example of a regular expression.
+    /// Example of a regular expression, for error messages.
     pub const EXAMPLE: &str = r#"name="token" value="([^"]+)""#;
 }
 
@@ -70,7 +70,7 @@ impl PatternMatcher {
         PatternMatcher { cache: pattern.regex.create_cache() }
     }
 
-    /// Finds the first group of the first match, or the whole match without a group. `pattern` must be the one of
+    /// Returns the first group of the first match, or the whole match without a group. `pattern` must be the one of
     /// `new`.
     pub fn find<'a>(&mut self, pattern: &Pattern, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut slots = [None; 4];

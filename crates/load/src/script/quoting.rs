@@ -25,7 +25,7 @@ pub enum QuoteContext {
     Unescapable,
 }
 
-/// Context of each variable of a statement, in their order.
+/// Context of each variable of a statement, in the order of the variables.
 pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
     let (mut bytes, mut variables) = (Vec::new(), Vec::new());
     for piece in pieces {
@@ -49,7 +49,7 @@ pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
     places
 }
 
-/// End of the token at `at`, and the context of a variable within it.
+/// End of the token that starts at `at`, and the context of a variable within the token.
 fn token(bytes: &[u8], at: usize) -> (usize, QuoteContext) {
     let second = bytes.get(at + 1).copied();
     match (bytes[at], second) {
@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &[u8]) -> bool {
         && (digits.len() == text.len() || digits.iter().any(|it| (b'1'..=b'9').contains(it)))
 }
 
-/// Appends a text to a statement, so that it is one value in the context `place`, whatever it contains.
+/// Appends a text to a statement as one value, whatever it contains. `place` is the context of the value.
 pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>) {
     let doubled: &[u8] = match place {
         QuoteContext::Plain if is_number(text) => {

@@ -14,11 +14,11 @@ use super::{
     number,
 };
 
-/// Maximum words of a backslash command, its name included, as in pgbench.
+/// Maximum number of words of a backslash command, including its name, as in pgbench.
 const MAX_WORDS: usize = 256;
-/// Maximum errors reported per script, because each contains its line, which may be long.
+/// Maximum number of errors reported per script. Each error contains its line, which may be long.
 const MAX_DIAGNOSTICS: usize = 100;
-/// Bytes of a statement's first line that `pgbench -r` prints.
+/// Maximum length of a statement's first line, in bytes; `pgbench -r` prints no more.
 const FIRST_LINE_BYTES: usize = 127;
 
 pub(super) struct ScriptParser<'a> {
@@ -89,7 +89,7 @@ impl<'a> ScriptParser<'a> {
         }
     }
 
-    /// Statement `text`, which begins at offset `at`; `None` if it contains only comments.
+    /// Parses the statement `text`, which begins at offset `at`. Returns `None` if the text contains only comments.
     fn parse_sql(&mut self, at: usize, text: &[u8]) -> Option<Command> {
         let text = skip_line_comments(text)?;
         let mut first_line = readable(&text[..line_end(text, 0)]).into_owned();
@@ -110,9 +110,7 @@ impl<'a> ScriptParser<'a> {
         })
     }
 
-    /// Parses the command after a backslash, if there is one.
-    ///
-    /// `at` is moved to the start of the next line.
+    /// Parses the command after a backslash, if there is one. Moves `at` to the start of the next line.
     fn parse_backslash_command(&mut self, at: &mut usize, commands: &mut Vec<Command>) {
         let start = *at - 1;
         *at = command_end(self.source.text, *at);
@@ -159,8 +157,8 @@ impl<'a> ScriptParser<'a> {
         commands.extend(kind.map(|kind| Command { line, first_line, kind }));
     }
 
-    /// Skips the rest of a command that begins at offset `start`, after an error. Invalid characters and numbers in it
-    /// are also reported.
+    /// Skips the rest of a command that begins at offset `start` and has an error. Reports invalid characters and
+    /// numbers in the rest.
     fn skip_rest_of_expression(&mut self, start: usize, cursor: &mut Cursor<'_>, place: &str) {
         while cursor.at < cursor.text.len() {
             match cursor.token() {
@@ -256,7 +254,7 @@ impl<'a> ScriptParser<'a> {
         }
     }
 
-    /// `\gset` and `\aset` apply to the preceding statement.
+    /// Parses `\gset` or `\aset`, which applies to the preceding statement.
     fn parse_store(
         &self,
         at: usize,
@@ -378,7 +376,7 @@ fn missing<T>(at: usize, hint: &str) -> Result<T, ExpressionDiagnostic> {
     Err(ExpressionDiagnostic { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
 }
 
-/// Replacement of a branch with errors, so that its `\endif` is not reported as well.
+/// Replacement of a conditional command with errors. Without it, the `\endif` would be reported too.
 fn recover_branch(command: &str) -> Option<CommandKind> {
     let test = Expr(ExprNode::Const(Value::Null));
     Some(match command {
@@ -390,7 +388,7 @@ fn recover_branch(command: &str) -> Option<CommandKind> {
     })
 }
 
-/// End of the backslash command whose name starts at `from`: after its line, and after the lines that continue it.
+/// End of the backslash command whose name starts at `from`: the end of its line and of the lines that continue it.
 fn command_end(text: &[u8], from: usize) -> usize {
     let mut end = from;
     loop {
@@ -403,7 +401,7 @@ fn command_end(text: &[u8], from: usize) -> usize {
     }
 }
 
-/// Statement from its first word; `None` if it has none.
+/// Rest of a statement from its first word; `None` if it contains only comments.
 fn skip_line_comments(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text;
     loop {
@@ -416,9 +414,9 @@ fn skip_line_comments(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Splits a statement at its variables: a single colon and a name. Quotes and comments are ignored.
+/// Splits a statement at its variables, which are a single colon and a name. Quotes and comments do not matter.
 ///
-/// A name that is not UTF-8 is not a variable, because no command can assign it. It is sent unchanged.
+/// A name that is not UTF-8 is sent unchanged, because no command can assign such a variable.
 fn split_variables(text: &[u8], names: &mut NameTable) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut copied, mut at) = (0, 0);

@@ -24,12 +24,12 @@ pub enum ShellError {
         line: String,
         error: io::Error,
     },
-    /// The status as text, such as `exit status: 1`.
+    /// The command failed; the text is its status, such as `exit status: 1`.
     Status {
         line: String,
         status: String,
     },
-    /// `\setshell` needs output, but there was none.
+    /// The command printed nothing, but `\setshell` needs output.
     NoOutput {
         command: String,
     },
@@ -64,7 +64,7 @@ impl fmt::Display for ShellError {
 
 impl std::error::Error for ShellError {}
 
-/// Command line for `sh -c`: the words separated by blanks.
+/// Command line for `sh -c`: the words joined by blanks.
 pub fn command_line(
     words: &[ShellWord],
     names: &VariableNames,
@@ -88,7 +88,7 @@ pub fn command_line(
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-/// Integer on the first line of a command's output.
+/// Parses the integer on the first line of a command's output.
 pub fn parse_output(words: &[ShellWord], names: &VariableNames, output: &[u8]) -> Result<i64, ShellError> {
     let command = command_name(words, names);
     let Some(line) = output.split_inclusive(|&b| b == b'\n').next() else {

@@ -16,17 +16,17 @@ pub(super) enum CommandEnd {
     EndOfText,
 }
 
-/// Nesting at the current position of the scan.
+/// Nesting of parentheses and function bodies at the current position of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     parentheses: u32,
     bodies: u32,
-    /// Words since the start of the statement, and the initials of the first four.
+    /// Number of words since the start of the statement, and the initials of the first four.
     ///
-    /// They may introduce a body: `CREATE [OR REPLACE] FUNCTION | PROCEDURE`.
+    /// The words may introduce a body: `CREATE [OR REPLACE] FUNCTION | PROCEDURE`.
     words: usize,
     initials: [u8; 4],
-    /// Start of the last command.
+    /// Offset at which the last command starts.
     pub start: usize,
 }
 
@@ -112,7 +112,7 @@ impl Splitter {
         CommandEnd::EndOfText
     }
 
-    /// Tracks the bodies of SQL-standard functions, whose semicolons do not end the statement.
+    /// Counts a word, and tracks the bodies of SQL-standard functions. Semicolons in a body do not end the statement.
     fn note_word(&mut self, word: &[u8]) {
         let is = |other: &str| word.eq_ignore_ascii_case(other.as_bytes());
         if self.words == 0 {
@@ -154,7 +154,7 @@ pub(super) fn continues_identifier(byte: u8) -> bool {
     continues_name(byte) || byte == b'$'
 }
 
-/// End of a C comment; these can be nested.
+/// End of a C comment, which may contain other comments.
 pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0usize);
     while at < bytes.len() {
@@ -168,7 +168,7 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// End of a string without escapes. A doubled quote ends it and starts another, with the same result.
+/// End of a string without escapes. A doubled quote ends the string and starts another, with the same result.
 pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
     find_after(bytes, from, b"'")
 }

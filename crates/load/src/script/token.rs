@@ -60,7 +60,7 @@ pub(super) enum Token<'a> {
     Null,
     Bool(bool),
     Int(i64),
-    /// Number 9223372036854775808, which is an int only after a minus.
+    /// Number 9223372036854775808, which is a valid integer only after a minus.
     MinInt,
     Double(f64),
     Variable(&'a str),
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         from + rest.iter().take_while(|&&b| belongs(b)).count()
     }
 
-    /// Length of a line continuation that starts at `at`.
+    /// Length of the line continuation that starts at `at`; `None` if there is none.
     fn continuation(&self, at: usize) -> Option<usize> {
         match self.text.as_bytes().get(at..)? {
             [b'\\', b'\n', ..] => Some(2),
@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Next word and its offset; `None` at the end of the command, whose newline is consumed.
+    /// Returns the next word and its offset. At the end of the command, consumes the newline and returns `None`.
     pub fn word(&mut self) -> Option<(usize, &'a str)> {
         self.skip_space();
         let start = self.at;
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
             _ => {
                 let mut end = self.run(start, |b| !is_space(b) && b != b'\n');
                 self.at = end;
-                // A line continuation directly after a word is not part of it.
+                // A line continuation directly after a word is not part of the word.
                 if self.text.as_bytes()[end - 1] == b'\\'
                     && let Some(length) = self.continuation(end - 1)
                 {
@@ -137,7 +137,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Next token of an expression, and its offset.
+    /// Returns the next token of an expression, and its offset.
     pub fn token(&mut self) -> Result<(usize, Token<'a>), ExpressionDiagnostic> {
         self.skip_space();
         let start = self.at;

@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 /// Maximum number of names in a hint.
 const LISTED_MAX: usize = 8;
 
-/// Reads of variables that no earlier command assigns: the slot and the command's index, each slot once.
+/// Finds reads of variables that no earlier command assigns. Each has the slot and the command's index; each slot
+/// appears once.
 ///
-/// `defined` are set when the script begins. A command within a branch counts, whether or not the branch is taken. The
-/// columns of a result that `\gset` or `\aset` stores may have any names.
+/// `defined` are variables that have a value when the script begins. A command within a branch counts, whether or not
+/// the branch is taken. A result that `\gset` or `\aset` stores may have columns of any names.
 pub(super) fn undefined(
     commands: &[Command],
     names: &NameTable,
@@ -41,7 +42,7 @@ pub(super) fn undefined(
     found
 }
 
-/// True for each slot whose variable some command assigns.
+/// Table by slot: true if a command assigns the variable.
 ///
 /// Columns that `\gset` or `\aset` stores count only if a prefix identifies them.
 pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
@@ -61,7 +62,7 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     assigned
 }
 
-/// Reads found by [`undefined`], each with its location in the script's text and a correction.
+/// Diagnostics for reads of unset variables, each with its position in the script's text and a correction.
 pub(super) fn diagnostics(
     source: &ScriptSource<'_>,
     commands: &[Command],
@@ -90,7 +91,8 @@ pub(super) fn diagnostics(
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }
 
-/// Line, column (both from 1) and text of the first `:name` at or after a line; if there is none, those of the line.
+/// Position of the first `:name` at or after a line: line and column from 1, and the line's text. Without one, the
+/// start of the given line.
 fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     let written = format!(":{name}");
     let is_name = |line: &str, at: usize| {
@@ -113,7 +115,7 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
                 found(*slot);
             }
         }),
-        // These variables are columns of its feed, which it draws.
+        // The variables of a whole request are columns of its feed, which the transaction draws.
         CommandKind::Http(call) if call.ammo.is_some() => {}
         CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);

@@ -6,13 +6,14 @@ use super::number::{self, IntegerError};
 use super::quoting::{self, QuoteContext};
 use super::value::Value;
 
-/// Variables of one client, one per slot of the `Program`.
+/// Variables of one client, indexed by the slots of the `Program`.
 ///
-/// Setting values never allocates. Setting texts reuses the slot's buffer once it is large enough.
+/// Setting a value never allocates. Setting a text reuses the slot's buffer, and allocates only if the text is longer
+/// than any before.
 #[derive(Clone, Debug)]
 pub struct Variables {
     values: Vec<StoredValue>,
-    /// Buffers of the slots that hold a text, in the same order; empty until the first text is set.
+    /// Buffers for slots that hold a text, indexed by slot; the vector is empty until the first text is set.
     texts: Vec<Vec<u8>>,
 }
 
@@ -20,7 +21,7 @@ pub struct Variables {
 enum StoredValue {
     Unset,
     Value(Value),
-    /// Text in `texts`; converted to a value only when an expression reads it.
+    /// Text in `Variables::texts`, which becomes a value only when an expression reads it.
     Text,
 }
 
@@ -37,7 +38,7 @@ pub enum WriteResult {
 }
 
 impl Variables {
-    /// Set of `n` unset variables.
+    /// Creates `n` unset variables.
     pub fn new(n: usize) -> Variables {
         Variables { values: vec![StoredValue::Unset; n], texts: Vec::new() }
     }
@@ -73,7 +74,7 @@ impl Variables {
         &mut self.texts[usize::from(slot)]
     }
 
-    /// Text of the variable; empty if it has none.
+    /// Text of the variable; empty if the variable holds no text.
     pub fn text(&self, slot: Slot) -> &[u8] {
         match self.values[usize::from(slot)] {
             StoredValue::Text => &self.texts[usize::from(slot)],

@@ -6,10 +6,10 @@ use model::{Code, Nanos};
 use std::collections::VecDeque;
 use wire::pg::{Channel, Encryption, TransactionStatus};
 
-/// Client: runs scripts, one transaction at a time, over one connection at a time.
+/// Client that runs scripts: one transaction at a time, over one connection at a time.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// Active session. With two endpoints, the session of the other endpoint is parked.
+    /// Active session. With two endpoints, the client's other session is parked.
     pub session: Session,
     /// Endpoint of the active session: 0 or 1.
     pub endpoint: u8,
@@ -27,9 +27,9 @@ pub(super) struct Client {
     pub shell_line: String,
     pub variables: Variables,
     pub rng: Prng,
-    /// Sequence number of the key of the client's next write.
+    /// Sequence number of the key for the client's next ledger write.
     pub sequence: u64,
-    /// Number of started transactions, and the start of the last one.
+    /// Number of transactions that the client has started, and the start of the last one.
     pub transactions_started: u64,
     pub transaction_start: Nanos,
     /// True if the user leaves as soon as the transaction has ended.
@@ -72,7 +72,7 @@ pub(super) struct Session {
     pub fatal_code: Option<Code>,
     /// True for each prepared statement that this connection has prepared.
     pub prepared: Box<[bool]>,
-    /// Statements sent with an unanswered Parse, each with the number of its Sync.
+    /// Numbers of statements sent with an unanswered Parse, each with the number of its Sync.
     pub parsing: VecDeque<(u16, u16)>,
 }
 
@@ -115,12 +115,13 @@ pub(super) struct Transaction {
     pub error: Option<Code>,
     /// True if the error may have followed an effect.
     pub unknown: bool,
-    /// True if a statement succeeded outside of a transaction block: its effect is permanent.
+    /// True if a statement succeeded outside of a transaction block. Its effect is permanent, even if the transaction
+    /// fails later.
     pub settled: bool,
     /// True if the server stopped waiting for standbys, so that the commit may exist on one server only.
     pub local_only: bool,
     pub status: TransactionStatus,
-    /// State of the client's generator at the start, for retries.
+    /// State of the client's random number generator at the transaction's start. A retry begins with it.
     pub rng: Prng,
 }
 
@@ -128,25 +129,26 @@ pub(super) struct Transaction {
 pub(super) enum ClientState {
     /// User who has not joined yet, or has left.
     Absent,
-    /// No connection; a timer or the queue opens one.
+    /// Client without a connection; a timer or the queue will open one.
     Offline,
     Connecting,
     LoggingIn,
-    /// Waits until the server has closed the session that it gave up.
+    /// Client that waits until the server has closed a session that the client gave up.
     ClosingSession,
-    /// Ready for a transaction, or waiting for its turn. Has no connection if each transaction opens its own.
+    /// Client that is ready for a transaction or waits for its turn. If each transaction opens its own connection, it
+    /// has none.
     Idle,
-    /// Waits between two transactions (think time or pacing).
+    /// Client that waits between two transactions (think time or pacing).
     Thinking,
-    /// Awaits a ReadyForQuery.
+    /// Client that awaits a ReadyForQuery.
     AwaitingReady,
-    /// Awaits the response of an HTTP service.
+    /// Client that awaits the response of an HTTP service.
     AwaitingHttp,
-    /// Awaits the end of a ROLLBACK after an error.
+    /// Client that awaits the end of a ROLLBACK after an error.
     RollingBack,
-    /// Executes `\sleep`.
+    /// Client that executes `\sleep`.
     Sleeping,
-    /// Executes `\shell` or `\setshell`.
+    /// Client that executes `\shell` or `\setshell`.
     RunningShell,
     Finished,
     Aborted,

@@ -15,7 +15,7 @@ const RETRY_DELAY: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_PER_CLIENT: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
-/// `cannot_connect_now`: code of a client that waits until another server is available.
+/// SQLSTATE `cannot_connect_now`, recorded for a client that waits until another server is available.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Maximum interval between checks of time limits.
 const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -48,7 +48,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// True if a time limit may apply.
+    /// True if log-ins or transactions have a time limit.
     pub(super) fn has_timeouts(&self) -> bool {
         self.connecting > 0
             || self.shutdowns > 0
@@ -135,7 +135,7 @@ impl<R: Recorder> Shard<R> {
         self.reset_backoff(now);
         let client = &mut self.clients[i as usize];
         if client.tx.is_some() {
-            // The log-in is over: the transaction may end the client before it sends a request.
+            // The log-in has ended. The transaction may end the client before it sends a request.
             client.state = ClientState::Idle;
             self.run(now, i);
         } else {
@@ -179,7 +179,7 @@ impl<R: Recorder> Shard<R> {
         }
         let logging_in = matches!(client.state, ClientState::Connecting | ClientState::LoggingIn);
         if two_endpoints && client.tx.is_none() && !logging_in {
-            // The client reopens it when needed.
+            // The client reopens the session when it needs it.
             return self.close_session(conn);
         }
         let text = client.error_text.take();
@@ -273,8 +273,7 @@ impl<R: Recorder> Shard<R> {
         self.wake_at(now + pause, i);
     }
 
-    /// Handles a successful log-in: clients that were refused because the server was unavailable retry without further
-    /// delay.
+    /// Lets clients that were refused retry at once, because a log-in has succeeded and the server is available again.
     pub(super) fn reset_backoff(&mut self, now: Nanos) {
         if !std::mem::take(&mut self.is_refusing) {
             return;
@@ -295,7 +294,7 @@ impl<R: Recorder> Shard<R> {
         self.close_sessions(i, logging_in);
     }
 
-    /// Marks client `i` as connected or refused for the first time.
+    /// Marks client `i` as settled: it was connected or refused for the first time.
     pub(super) fn mark_settled(&mut self, i: u32) {
         let client = &mut self.clients[i as usize];
         self.unsettled -= u32::from(!client.settled);
@@ -306,7 +305,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Finished);
     }
 
-    /// Ends client `i`, finished or aborted.
+    /// Ends client `i`. `state` is finished or aborted.
     pub(super) fn retire_client(&mut self, i: u32, state: ClientState) {
         if !self.clients[i as usize].is_over() {
             self.close_connections(i);

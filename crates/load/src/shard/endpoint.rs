@@ -14,7 +14,7 @@ use std::sync::Arc;
 use wire::pg::{Channel, Event, Login, Transport};
 
 impl<R: Recorder> Shard<R> {
-    /// Destination of a connection.
+    /// Address to which the driver opens the connection.
     pub fn target(&self, conn: ConnId) -> Target {
         match self.http_index(conn) {
             None => {
@@ -31,7 +31,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Number of connections that are sessions.
+    /// Number of sessions with PostgreSQL. Their connections have the first numbers.
     #[inline]
     pub(super) fn sessions(&self) -> usize {
         self.clients.len() + self.parked.len()
@@ -49,7 +49,7 @@ impl<R: Recorder> Shard<R> {
         if conn.0 < clients { conn.0 } else { conn.0 - clients }
     }
 
-    /// Client that uses this session at present; `None` if it is parked.
+    /// Client that currently uses this session; `None` if the session is parked.
     #[inline]
     pub(super) fn active_client(&self, conn: ConnId) -> Option<u32> {
         let i = self.client_of(conn);
@@ -128,8 +128,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Ends the sessions of client `i` with a Terminate message. With `logging_in`, the active session is not logged in
-    /// yet.
+    /// Ends the sessions of client `i` with a Terminate message. `logging_in` is true if the active session is not
+    /// logged in yet.
     pub(super) fn close_sessions(&mut self, i: u32, logging_in: bool) {
         let endpoint = self.clients[i as usize].endpoint;
         self.terminate_session(self.endpoint_conn(i, endpoint), logging_in);
@@ -202,7 +202,7 @@ pub(super) fn new_channel(work: &Workload, endpoint: u8, other: &mut Prng) -> Ch
     Channel::new(login, transport, nonce)
 }
 
-/// Placeholder if no script contains SQL; such a session is never opened.
+/// Endpoint of sessions that are never opened, for a workload without SQL.
 fn unused_postgres() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(Login::new("", "")), Transport::Unix)
 }

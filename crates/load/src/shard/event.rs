@@ -6,7 +6,7 @@ use model::{ClientId, Code, ScriptId};
 /// Event of a client, reported once per kind unless the plan is verbose.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadEvent {
-    /// A client could not connect; `message` is the server's or the system's.
+    /// A client could not connect; `message` is the text of the server or of the operating system.
     Refused { client: ClientId, code: Code, message: String },
     /// A command failed; `again` is true if the transaction is retried.
     Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
@@ -23,11 +23,11 @@ pub enum LoadEvent {
 pub enum AbortReason {
     /// An expression cannot be evaluated; contains pgbench's message.
     Expression(String),
-    /// `\gset` expected one row, but the number of rows differs.
+    /// The statement before `\gset` returned another number of rows than one.
     RowCount {
         got: u32,
     },
-    /// The prefix with the column's name is not a valid variable name.
+    /// The prefix and the column's name together are not a valid variable name.
     InvalidColumnName(String),
     /// The script ended within a transaction block.
     OpenTransaction,
@@ -37,11 +37,11 @@ pub enum AbortReason {
     Pipeline,
     /// A pipeline contained simple queries, which the server answers one by one.
     SimplePipeline,
-    /// `\gset`, or `\aset` (`every`), within a pipeline.
+    /// The script has `\gset`, or `\aset` if `every` is true, within a pipeline.
     StoreInPipeline {
         every: bool,
     },
-    /// The server rejects the statement permanently, and this script has never succeeded.
+    /// The server permanently rejects the statement, and the script has never succeeded.
     PermanentError {
         code: Code,
         message: String,

@@ -1,7 +1,7 @@
-//! Clients' connections to HTTP services
+//! HTTP connections of a shard's clients
 //!
-//! Each client has one connection to each service. It is opened when first needed, and again after the server has
-//! closed it. The server may close an idle connection at any time; that is not a failure.
+//! Each client has one connection to each service. The first request opens it, and so does the next request after the
+//! server has closed it. A server may close an idle connection at any time; that is not a failure.
 
 use super::client::{ClientState, todo};
 use super::{ConnId, LoadEvent, Shard, redirect};
@@ -22,7 +22,7 @@ pub(super) struct HttpConnection {
     pub client: u32,
     /// Start of the connection attempt.
     opened_at: Nanos,
-    /// Start of the current call, and intended send of its last request.
+    /// Start of the current call, and intended send time of its last request.
     call_start: Nanos,
     request_start: Nanos,
     /// Kind of the current request, and the number of redirects before it.
@@ -36,13 +36,13 @@ pub(super) struct HttpConnection {
     pub location: Vec<u8>,
     /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
-    /// True if this transport has answered a request.
+    /// True if the service has answered a request on the current transport.
     has_responded: bool,
     /// Bytes received since the last request.
     received: u64,
     /// True if a byte of the current request was sent.
     pub request_sent: bool,
-    /// True if the current request is a retry, after the server closed an earlier connection without a response.
+    /// True if the current request is a retry. An earlier connection was closed before it had a response.
     is_retry: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct HttpConnection {
 pub(super) enum HttpConnectionState {
     #[default]
     Closed,
-    /// Waits for a slot among those that are being opened.
+    /// Connection that waits for a slot, because too many others are being opened.
     Waiting,
     Connecting,
     /// TLS handshake in progress.
@@ -73,7 +73,8 @@ impl HttpConnection {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Index in `http_connections`; `None` for a session with PostgreSQL, as these come first.
+    /// Index of a connection in `http_connections`; `None` for a session with PostgreSQL, because sessions have the
+    /// first numbers.
     #[inline]
     pub(super) fn http_index(&self, conn: ConnId) -> Option<usize> {
         (conn.0 as usize).checked_sub(self.sessions())
@@ -87,7 +88,7 @@ impl<R: Recorder> Shard<R> {
         &self.work.services[w % self.work.services.len()]
     }
 
-    /// Connections of client `i`.
+    /// HTTP connections of client `i`, as indices in `http_connections`.
     pub(super) fn http_connections_of(&self, i: u32) -> std::ops::Range<usize> {
         let services = self.work.services.len();
         i as usize * services..(i as usize + 1) * services
@@ -115,7 +116,7 @@ impl<R: Recorder> Shard<R> {
         self.send_http_request(now, w);
     }
 
-    /// Sends the current request of `w`; opens the connection first if needed.
+    /// Sends the current request on HTTP connection `w`; opens the connection first if needed.
     #[inline]
     pub(super) fn send_http_request(&mut self, now: Nanos, w: usize) {
         let connection = &mut self.http_connections[w];
@@ -126,7 +127,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Queues the current request of the client of `w`.
+    /// Queues the current request of the client that owns HTTP connection `w`.
     #[inline]
     fn send(&mut self, now: Nanos, w: usize) {
         let HttpConnection {
@@ -172,7 +173,7 @@ impl<R: Recorder> Shard<R> {
         self.request_http_action(w, todo::TRANSMIT);
     }
 
-    /// Begins to open a connection, or queues it until a slot is free.
+    /// Begins to open an HTTP connection, or queues it until a slot is free.
     fn open_http(&mut self, now: Nanos, w: usize) {
         let connection = &mut self.http_connections[w];
         if self.connecting < self.connecting_max {
@@ -185,7 +186,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Begins to open as many connections as there are free slots.
+    /// Begins to open queued HTTP connections, one for each free slot.
     pub(super) fn open_more_http(&mut self, now: Nanos) {
         while self.connecting < self.connecting_max {
             let Some(w) = self.http_connect_queue.pop_front() else { break };
@@ -195,7 +196,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles the opened transport of `w`.
+    /// Handles the opened transport of HTTP connection `w`.
     pub(super) fn http_connected(&mut self, now: Nanos, w: usize) {
         if self.http_connections[w].state != HttpConnectionState::Connecting {
             return;
@@ -212,7 +213,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles a connection that is ready for requests.
+    /// Handles an HTTP connection that is ready for requests.
     fn http_opened(&mut self, now: Nanos, w: usize) {
         self.connecting -= 1;
         let connection = &mut self.http_connections[w];
@@ -255,7 +256,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles the service's close of its side of `w`.
+    /// Handles HTTP connection `w` whose sending direction the service has closed.
     pub(super) fn http_closed(&mut self, now: Nanos, w: usize) {
         match self.http_connections[w].channel.closed() {
             Some(response) if self.http_connections[w].state == HttpConnectionState::Open => {
@@ -290,7 +291,7 @@ impl<R: Recorder> Shard<R> {
         self.http_lost(now, w, code, words);
     }
 
-    /// Closes `w` and fails its current request.
+    /// Closes HTTP connection `w` and fails its current request.
     pub(super) fn http_lost(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let connection = &self.http_connections[w];
         let (i, refused, left) = (connection.client, connection.state.is_opening(), connection.request_sent);
@@ -310,7 +311,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, !refused && left && !repeatable, words);
     }
 
-    /// Handles the failure of client `i`'s call. With `unknown`, the call may have had an effect.
+    /// Handles the failure of client `i`'s call. `unknown` is true if the call may have had an effect.
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
         let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];
@@ -365,7 +366,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, false, &words);
     }
 
-    /// Checks that the response is the expected one, and captures the values for later commands.
+    /// Checks that the response is an expected one, and captures the values that later commands need.
     #[inline]
     fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
         let connection = &self.http_connections[w];
@@ -382,7 +383,7 @@ impl<R: Recorder> Shard<R> {
         capture(request, response, reader, &mut client.variables, &mut self.matchers)
     }
 
-    /// Closes `w` through the driver.
+    /// Makes the driver close HTTP connection `w`.
     pub(super) fn close_http(&mut self, w: usize) {
         let connection = &mut self.http_connections[w];
         let before = std::mem::take(&mut connection.state);
@@ -393,7 +394,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Closes all connections of client `i`; without `all`, only the one on which it awaits a response.
+    /// Closes the HTTP connections of client `i`. If `all` is false, closes only the one on which the client awaits a
+    /// response.
     pub(super) fn close_all_http(&mut self, i: u32, all: bool) {
         let busy = self.awaited_connection(i);
         for w in self.http_connections_of(i) {
@@ -441,7 +443,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Sets the variables captured from a response; otherwise returns the code of the failure.
+/// Assigns the captured parts of a response to variables. Fails with the code of the transaction's error.
 #[inline]
 fn capture(
     request: &HttpRequest,

@@ -6,7 +6,7 @@ use crate::recorder::Recorder;
 use crate::script::CommandKind;
 
 impl<R: Recorder> Shard<R> {
-    /// Next action for the driver.
+    /// Next action for the driver; see [`Action`].
     pub fn poll(&mut self) -> Action<'_> {
         if let Some(event) = self.events.pop_front() {
             return Action::Report(event);

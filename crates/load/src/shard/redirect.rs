@@ -6,7 +6,7 @@ use model::{Code, Nanos};
 use wire::http::{RedirectError, SetCookieContext};
 
 impl<R: Recorder> Shard<R> {
-    /// Stores the cookies that the response on `w` sets, and removes those that it expires.
+    /// Stores the cookies that the response on HTTP connection `w` sets, and removes those that it expires.
     pub(super) fn store_cookies(&mut self, now: Nanos, w: usize) {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
@@ -20,8 +20,8 @@ impl<R: Recorder> Shard<R> {
         reader.each_header("set-cookie", |it| jar.store(it, &setting));
     }
 
-    /// Follows the redirect in the response on `w`: true if a further request must be sent, false if it is the final
-    /// response.
+    /// Follows a redirect in the response on HTTP connection `w`. Returns true if a further request must be sent, and
+    /// false if the response is final.
     ///
     /// Returns a code and a message if the redirect exceeds the limit or leads to another origin.
     pub(super) fn follow_redirect(
@@ -57,7 +57,7 @@ impl<R: Recorder> Shard<R> {
         Ok(true)
     }
 
-    /// Clears the cookies of client `i`, because its next user is a different one.
+    /// Removes the cookies of client `i`, because the client's next user is a different one.
     pub(super) fn clear_cookies(&mut self, i: u32) {
         for w in self.http_connections_of(i) {
             if let Some(jar) = &mut self.http_connections[w].cookies {

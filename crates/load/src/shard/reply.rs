@@ -9,7 +9,7 @@ use model::{Code, Nanos, Outcome, ScriptId};
 use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, TransactionStatus};
 
 impl<R: Recorder> Shard<R> {
-    /// Handles bytes from the server.
+    /// Handles bytes that arrived from the server.
     #[inline]
     pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
         if let Some(w) = self.http_index(conn) {
@@ -85,7 +85,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles a reply without end, or one that was not requested.
+    /// Handles a reply that is too long, or that was not requested.
     #[cold]
     fn response_too_long(&mut self, now: Nanos, conn: ConnId) {
         if self.session(conn).shutdown.is_some() {
@@ -207,8 +207,8 @@ impl<R: Recorder> Shard<R> {
         self.next_transaction(now, i, true);
     }
 
-    /// True if the transaction may be retried: a serialization failure or deadlock, within the tries, the limit and the
-    /// window.
+    /// True if the transaction may be retried: after a serialization failure or deadlock, within the limits of the plan
+    /// and the window.
     fn may_retry(&self, now: Nanos, i: u32, code: Code) -> bool {
         let plan = &self.work.plan;
         let tx = self.clients[i as usize].tx.expect("the transaction failed");
@@ -219,7 +219,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Finds the variable of each column, or returns the first name that is no valid variable name.
+/// Returns the variable of each column. Fails with the first name that is not a valid variable name.
 fn bind_columns(
     places: &mut Vec<Option<Slot>>,
     described: &Columns<'_>,
@@ -238,7 +238,7 @@ fn bind_columns(
 }
 
 impl Client {
-    /// Marks the first `parsed` statements of the answered Sync as prepared, among those sent with a Parse.
+    /// Marks statements as prepared: the first `parsed` of those that were sent with a Parse before the answered Sync.
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut parse_index = 0;
@@ -253,7 +253,7 @@ impl Client {
     }
 }
 
-/// True for syntax errors, unknown tables and the like: a script that never succeeded will not succeed later.
+/// True for errors such as a syntax error or an unknown table. A script with such an error fails every time.
 fn is_permanent_error(code: Code) -> bool {
     matches!(code, Code::SqlState([b'4', b'2', ..] | [b'3', b'F', ..] | [b'0', b'A', ..]))
 }

@@ -10,7 +10,7 @@ use model::durability::{WriteAttempt, WriteKey};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use wire::pg::TransactionStatus;
 
-/// Cause of a transaction's start.
+/// Event that starts a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartCause {
     /// An arrival became due while a client was idle.
@@ -88,7 +88,7 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// Sets the token of a write with a key, and clears its server identity.
+    /// Sets the token of a ledger write, and clears the identity of the server that answered the previous write.
     pub(super) fn set_key(&mut self, i: u32, script: u16) {
         let Some(write) = self.work.keyed_write(script) else { return };
         let client = &mut self.clients[i as usize];
@@ -163,7 +163,7 @@ impl<R: Recorder> Shard<R> {
                     }
                 }
                 CommandKind::If { test, next: otherwise } => {
-                    // Evaluates the following conditions until one is true or the conditional ends.
+                    // Evaluates the conditions that follow, until one is true or the conditional ends.
                     let mut condition = (test, *otherwise);
                     loop {
                         match condition.0.eval(&client.variables, &mut client.rng, &mut debug) {
@@ -181,7 +181,7 @@ impl<R: Recorder> Shard<R> {
                         }
                     }
                 }
-                // Reached from the branch before it, which was taken.
+                // Execution arrives here from the previous branch, which was taken.
                 CommandKind::Elif { end, .. } | CommandKind::Else { end } => next = *end + 1,
                 CommandKind::EndIf => {}
                 CommandKind::Sleep { amount } => match amount.micros(&client.variables) {
@@ -232,7 +232,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Queues the request of the current command. True if its reply is awaited now.
+    /// Queues the request of the current command. Returns true if the client must now await its reply.
     #[inline]
     fn send_request(&mut self, i: u32) -> bool {
         let client = &mut self.clients[i as usize];
@@ -352,7 +352,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Sends the outcome of the write with the client's last key to the ledger.
+    /// Sends the outcome of the client's last ledger write to the ledger.
     fn record_write(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: KeyedScript) {
         let client = &self.clients[i as usize];
         let Some(outcome) = ledger::write_outcome(outcome, tx.sent_request, tx.settled, tx.local_only) else {
@@ -364,16 +364,16 @@ impl<R: Recorder> Shard<R> {
         self.recorder.write_completed(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
     }
 
-    /// Aborts the client: its transaction failed, and every further one would.
+    /// Aborts the client, because its transaction failed and every further one would fail too.
     pub(super) fn abort(&mut self, now: Nanos, i: u32, reason: AbortReason) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
         let client = self.client_id(i);
         let code = match reason {
             AbortReason::PermanentError { code, .. } => code,
-            // Not a server's failure, as SQLSTATE class 38, "external routine", shows.
+            // SQLSTATE class 38, "external routine", marks an error that is not the server's.
             _ => Code::SqlState(*b"38000"),
         };
-        // A COPY that waits for data is not cancelled; it ends with its session.
+        // A COPY that waits for data ends with its session, not by a cancel request.
         let answers =
             self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && reason != AbortReason::Copy;
         self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason });
@@ -387,7 +387,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Aborted);
     }
 
-    /// Handles the end of `Action::Shell`, with its output or the reason for which there is none.
+    /// Handles the end of `Action::Shell`. `output` is the command's output, or the reason for which there is none.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], &ShellError>) {
         let i = self.client_of(conn);
         let client = &mut self.clients[i as usize];

@@ -24,15 +24,15 @@ const ABANDONED_SHUTDOWN_TIMEOUT: Nanos = Nanos::from_millis(1500);
 /// Delay after which a client tries other hosts, if there are several.
 const HOST_SWITCH_DELAY: Nanos = Nanos::from_secs(1);
 
-/// Connection of a client that cancels a statement of its own session.
+/// Connection that sends a cancel request for the session of its client.
 #[derive(Debug, Default)]
 pub(super) struct CancelConnection {
-    /// Present while the connection is open.
+    /// Channel of the open connection; `None` while it is closed.
     channel: Option<Box<Channel>>,
     pub pending_actions: u8,
     endpoint: u8,
     host: u16,
-    /// Start of the connection.
+    /// Time at which the connection was opened.
     since: Nanos,
 }
 
@@ -94,7 +94,7 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// True if client `i`'s transaction is a write with a key.
+    /// True if client `i`'s transaction is a ledger write.
     pub(super) fn is_in_ledger(&self, i: u32) -> bool {
         self.clients[i as usize].tx.is_some_and(|it| self.work.keyed_write(it.script).is_some())
     }
@@ -115,7 +115,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(conn, todo::FINISH);
     }
 
-    /// Handles bytes for a session that is being ended.
+    /// Handles bytes that arrived for a session in shutdown.
     pub(super) fn receive_in_shutdown(&mut self, conn: ConnId, bytes: &[u8]) {
         let mut input = bytes;
         loop {
@@ -172,7 +172,7 @@ impl<R: Recorder> Shard<R> {
         self.clients[i as usize].session.shutdown.is_some() || parked.is_some_and(|it| it.shutdown.is_some())
     }
 
-    /// Closes the connection of a session in shutdown, and the connection that cancels it.
+    /// Closes the connection of a session in shutdown, and the connection of its cancel requests.
     fn discard_shutdown(&mut self, conn: ConnId) {
         if self.session(conn).shutdown.take().is_some() {
             self.shutdowns -= 1;
@@ -184,7 +184,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Stops waiting for the end of the sessions of client `i`, which has ended.
+    /// Stops waiting until the sessions of client `i`, which has ended, are closed.
     pub(super) fn discard_shutdowns(&mut self, i: u32) {
         self.discard_shutdown(self.endpoint_conn(i, 0));
         if self.has_two_endpoints() {
@@ -192,7 +192,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Checks the sessions that are being ended.
+    /// Checks the time limits of all sessions in shutdown.
     pub(super) fn check_shutdowns(&mut self, now: Nanos) {
         for number in 0..self.sessions() as u32 {
             let conn = ConnId(number);
@@ -218,7 +218,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Deadline for the end of a last session whose shutdown began at `since`.
+    /// Deadline for the end of a session whose shutdown began at `since`, if its client begins no further transaction.
     fn shutdown_deadline(&self, since: Nanos) -> Nanos {
         let until = since.max(self.drain_start) + SHUTDOWN_TIMEOUT;
         if self.abandoned { until.min(self.drain_deadline + ABANDONED_SHUTDOWN_TIMEOUT) } else { until }
@@ -270,7 +270,7 @@ impl<R: Recorder> Shard<R> {
         cancel.pending_actions |= what;
     }
 
-    /// Handles the opened transport of a cancelling connection.
+    /// Handles the opened transport of a connection for cancel requests.
     pub(super) fn cancel_connected(&mut self, i: usize) {
         if let Some(channel) = &mut self.cancels[i].channel {
             channel.open();
@@ -278,7 +278,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles bytes on a cancelling connection, which belong to TLS.
+    /// Handles bytes on a connection for cancel requests, which belong to TLS.
     pub(super) fn cancel_receive(&mut self, i: usize, bytes: &[u8]) {
         let mut input = bytes;
         let Some(channel) = &mut self.cancels[i].channel else { return };

@@ -8,27 +8,28 @@ use crate::schedule::{RateCap, UserEvent, user_events};
 use model::{Nanos, Schedule};
 use std::collections::VecDeque;
 
-/// Users of one thread. User n of all is client n / T of thread n mod T, so that each thread has its share at any time.
+/// Users of one thread. With T threads, user n is client n / T of thread n mod T, so that each thread always has its
+/// share of users.
 #[derive(Debug)]
 pub(super) struct ActiveUsers {
     /// Events of this thread's users, by client number within the thread.
     events: Box<[UserEvent]>,
-    /// Number of processed events.
+    /// Number of events that were already processed.
     processed: usize,
     pacing: Nanos,
     cap: Option<RateCap>,
     /// Clients that wait for the rate cap, in their order.
     ready: VecDeque<u32>,
-    /// Number of clients that are present at the beginning.
+    /// Number of users who are present at the beginning.
     initial: u32,
     /// True if no thread has a client at the beginning.
     pub starts_empty: bool,
 }
 
 impl ActiveUsers {
-    /// Users of thread `part.0` of `part.1`, which has `clients` clients.
+    /// Creates the users of thread `part.0` of `part.1` threads; the thread has `clients` clients.
     ///
-    /// They are present from begin to end unless the schedule defines stages.
+    /// Users are present during the whole run unless the schedule defines stages.
     pub fn new(schedule: &Schedule, clients: u32, part: (u16, u16)) -> ActiveUsers {
         let mut active = ActiveUsers {
             events: [].into(),
@@ -92,7 +93,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Time of the next event: a user joins, leaves or may start under the cap.
+    /// Time of the next event: a user joins, leaves, or may start a transaction under the rate cap.
     pub(super) fn next_user_event(&self) -> Nanos {
         let event = self.users.events.get(self.users.processed).filter(|_| !self.window_over);
         let next_event = event.map_or(Nanos::MAX, |it| self.window_start + it.at);
@@ -102,7 +103,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Makes client `i` leave after its transaction; it may join again.
+    /// Makes client `i` leave after its transaction. The user may join again.
     pub(super) fn user_left(&mut self, i: u32) {
         self.close_connections(i);
         self.clear_cookies(i);
@@ -152,7 +153,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Begins a transaction of the closed model.
+    /// Begins a transaction of client `i` of the closed model.
     fn start(&mut self, now: Nanos, i: u32) {
         if !self.begin_transaction(now, i, DueArrival { at: now, script: None }, StartCause::ClientReady) {
             self.finish_client(i);

@@ -1,4 +1,4 @@
-//! Server's side of TLS in memory
+//! In-memory TLS server for tests
 
 use load::ConnId;
 use rustls::pki_types::pem::PemObject;
@@ -12,19 +12,19 @@ use wire::tls::TlsIdentity;
 /// Request of a PostgreSQL client for TLS.
 pub const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
 
-/// Client's configuration, which accepts any certificate.
+/// TLS configuration of clients that accepts any certificate.
 pub fn client_config() -> Arc<ClientConfig> {
     wire::tls::config(SslMode::Require, &TlsIdentity::default(), Default::default())
         .expect("the TLS configuration is valid")
 }
 
-/// Server's side of TLS.
+/// TLS server with one TLS connection per connection of the shard.
 pub struct TlsServer {
     config: Arc<ServerConfig>,
     pub connections: Vec<Option<ServerConnection>>,
-    /// Records to be sent.
+    /// Buffer for the encrypted records that `encrypt` returns.
     out: Vec<u8>,
-    /// Numbers of records with data that the server received and sent.
+    /// Number of records with data that the server has received, and number that it has sent.
     pub records: (usize, usize),
 }
 
@@ -46,7 +46,7 @@ impl TlsServer {
         TlsServer { config: Arc::new(config), connections, out: Vec::new(), records: (0, 0) }
     }
 
-    /// Receives bytes of the client. True if they contain a request.
+    /// Receives a client's bytes. Returns true if they contain a request.
     pub fn receive(&mut self, conn: ConnId, mut bytes: &[u8]) -> bool {
         let connection = &mut self.connections[conn.0 as usize];
         let is_new = connection.is_none();
@@ -66,7 +66,7 @@ impl TlsServer {
         !plain.is_empty()
     }
 
-    /// Encrypts bytes as one record. Returns it, after all earlier records.
+    /// Encrypts `plain` as one record. Returns all pending records; this one is the last.
     pub fn encrypt(&mut self, conn: ConnId, plain: &[u8]) -> &[u8] {
         self.out.clear();
         if let Some(tls) = &mut self.connections[conn.0 as usize] {

@@ -13,16 +13,16 @@ pub(super) struct Authenticator {
     /// True if a password or its proof was sent.
     started: bool,
     scram: Option<ScramExchange>,
-    /// True if the server has proved that it knows the password too.
+    /// True if the server has proved that it knows the password.
     server_proved: bool,
-    /// Protection of the connection that carries the proof.
+    /// Protection of the connection over which the client authenticates.
     pub protection: ChannelProtection,
 }
 
 pub(super) enum AuthResponse {
-    /// Server accepted the login, and was allowed to do so.
+    /// The server accepted the login, and the settings of the login allow that.
     Authenticated,
-    /// No response needed.
+    /// The request needs no response.
     Nothing,
     Send(Vec<u8>),
 }
@@ -31,7 +31,8 @@ pub(super) enum AuthResponse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChannelProtection {
     Plain,
-    /// TLS, with the `tls-server-end-point` hash of the server's certificate if it has one.
+    /// Connection with TLS. The value is the `tls-server-end-point` hash of the server's certificate, if the
+    /// certificate has one.
     Tls(Option<Vec<u8>>),
 }
 
@@ -46,7 +47,7 @@ impl Authenticator {
         }
     }
 
-    /// Response to one authentication request.
+    /// Returns the response to an authentication request of the server.
     pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<AuthResponse, ProtocolError> {
         let malformed = ProtocolError::Malformed { tag: b'R' };
         let (&method, more) = request.split_first_chunk().ok_or(malformed)?;
@@ -101,7 +102,7 @@ impl Authenticator {
         }
     }
 
-    /// Checks that `AuthenticationOk` is allowed now.
+    /// Checks that the server may send `AuthenticationOk` at this point.
     fn check_accepted(&self, login: &Login) -> Result<(), ProtocolError> {
         match &self.scram {
             Some(_) if !self.server_proved => {
@@ -130,7 +131,7 @@ const SASL_FINAL: u32 = 12;
 
 const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, and the server does not bind");
 
-/// Mechanism to use among those that the server offers.
+/// Chooses the SASL mechanism among those that the server offers.
 fn choose(
     required: ChannelBinding,
     offered: &[u8],
@@ -178,7 +179,7 @@ mod tests {
         login
     }
 
-    /// Sends each request in turn; expects this last response or first error.
+    /// Answers the requests in turn. The last response, or the first error, must be `expected`.
     fn check(login: &Login, cover: &ChannelProtection, requests: &[&[u8]], expected: &str) {
         let mut proof = Authenticator::new([0; 18]);
         proof.protection = cover.clone();

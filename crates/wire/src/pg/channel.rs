@@ -30,7 +30,7 @@ pub struct Channel {
 #[derive(Debug)]
 enum Tls {
     No,
-    /// SSLRequest is sent; the server has not answered it yet.
+    /// The client has sent SSLRequest, and the server has not answered it yet.
     Requested,
     Active(Box<TlsSession>),
 }
@@ -38,14 +38,14 @@ enum Tls {
 #[derive(Debug)]
 struct TlsSession {
     connection: ClientConnection,
-    /// Bytes of the first decrypted chunk that were consumed.
+    /// Number of bytes of the first decrypted chunk that were consumed.
     used: usize,
     /// True if the handshake is complete.
     established: bool,
 }
 
 impl fmt::Debug for Channel {
-    /// Omits the outgoing bytes, because they may contain a password.
+    /// Formats the channel without its outgoing bytes, because they may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = self.session.stage();
         f.debug_struct("Channel")
@@ -56,7 +56,8 @@ impl fmt::Debug for Channel {
 }
 
 impl Channel {
-    /// Channel for one connection. `nonce` must be freshly generated for each (SCRAM).
+    /// Creates the channel of one connection. `nonce` must be freshly generated for each connection, because SCRAM uses
+    /// it.
     pub fn new(login: Arc<Login>, transport: Transport, nonce: [u8; 18]) -> Channel {
         Channel {
             out: OutputBuffer::default(),
@@ -67,10 +68,11 @@ impl Channel {
         }
     }
 
-    /// Channel for another connection to the same server, which only cancels this session's current statement.
+    /// Creates a channel for another connection to the same server, which only cancels this session's current
+    /// statement.
     ///
-    /// It is encrypted like this one. The server closes it without an answer. `None` if the server sent no cancel key,
-    /// or [`Login::send_cancel`] is false.
+    /// The connection is encrypted like this one. The server closes it without an answer. `None` if the server sent no
+    /// cancel key, or if [`Login::send_cancel`] is false.
     pub fn cancel_channel(&self) -> Option<Channel> {
         if !self.session.login.send_cancel {
             return None;
@@ -80,7 +82,7 @@ impl Channel {
         Some(Channel { out: OutputBuffer::default(), session, transport, attempt, tls: Tls::No })
     }
 
-    /// Allows cancel requests of this session, as [`Login::send_cancel`] does.
+    /// Allows cancel requests for this session, as [`Login::send_cancel`] does.
     pub fn allow_cancel(&mut self) {
         Arc::make_mut(&mut self.session.login).send_cancel = true;
     }
@@ -102,8 +104,8 @@ impl Channel {
         }
     }
 
-    /// Encryption for a second attempt after a failed login, on a new connection with a new channel. Only `sslmode`
-    /// `allow` and `prefer` have one.
+    /// Encryption of a second attempt after a failed login; `None` if no second attempt is allowed. The attempt needs a
+    /// new connection and a new channel. Only `sslmode` `allow` and `prefer` allow one.
     pub fn second_attempt(&self) -> Option<Encryption> {
         let login = &self.session.login;
         let first = self.attempt == login.first_attempt(self.transport);
@@ -114,7 +116,7 @@ impl Channel {
         }
     }
 
-    /// Returns the next event from `input` and consumes its bytes. Call until `More`.
+    /// Returns the next event in `input`, and consumes its bytes. Callers repeat the call until it returns `More`.
     #[inline]
     pub fn receive<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
         if !matches!(self.tls, Tls::No) {
@@ -133,15 +135,15 @@ impl Channel {
         }
     }
 
-    /// Enables or disables events for rows, columns and command tags, until the next `Ready`.
+    /// Enables or disables the events for rows, columns and command tags, up to the next `Ready`.
     pub fn set_watched(&mut self, on: bool) {
         self.session.watch(on);
     }
 
     /// Queues a request: `write` appends whole frontend messages to the buffer. The server answers each Query or Sync
-    /// in it with one `Ready`; any other message is an error.
+    /// in the request with one `Ready`. Any other message at that point is an error.
     ///
-    /// Only after `Opened`.
+    /// Callers may send requests only after `Opened`.
     #[inline]
     pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert_eq!(
@@ -169,13 +171,13 @@ impl Channel {
         self.out.unsent()
     }
 
-    /// Marks the first `n` bytes of `outgoing` as sent.
+    /// Marks the first `n` bytes of `outgoing` as sent, and removes them.
     #[inline]
     pub fn sent(&mut self, n: usize) {
         self.out.mark_sent(n);
     }
 
-    /// Process id and cancel key of the server process; see `cancel_channel`.
+    /// Process id and cancel key of the server process, which a cancel request names; `None` if the server sent no key.
     pub fn backend(&self) -> Option<(i32, i32)> {
         self.session.backend
     }
@@ -190,7 +192,7 @@ impl Channel {
         if let Tls::Active(spoken) = &self.tls { tls::protection(&spoken.connection) } else { None }
     }
 
-    /// Bytes on the heap, without those shared through `Login` and those of rustls.
+    /// Size of the channel on the heap, in bytes, without the data of `Login` and of rustls.
     pub fn memory(&self) -> usize {
         self.out.memory() + self.session.memory()
     }
@@ -220,7 +222,7 @@ impl Channel {
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !input.is_empty() => {
                     self.decrypt(input)?;
                 }
-                // No data left, or the server has closed its side.
+                // No data is left, or the server has closed its sending direction.
                 _ => {
                     *input = &[];
                     return Ok(self.session.last_reply()?.map_or(Event::More, Event::Ready));
@@ -246,7 +248,7 @@ impl Channel {
                     .map_err(|error| ProtocolError::Tls(tls::describe(&error)))?;
                 connection.set_buffer_limit(None);
                 self.tls = Tls::Active(Box::new(TlsSession { connection, used: 0, established: false }));
-                // rustls holds this back until it has accepted the server's certificate.
+                // rustls sends these bytes only after it has accepted the server's certificate.
                 self.encrypt(&self.session.startup());
                 Ok(())
             }

@@ -7,16 +7,16 @@ use crate::{Placeholder, TemplateBuilder};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-/// Part of a simple query.
+/// Part of the text of a simple query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlPiece<'a> {
     /// SQL that is sent unchanged, in the encoding of the session.
     Text(&'a [u8]),
-    /// Number of an argument, sent in its text form without quotes.
+    /// Index of an argument, whose text is sent without quotes.
     Arg(u16),
 }
 
-/// Query: statements that the server parses, plans and executes at once.
+/// Appends Query: the server parses, plans and executes these statements at once.
 pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
     b.message(b'Q', |b| {
         for piece in pieces {
@@ -34,7 +34,8 @@ pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
     });
 }
 
-/// Parse: prepares `sql` with parameters `$1 …` under `name`. The unnamed statement (`""`) exists until the next Parse.
+/// Appends Parse, which prepares `sql` with parameters `$1 …` under `name`. The unnamed statement (`""`) exists until
+/// the next Parse.
 ///
 /// The server derives the types of the parameters.
 pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &[u8]) {
@@ -44,7 +45,7 @@ pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &[u8]) {
     });
 }
 
-/// Bind: creates the unnamed portal from the statement `name` with text parameters; results are text.
+/// Appends Bind, which creates the unnamed portal from the statement `name`. Parameters and results are in text format.
 pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
     assert!(!name.contains('\0'), "{NUL}");
     let count = u16::try_from(args.len()).expect("a statement has at most 65535 parameters");
@@ -58,27 +59,27 @@ pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
     });
 }
 
-/// Describe of the unnamed portal: the server sends the columns before the rows.
+/// Appends Describe of the unnamed portal. The server then sends the columns before the rows.
 pub fn describe_portal(b: &mut TemplateBuilder) {
     fixed(b, |out| frontend::describe(b'P', "", out).expect(NUL));
 }
 
-/// Execute of the unnamed portal, all rows.
+/// Appends Execute of the unnamed portal, for all rows.
 pub fn execute(b: &mut TemplateBuilder) {
     fixed(b, |out| frontend::execute("", 0, out).expect(NUL));
 }
 
-/// Sync: the server answers everything so far with one ReadyForQuery.
+/// Appends Sync. The server answers everything up to it with one ReadyForQuery.
 pub fn sync(b: &mut TemplateBuilder) {
     fixed(b, frontend::sync);
 }
 
-/// Flush: the server sends the output that it has so far.
+/// Appends Flush. The server then sends the output that it has so far.
 pub fn flush(b: &mut TemplateBuilder) {
     fixed(b, frontend::flush);
 }
 
-/// Close of the prepared statement `name`, which need not exist.
+/// Appends Close of the prepared statement `name`, which need not exist.
 pub fn close_statement(b: &mut TemplateBuilder, name: &str) {
     fixed(b, |out| frontend::close(b'S', name, out).expect(NUL));
 }

@@ -23,7 +23,8 @@ use values::Values;
 pub struct Diagnostic {
     /// Location: `connection string, character 17`, `environment variable PGPORT`, a file and its line.
     pub place: String,
-    /// Text or condition at that place, in libpq's words if it has any. Never contains a password or a part of one.
+    /// Offending text or condition, in libpq's words where libpq reports it. Never contains a password or a part of
+    /// one.
     pub found: String,
     /// Correction to write instead.
     pub suggestion: String,
@@ -50,12 +51,12 @@ pub enum ConfigFile {
     Key,
 }
 
-/// Sources of all settings that are not given explicitly.
+/// Environment, files and user name from which missing settings are taken.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
-    /// Environment variables.
+    /// Function that returns the value of an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// Content of a file; `None` if it does not exist or must not be used.
+    /// Function that returns the content of a file; `None` if the file does not exist or must not be used.
     pub read: &'a dyn Fn(ConfigFile, &Path) -> Option<String>,
     /// Name of the current user of the operating system.
     pub os_user: &'a str,
@@ -68,16 +69,16 @@ impl fmt::Debug for Environment<'_> {
 }
 
 impl Environment<'_> {
-    /// File in the user's home directory.
+    /// Path of a file in the user's home directory; `None` if the directory is unknown.
     fn home_file(&self, name: &str) -> Option<std::path::PathBuf> {
         (self.env)("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(name))
     }
 }
 
-/// Settings from `dsn`, `flags` and the environment, or all diagnostics.
+/// Resolves the settings from `dsn`, `flags` and the environment, or returns all diagnostics.
 ///
-/// `dsn` is a database name, a keyword string or a URI. `flags` are keywords and values, as from `-h`. The connection
-/// string overrides flags; an empty value counts as none.
+/// `dsn` is a database name, a keyword string or a URI. `flags` are keywords and values, as from the option `-h`. The
+/// connection string overrides flags. An empty value counts as missing.
 pub fn resolve(
     dsn: Option<&str>,
     flags: &[(&str, &str)],
@@ -103,7 +104,7 @@ fn connection_string(dsn: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
     if let Some(rest) = uri::strip_scheme(dsn) {
         uri::parse(dsn, rest, values, diagnostics);
     } else if dsn.contains("://") {
-        // libpq does not accept it, and it must not be displayed as a database name because it may contain a password.
+        // libpq rejects this text. It must not be displayed as a database name, because it may contain a password.
         diagnostics.push(Diagnostic::new(
             "connection string, character 1",
             "an unknown kind of URI",
@@ -116,7 +117,7 @@ fn connection_string(dsn: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
     }
 }
 
-/// `connection string, character N` for the byte offset `at`; characters count from 1.
+/// Location `connection string, character N` of the byte offset `at`. Characters count from 1.
 fn location(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     format!("connection string, character {}", before.chars().count() + 1)

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-/// Error for bytes that no PostgreSQL server sends, or that come from an untrusted server. The connection is unusable.
+/// Error of the protocol: bytes that no PostgreSQL server sends, or an untrusted server. The connection is then
+/// unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// Message length is below 4, or above the maximum of the message.
+    /// Message whose length is below 4, or above the maximum of its kind.
     BadLength { tag: u8, length: u32 },
     /// Message that is not allowed at this point.
     Unexpected { tag: u8 },
-    /// ReadyForQuery before every statement that it acknowledges was answered.
+    /// ReadyForQuery that arrives before all statements before it were answered.
     MissingResponse,
     /// Message whose content contradicts its length.
     Malformed { tag: u8 },
@@ -17,11 +18,11 @@ pub enum ProtocolError {
     OldProtocol,
     /// Authentication method that is unknown or not allowed.
     Authentication { method: u32 },
-    /// Server requests a password, but there is none.
+    /// Password request, although the login has no password.
     NoPassword,
-    /// SCRAM failure: the server does not know the password, or the exchange was tampered with.
+    /// Failure of SCRAM: the server does not know the password, or somebody changed the exchange.
     Scram(&'static str),
-    /// TLS is required, but the server does not offer it.
+    /// Refusal of TLS by the server, although the settings require TLS.
     NoTls,
     /// TLS alert or certificate error, with rustls's text.
     Tls(&'static str),

@@ -3,41 +3,41 @@
 use super::{Columns, Notice, Row};
 use crate::Code;
 
-/// Event that a part of the server's bytes means.
+/// Event that [`Channel::receive`](super::Channel::receive) returns for bytes of the server.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// All input is consumed; more is needed.
+    /// The whole input is consumed. The next event needs more bytes.
     More,
-    /// Login is complete and the session is idle.
+    /// The login has succeeded, and the session is idle.
     Opened,
-    /// Columns of the rows that follow. Only if watched, see `Channel::set_watched`.
+    /// Columns of the rows that follow. Only while `Channel::set_watched` is on.
     Columns(Columns<'a>),
-    /// Row of a result. Only if watched.
+    /// Row of a result. Only while `Channel::set_watched` is on.
     Row(Row<'a>),
-    /// End of one statement, with its command tag such as `SELECT 1`. Only if watched.
+    /// End of one statement, with its command tag such as `SELECT 1`. Only while `Channel::set_watched` is on.
     CommandComplete(&'a [u8]),
-    /// Server expects COPY data.
+    /// The server expects COPY data.
     CopyIn,
-    /// Piece of COPY data; PostgreSQL sends each row separately. Only if watched.
+    /// Piece of COPY data. PostgreSQL sends each row separately. Only while `Channel::set_watched` is on.
     CopyData(&'a [u8]),
-    /// ErrorResponse. During login or with severity FATAL or PANIC, the session is over; otherwise `Ready` follows.
+    /// ErrorResponse. During login, or with severity FATAL or PANIC, the session has ended. Otherwise, `Ready` follows.
     Error(Notice<'a>),
     /// Notice of the server: NoticeResponse.
     Notice(Notice<'a>),
-    /// ReadyForQuery: acknowledges everything up to one Sync (or one simple query).
+    /// ReadyForQuery. It acknowledges all requests up to one Sync or one simple query.
     Ready(Reply),
 }
 
 /// Result of the requests that one ReadyForQuery acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// SQLSTATE of the first ErrorResponse before it, if any.
+    /// SQLSTATE of the first error; `None` without an error.
     pub error: Option<Code>,
-    /// Number of DataRow messages.
+    /// Number of rows that the server sent (DataRow messages).
     pub rows: u32,
-    /// Number of ParseComplete messages, so of newly prepared statements.
+    /// Number of newly prepared statements (ParseComplete messages).
     pub parsed: u16,
-    /// Number of completed statements (CommandComplete, EmptyQueryResponse, PortalSuspended).
+    /// Number of completed statements (CommandComplete, EmptyQueryResponse or PortalSuspended messages).
     pub statements: u16,
     /// Rows that statements returned or changed, by their command tags; `None` if no tag had a number.
     pub row_count: Option<RowCount>,
@@ -45,13 +45,13 @@ pub struct Reply {
     pub empty: bool,
     /// True if a statement had the tag `ROLLBACK`. For a COMMIT this is a failure without an error.
     pub rolled_back: bool,
-    /// True after a warning from `SyncRepWaitForLSN`: the commit is only on this server.
+    /// True after a warning from the server's function `SyncRepWaitForLSN`: the commit exists only on this server.
     pub local_only: bool,
     pub status: TransactionStatus,
 }
 
 impl Reply {
-    /// Reply without any message.
+    /// Reply before any message has arrived.
     pub(super) const EMPTY: Reply = Reply {
         error: None,
         rows: 0,
@@ -69,7 +69,7 @@ impl Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowCount {
     pub command: RowCommand,
-    /// Sum over the statements.
+    /// Sum of the rows of all statements.
     pub rows: u64,
 }
 
@@ -87,12 +87,12 @@ pub enum RowCommand {
     Copy,
     /// FETCH or MOVE.
     Cursor,
-    /// Statements with different commands.
+    /// Several statements with different commands.
     Mixed,
 }
 
 impl RowCount {
-    /// Row count of a command tag without its NUL; `None` if it has no number.
+    /// Parses the row count of a command tag without its NUL; `None` if the tag has no number.
     #[inline]
     pub(super) fn from_tag(tag: &[u8]) -> Option<RowCount> {
         let digits = tag.iter().rev().take_while(|it| it.is_ascii_digit()).count();
@@ -115,7 +115,7 @@ impl RowCount {
         Some(RowCount { command, rows: number.iter().fold(0, digit) })
     }
 
-    /// Row count of both statements together.
+    /// Row count of two statements together.
     #[inline]
     pub(super) fn sum(one: Option<RowCount>, other: Option<RowCount>) -> Option<RowCount> {
         let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
@@ -124,7 +124,7 @@ impl RowCount {
     }
 }
 
-/// Transaction status of ReadyForQuery.
+/// Transaction status that ReadyForQuery reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
     Idle,

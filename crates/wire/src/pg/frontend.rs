@@ -4,7 +4,7 @@
 
 use postgres_protocol::message::frontend;
 
-/// Appends one CopyData message; `write` appends its content, any piece of the stream.
+/// Appends one CopyData message. `write` appends the content, which may be any part of the stream.
 pub fn copy_data(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(b"d\0\0\0\0");
     let at = out.len() - 4;
@@ -18,7 +18,7 @@ pub fn copy_done(out: &mut Vec<u8>) {
     out.extend_from_slice(b"c\0\0\0\x04");
 }
 
-/// Appends CopyFail, which makes the COPY fail. A NUL ends `reason`.
+/// Appends CopyFail with a reason, which makes the COPY fail. A NUL in `reason` ends the text.
 pub fn copy_fail(out: &mut Vec<u8>, reason: &str) {
     let reason = reason.split('\0').next().unwrap_or_default();
     out.push(b'f');
@@ -39,7 +39,7 @@ pub fn cancel_request(pid: i32, key: i32) -> [u8; 16] {
     out[..].try_into().expect("four numbers")
 }
 
-/// Appends the output of `write`, which needs a buffer of its own type.
+/// Appends the output of `write`, which writes to a `BytesMut`.
 pub(super) fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut bytes::BytesMut)) {
     let mut bytes = bytes::BytesMut::new();
     write(&mut bytes);

@@ -24,9 +24,9 @@ pub struct Login {
     pub parameters: Vec<(String, String)>,
     /// True if values of ParameterStatus are stored for `Channel::parameter`. Costs about 1 KiB per connection.
     pub keep_parameters: bool,
-    /// True if the peer is PostgreSQL itself, so a statement that timed out may be cancelled.
+    /// True if the peer is PostgreSQL itself. Only then may a statement that timed out be cancelled.
     ///
-    /// False for a pooler: cancel requests can terminate some poolers ("bad client state"), or reach another client's
+    /// With a pooler it is false. A cancel request ends some poolers ("bad client state"), or cancels another client's
     /// statement.
     pub send_cancel: bool,
     /// Authentication methods that the server may request.
@@ -60,7 +60,7 @@ impl Login {
         }
     }
 
-    /// Encryption of the first connection.
+    /// Encryption with which the first connection is opened.
     pub(super) fn first_attempt(&self, transport: Transport) -> Encryption {
         match (transport, self.ssl, &self.tls) {
             (Transport::Unix, ..)
@@ -70,7 +70,8 @@ impl Login {
         }
     }
 
-    /// Encryption of a second attempt after the server rejected the first one, as in libpq.
+    /// Encryption of a second attempt, after the server rejected the first one; `None` without a second attempt. As in
+    /// libpq.
     pub(super) fn second_attempt(&self, transport: Transport, first: Encryption) -> Option<Encryption> {
         match (transport, self.ssl, first) {
             (Transport::Tcp, SslMode::Prefer, Encryption::Tls) => Some(Encryption::Plain),

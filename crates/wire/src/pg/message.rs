@@ -5,16 +5,16 @@ use crate::Code;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Well-formed RowDescription.
+/// Columns of a result: a RowDescription message that was checked.
 #[derive(Clone, Copy)]
 pub struct Columns<'a>(&'a [u8]);
 
-/// Column of the rows that follow.
+/// Description of one column of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<'a> {
     /// Name in the session's `client_encoding`.
     pub name: &'a [u8],
-    /// `oid` in `pg_type`.
+    /// Type of the column: `oid` in `pg_type`.
     pub type_oid: u32,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for Columns<'_> {
     }
 }
 
-/// Well-formed DataRow.
+/// Row of a result: a DataRow message that was checked.
 #[derive(Clone, Copy)]
 pub struct Row<'a>(&'a [u8]);
 
@@ -116,7 +116,8 @@ impl<'a> Notice<'a> {
         })
     }
 
-    /// Text of the field `letter`; PostgreSQL manual, "Error and Notice Message Fields".
+    /// Text of the field with this letter; `None` if the message lacks it. Source: PostgreSQL manual, "Error and Notice
+    /// Message Fields".
     pub fn field(&self, letter: u8) -> Option<&'a [u8]> {
         self.fields().find(|it| it.0 == letter).map(|it| it.1)
     }
@@ -129,7 +130,7 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Untranslated severity, e.g. `ERROR`; the translated one if the server sends no other.
+    /// Severity in English, such as `ERROR`. If the server sends none, its translated severity.
     pub fn severity(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.field(b'V').or(self.field(b'S')).unwrap_or_default())
     }
@@ -149,12 +150,12 @@ impl<'a> Notice<'a> {
         self.field(b'D').map(String::from_utf8_lossy)
     }
 
-    /// Hint for a solution.
+    /// Server's hint for a solution.
     pub fn hint(&self) -> Option<Cow<'a, str>> {
         self.field(b'H').map(String::from_utf8_lossy)
     }
 
-    /// Position in the statement, in characters from 1.
+    /// Position of the error in the statement, in characters from 1.
     pub fn position(&self) -> Option<u32> {
         std::str::from_utf8(self.field(b'P')?).ok()?.parse().ok()
     }
@@ -185,12 +186,12 @@ impl fmt::Debug for Notice<'_> {
     }
 }
 
-/// Text before the first NUL.
+/// Text before the first NUL; `None` without a NUL.
 pub(super) fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
     bytes.iter().position(|&it| it == 0).map(|end| &bytes[..end])
 }
 
-/// Length-prefixed value (−1 means NULL), and the bytes after it.
+/// Splits off a length-prefixed value, and returns the bytes after it. The length −1 means NULL.
 fn split_value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (&length, rest) = bytes.split_first_chunk()?;
     match i32::from_be_bytes(length) {

@@ -2,51 +2,52 @@
 
 use super::{ProtocolError, Reply, RowCount, TransactionStatus};
 
-/// Maximum length of a message that is buffered until it is complete. Longer ones can only be skipped.
+/// Maximum length in bytes of a message that is buffered until it is complete. Longer messages can only be skipped.
 const MESSAGE_MAX: u32 = 16 << 20;
-/// Maximum length during login: a server that is not yet authenticated gets little memory.
+/// Maximum length of a message during login, in bytes. The server is not yet authenticated, so it gets little memory.
 const LOGIN_MESSAGE_MAX: u32 = 64 << 10;
-/// Longest command tag that is read while rows are not watched, with its NUL. The longest one with a number of rows has
-/// 30 bytes: `INSERT 0 18446744073709551615`.
+/// Maximum length in bytes of a command tag that is read while rows are not watched, including its NUL. The longest tag
+/// with a number of rows has 30 bytes: `INSERT 0 18446744073709551615`.
 const TAG_MAX: u32 = 59;
-/// Capacity that `buffer` keeps between messages.
+/// Capacity in bytes that `buffer` keeps between messages.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
-/// Splits the stream into messages; counts and skips those that are not needed, without a copy.
+/// Scanner of the server's bytes. It splits them into messages; it counts and skips messages that are not needed,
+/// without a copy.
 ///
-/// A message that is needed in full but is not contiguous in the input is collected in `buffer`. It grows with the
-/// bytes received, never with the declared length.
+/// A needed message that is not contiguous in the input is collected in `buffer`. The buffer grows with the bytes
+/// received, never with the declared length.
 #[derive(Debug)]
 pub(super) struct Scanner {
     buffer: Vec<u8>,
-    /// True if `buffer` was returned as a whole message and is no longer needed.
+    /// True if `buffer` holds a message that was already returned.
     stale: bool,
     /// Bytes of the current message that remain to be skipped.
     skip: u32,
     pub reply: Reply,
     pub watch: bool,
-    /// ReadyForQuery messages that are still expected. If there are none, only asynchronous messages may arrive.
+    /// Number of ReadyForQuery messages that are still expected. If it is 0, only asynchronous messages may arrive.
     pending_ready: u32,
-    /// Statements requested since the last idle state; `completed` counts those that ended, `failed` is true if one
-    /// failed.
+    /// Number of statements requested since the session was last idle. `completed` of them have ended; `failed` is true
+    /// if one failed.
     statements: u32,
     completed: u32,
     failed: bool,
     /// Most recent expected ReadyForQuery. It is returned only if nothing follows it: surplus bytes mean that responses
     /// and requests do not match.
     last: Option<Reply>,
-    /// True during login, which has its own messages.
+    /// True during login, when other messages are allowed.
     login: bool,
-    /// True if ParameterStatus is needed.
+    /// True if ParameterStatus messages are needed.
     parameters: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ScanResult {
-    /// The input is used up.
+    /// The input is consumed.
     More,
     Ready(Reply),
-    /// Message that is needed. Its body is at the end of the consumed bytes, unless it had to be buffered.
+    /// Message that the caller needs. Its body is at the end of the consumed bytes, unless it had to be buffered.
     Message {
         tag: u8,
         body: MessageBody,
@@ -55,9 +56,9 @@ pub(super) enum ScanResult {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageBody {
-    /// Number of consumed bytes at the end of the input that are the body.
+    /// Length of the body, which is at the end of the consumed input.
     Input(usize),
-    /// Body is in `Scanner::buffer`, after the header.
+    /// The body is in `Scanner::buffer`, after the header.
     Buffered,
 }
 
@@ -78,7 +79,7 @@ enum MessageAction {
 impl Scanner {
     pub fn new(parameters: bool) -> Scanner {
         Scanner {
-            // Enough for every message that is needed in full while rows are not watched and nothing fails.
+            // This capacity suffices for every message that is needed while rows are not watched and nothing fails.
             buffer: Vec::with_capacity(5 + TAG_MAX as usize),
             stale: false,
             skip: 0,
@@ -136,7 +137,7 @@ impl Scanner {
         }
     }
 
-    /// Registers the complete messages among the bytes that are about to be sent.
+    /// Counts the statements in messages that are about to be sent. `messages` are complete.
     #[inline]
     pub fn request(&mut self, mut messages: &[u8]) {
         while let Some((&[tag, a, b, c, d], _)) = messages.split_first_chunk() {
@@ -147,7 +148,8 @@ impl Scanner {
         }
     }
 
-    /// Most recent expected reply after the input is used up, if only asynchronous messages followed it.
+    /// Returns the most recent expected reply, once the input is consumed. Fails if other messages than asynchronous
+    /// ones followed the reply.
     #[inline]
     pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
         if self.last.is_none() {
@@ -159,13 +161,13 @@ impl Scanner {
         }
     }
 
-    /// Switches from login messages to session messages.
+    /// Ends the login: from now on, the messages of a session are allowed.
     pub fn end_login(&mut self) {
         self.login = false;
         self.reply = Reply::EMPTY;
     }
 
-    /// Most recent message, if its body is `MessageBody::Buffered`.
+    /// Bytes of the most recent message, if its body is `MessageBody::Buffered`.
     pub fn buffer(&self) -> &[u8] {
         &self.buffer
     }
@@ -184,7 +186,8 @@ impl Scanner {
         self.buffer.capacity()
     }
 
-    /// Continues in the middle of a message. `None` if the message was skipped and the next one can be scanned.
+    /// Continues in the middle of a message. Returns `None` if the message was skipped, so that the next one can be
+    /// scanned.
     #[cold]
     fn resume(&mut self, input: &mut &[u8]) -> Result<Option<ScanResult>, ProtocolError> {
         if self.stale {
@@ -225,7 +228,7 @@ impl Scanner {
         Ok((self.skip != 0).then_some(ScanResult::More))
     }
 
-    /// Moves up to `missing` bytes to `buffer`; true if that was all of them.
+    /// Moves up to `missing` bytes to `buffer`. Returns true if these were all missing bytes.
     fn buffer_bytes(&mut self, missing: usize, input: &mut &[u8]) -> bool {
         let (now, rest) = input.split_at(input.len().min(missing));
         self.buffer.extend_from_slice(now);
@@ -239,8 +242,7 @@ impl Scanner {
         self.buffer.shrink_to(BUFFER_RETAIN_MAX);
     }
 
-    /// Part of a message that is needed, according to its header and whether rows are watched. Skipped messages are
-    /// counted here.
+    /// Decides how to treat a message, by its header and by whether rows are watched. Counts skipped messages.
     #[inline]
     fn action(&mut self, tag: u8, length: u32) -> Result<MessageAction, ProtocolError> {
         if !(4..=i32::MAX as u32).contains(&length) {
@@ -342,15 +344,15 @@ impl Scanner {
     }
 }
 
-/// True for messages that may arrive at any time: PostgreSQL manual, "Asynchronous Operations". An error is one if the
-/// server ends the session.
+/// True for messages that may arrive at any time: PostgreSQL manual, "Asynchronous Operations". Such an error means
+/// that the server ends the session.
 fn is_asynchronous(tag: u8) -> bool {
     matches!(tag, b'N' | b'S' | b'A' | b'E')
 }
 
 const ROLLBACK: &[u8] = b"ROLLBACK";
 
-/// Transaction status in the body of ReadyForQuery.
+/// Parses the transaction status in the body of ReadyForQuery.
 pub(super) fn status(body: &[u8]) -> Result<TransactionStatus, ProtocolError> {
     match body {
         b"I" => Ok(TransactionStatus::Idle),

@@ -18,9 +18,9 @@ type Hash = [u8; 32];
 /// Binding of the proof to the TLS connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GsChannelBinding {
-    /// No TLS, or the client disabled binding.
+    /// The connection has no TLS, or the settings disable the binding.
     Unsupported,
-    /// Client supports binding, but the server did not offer it.
+    /// The client supports the binding, but the server did not offer it.
     NotOffered,
     /// `tls-server-end-point`: hash of the server's certificate.
     EndPoint(Vec<u8>),
@@ -40,7 +40,7 @@ impl GsChannelBinding {
     }
 }
 
-/// SCRAM exchange: first message, proof, verification of the server.
+/// State of one SCRAM exchange: first message, proof, verification of the server.
 #[derive(Debug)]
 pub(super) struct ScramExchange {
     binding: GsChannelBinding,
@@ -51,8 +51,8 @@ pub(super) struct ScramExchange {
 }
 
 impl ScramExchange {
-    /// Starts an exchange with a nonce of 24 printable characters made of `random`. PostgreSQL takes the user from the
-    /// StartupMessage and ignores this one.
+    /// Starts an exchange. The nonce has 24 printable characters, made of `random`. PostgreSQL ignores `user`, because
+    /// the StartupMessage names the user.
     pub fn new(user: &str, random: &[u8; 18], binding: GsChannelBinding) -> ScramExchange {
         ScramExchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
     }
@@ -62,7 +62,8 @@ impl ScramExchange {
         format!("{}{}", self.binding.header(), self.first)
     }
 
-    /// Proof in response to the server's first message. `salted` returns the salted password for (salt, iterations).
+    /// Returns the proof, in response to the server's first message. `salted` returns the salted password for a salt
+    /// and a number of iterations.
     pub fn proof(
         &mut self,
         server_first: &[u8],
@@ -111,8 +112,8 @@ impl ScramExchange {
     }
 }
 
-/// Stored form of a password, as `CREATE ROLE … PASSWORD` accepts it. The password itself then occurs in no statement
-/// and no log. Source: PostgreSQL manual, "pg_authid".
+/// Stored form of a password, as `CREATE ROLE … PASSWORD` accepts it. With this form, the password occurs in no
+/// statement and no log. Source: PostgreSQL manual, "pg_authid".
 pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     const ITERATIONS: u32 = 4096;
     let salted = salt_password(password, salt, ITERATIONS);
@@ -122,7 +123,7 @@ pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     format!("SCRAM-SHA-256${ITERATIONS}:{salt}${stored}:{server}")
 }
 
-/// Cache of salted passwords by salt and iterations. Each costs about 0.9 ms of CPU time with 4096 iterations, and all
+/// Cache of salted passwords by salt and iterations. One takes about 0.9 ms of CPU time with 4096 iterations, and all
 /// connections to one server need the same one.
 #[derive(Default)]
 pub(super) struct SaltedPasswordCache(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
@@ -136,7 +137,8 @@ impl SaltedPasswordCache {
         if let Some(known) = lock().iter().find(|it| it.0 == salt && it.1 == iterations) {
             return known.2;
         }
-        // Computed without the lock: several threads may compute it once each, but none waits for another.
+        // The hash is computed without the lock. Several threads may compute the same one, but no thread waits for
+        // another.
         let hash = salt_password(password, salt, iterations);
         let mut known = lock();
         if known.len() == SaltedPasswordCache::CAPACITY {
@@ -147,7 +149,7 @@ impl SaltedPasswordCache {
     }
 }
 
-/// A clone starts empty, because its login may get another password.
+/// Creates an empty cache for the clone, because the cloned login may get another password.
 impl Clone for SaltedPasswordCache {
     fn clone(&self) -> SaltedPasswordCache {
         SaltedPasswordCache::default()
@@ -160,7 +162,7 @@ impl std::fmt::Debug for SaltedPasswordCache {
     }
 }
 
-/// `Hi` of RFC 5802: PBKDF2 with one block.
+/// Function `Hi` of RFC 5802: PBKDF2 with one block.
 fn salt_password(password: &str, salt: &[u8], iterations: u32) -> Hash {
     // PostgreSQL uses the password unchanged if SASLprep fails.
     let password = stringprep::saslprep(password).unwrap_or(Cow::Borrowed(password));
@@ -191,7 +193,7 @@ mod tests {
         b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
     const LAST: &[u8] = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
-    /// Exchange of RFC 7677, section 3, whose nonce we could not generate.
+    /// Example exchange of RFC 7677, section 3, with the nonce of that example.
     fn rfc_7677_exchange() -> ScramExchange {
         ScramExchange {
             binding: GsChannelBinding::Unsupported,

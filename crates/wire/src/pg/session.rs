@@ -16,30 +16,30 @@ pub(super) struct Session {
     pub login: Arc<Login>,
     scanner: Scanner,
     stage: SessionStage,
-    /// Present during authentication.
+    /// State of the authentication; `None` after it has ended.
     authenticator: Option<Box<Authenticator>>,
     /// True if the server rejected the StartupMessage with an error that other encryption might avoid.
     pub retry_without_encryption: bool,
     pub backend: Option<(i32, i32)>,
-    /// Process id and key of the session to cancel; the connection does nothing else.
+    /// Process id and key of the session to cancel. If set, the connection only sends a cancel request.
     cancel_target: Option<(i32, i32)>,
     parameters: Vec<(Box<str>, Box<str>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionStage {
-    /// Server has not accepted the login yet.
+    /// State before the server has accepted the login.
     Authenticating,
-    /// Server accepted the login and prepares the session.
+    /// State after the server has accepted the login, while it prepares the session.
     Accepted,
     Open,
 }
 
-/// Result of a prefix of the input.
+/// Result of processing the beginning of the input.
 pub(super) enum Step {
     More,
     Ready(Reply),
-    /// Event, see `Session::event`.
+    /// An event is complete; `Session::event` returns it.
     Event {
         tag: u8,
         body: MessageBody,
@@ -61,12 +61,12 @@ impl Session {
         }
     }
 
-    /// Session that cancels the statement of the session with this process id and key.
+    /// Creates a session that cancels the current statement of another session, given its process id and key.
     pub fn for_cancel(login: Arc<Login>, backend: (i32, i32)) -> Session {
         Session { cancel_target: Some(backend), authenticator: None, ..Session::new(login, [0; 18]) }
     }
 
-    /// StartupMessage or CancelRequest.
+    /// First message of the connection: StartupMessage or CancelRequest.
     pub fn startup(&self) -> Vec<u8> {
         if let Some((pid, key)) = self.cancel_target {
             return cancel_request(pid, key).to_vec();
@@ -82,13 +82,13 @@ impl Session {
         out
     }
 
-    /// Registers the whole messages that are about to be sent.
+    /// Counts the statements in messages that are about to be sent. `messages` are complete.
     #[inline]
     pub fn request(&mut self, messages: &[u8]) {
         self.scanner.request(messages);
     }
 
-    /// Most recent expected reply after the input is used up; see `Scanner::last_reply`.
+    /// Most recent expected reply, once the input is consumed; see `Scanner::last_reply`.
     #[inline]
     pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
         self.scanner.last_reply()
@@ -153,7 +153,7 @@ impl Session {
         self.parameters.iter().find(|it| &*it.0 == name).map(|it| &*it.1)
     }
 
-    /// Bytes on the heap, without those shared through `Login`.
+    /// Size of the session on the heap, in bytes, without the data of `Login`.
     pub fn memory(&self) -> usize {
         let parameters = &self.parameters;
         let texts: usize = parameters.iter().map(|it| it.0.len() + it.1.len()).sum();
@@ -161,7 +161,7 @@ impl Session {
         self.scanner.memory() + proof + parameters.capacity() * size_of::<(Box<str>, Box<str>)>() + texts
     }
 
-    /// Handles a message. `None` if it needs no further step.
+    /// Handles a message. Returns `None` if the message needs no further step.
     fn handle_message(
         &mut self,
         tag: u8,
@@ -237,7 +237,8 @@ impl Session {
     }
 }
 
-/// Server is starting, stopping or a standby without connections: other encryption does not help.
+/// SQLSTATE of a server that is starting, stopping, or a standby without connections. Another encryption would not
+/// help.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
-/// Servers report about fifteen parameters.
+/// Maximum number of stored parameters. Servers report about fifteen.
 const PARAMETERS_MAX: usize = 100;

@@ -30,7 +30,7 @@ pub enum AuthRequest {
 #[derive(Debug)]
 pub struct Server {
     asks: AuthRequest,
-    /// Answer to SSLRequest; `tls_config` is the configuration if it is `S`.
+    /// Answer to SSLRequest: `S` with a TLS configuration, `N` without one.
     tls_answer: &'static [u8],
     tls_config: Option<Arc<rustls::ServerConfig>>,
     tls: Option<ServerConnection>,
@@ -38,7 +38,7 @@ pub struct Server {
     binding: Vec<u8>,
     inbox: Vec<u8>,
     started: bool,
-    /// SCRAM messages so far.
+    /// Messages of the SCRAM exchange that were sent so far.
     scram_messages: Vec<String>,
     /// Parameters of the StartupMessage.
     pub parameters: BTreeMap<String, String>,
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// Server that presents `certificate`, which belongs to the key in `certs/server.key`.
+    /// Creates a server that presents `certificate`, whose key is `certs/server.key`.
     pub fn with_tls(
         asks: AuthRequest,
         certificate: &[u8],
@@ -107,7 +107,7 @@ impl Server {
         out
     }
 
-    /// Answers to the inbox: inside TLS, and before it.
+    /// Processes the received bytes. Returns the answers to send inside TLS, and those to send before it.
     fn answer(&mut self) -> (Vec<u8>, Vec<u8>) {
         let mut out = Vec::new();
         loop {
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// Server's side of RFC 5802.
+    /// Returns the server's next message of a SCRAM exchange (RFC 5802).
     fn scram(&mut self, password: &str, body: &[u8]) -> Vec<u8> {
         const SALT: &[u8] = b"some salt";
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -1,6 +1,6 @@
 //! Table of the settings that libpq knows.
 
-/// Setting of libpq.
+/// Connection setting of libpq.
 #[derive(Debug)]
 pub(super) struct Keyword {
     pub name: &'static str,
@@ -109,17 +109,17 @@ pub(super) static ALL: &[Keyword] = &[
     applied("load_balance_hosts", "PGLOADBALANCEHOSTS"),
 ];
 
-/// Setting with this name.
+/// Setting with this name; `None` if libpq has no such setting.
 pub(super) fn find(name: &str) -> Option<&'static Keyword> {
     ALL.iter().find(|it| it.name == name)
 }
 
-/// Known name that the user probably meant by `name`: it differs in at most two letters.
+/// Name of a setting that differs from `name` in at most two letters, which the user probably meant.
 pub(super) fn similar(name: &str) -> Option<&'static str> {
     ALL.iter().map(|it| (distance(name, it.name), it.name)).filter(|it| it.0 <= 2).min().map(|it| it.1)
 }
 
-/// Levenshtein distance in bytes.
+/// Levenshtein distance of two texts, in bytes.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().take(64).enumerate() {

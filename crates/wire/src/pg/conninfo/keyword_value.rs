@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
         let name = rest.split(|it| it == '=' || is_space(it)).next().unwrap_or_default();
         let value = rest[name.len()..].trim_start_matches(is_space).strip_prefix('=');
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
-            // Probably the rest of a password with a blank in it.
+            // The text is probably the rest of a password that contains a blank.
             let found = "what follows the password is no connection option";
             diagnostics.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
             return;
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
     }
 }
 
-/// Value at the start of `text`, and the text after it; `None` if its quote is not closed.
+/// Splits a value from the start of `text`. Returns the value and the rest; `None` if its quote is not closed.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let quoted = text.strip_prefix('\'');
     let mut value = String::new();
@@ -61,7 +61,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// True for the characters of C's `isspace`.
+/// True for a character that is white space according to C's `isspace`.
 fn is_space(char: char) -> bool {
     matches!(char, ' ' | '\t'..='\r')
 }

@@ -4,7 +4,7 @@
 
 use super::super::Secret;
 
-/// Password of the first matching line.
+/// Returns the password of the first matching line. `fields` are host, port, database and user.
 pub(super) fn find_password(text: &str, fields: [&str; 4]) -> Option<Secret> {
     let lines = text.split('\n').filter(|it| !it.starts_with('#'));
     lines.map(|it| it.trim_end_matches('\r')).find_map(|line| {
@@ -22,7 +22,7 @@ pub(super) fn find_password(text: &str, fields: [&str; 4]) -> Option<Secret> {
     })
 }
 
-/// Text up to an unescaped colon, and the text after it.
+/// Splits a line at the first unescaped colon. Returns the text before it and the text after it.
 fn split_field(text: &str) -> (String, Option<&str>) {
     let mut value = String::new();
     let mut letters = text.chars();

@@ -4,7 +4,7 @@ use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, keyword};
 use std::path::{Path, PathBuf};
 
-/// Adds the settings of the requested service that are not set yet.
+/// Adds the settings of the requested service, except those that have a value already.
 pub(super) fn apply_service(
     values: &mut Values,
     environment: Environment<'_>,
@@ -45,7 +45,7 @@ pub(super) fn apply_service(
     diagnostics.push(values.diagnostic("service", found, &instead));
 }
 
-/// Adds the settings of one section; true if the section exists.
+/// Adds the settings of one section of a service file. Returns true if the section exists.
 fn apply_section(
     text: &str,
     service: &str,

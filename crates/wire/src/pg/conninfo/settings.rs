@@ -1,4 +1,4 @@
-//! Settings of a connection, checked and with defaults.
+//! Checked connection settings with defaults.
 
 use super::super::{AuthMethods, ChannelBinding, Login, Secret, SslMode, Transport};
 use super::values::Values;
@@ -36,7 +36,7 @@ pub struct Settings {
 pub struct HostSpec {
     /// Host name, address, directory of Unix sockets, or `@` and an abstract socket.
     pub host: String,
-    /// Address from `hostaddr`, which makes a lookup of the host name unnecessary.
+    /// Address from `hostaddr`. With it, the host name is not looked up.
     pub address: Option<IpAddr>,
     pub port: u16,
     pub password: Option<Secret>,
@@ -46,9 +46,9 @@ pub struct HostSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpSettings {
     pub keepalives: bool,
-    /// Seconds.
+    /// Idle time before the first keepalive probe, in seconds.
     pub keepalives_idle: Option<u32>,
-    /// Seconds.
+    /// Interval between keepalive probes, in seconds.
     pub keepalives_interval: Option<u32>,
     pub keepalives_count: Option<u32>,
     pub user_timeout_ms: Option<u32>,
@@ -70,7 +70,7 @@ const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const PORT: u16 = 5432;
 
 impl HostSpec {
-    /// Transport to the host.
+    /// Transport to this host: Unix socket or TCP.
     pub fn transport(&self) -> Transport {
         if self.address.is_none() && self.host.starts_with(['/', '@']) {
             Transport::Unix
@@ -79,7 +79,7 @@ impl HostSpec {
         }
     }
 
-    /// Path of the Unix socket; an abstract one still begins with `@`.
+    /// Path of the host's Unix socket; `None` for TCP. The path of an abstract socket begins with `@`.
     pub fn socket(&self) -> Option<PathBuf> {
         let name = format!("{}/.s.PGSQL.{}", self.host, self.port);
         (self.transport() == Transport::Unix).then(|| name.into())
@@ -87,7 +87,7 @@ impl HostSpec {
 }
 
 impl Settings {
-    /// Login for all connections to `host`.
+    /// Login for all connections to this host.
     pub fn login(&self, host: &HostSpec) -> Login {
         let mut login = Login::new(&self.user, &self.database);
         login.password.clone_from(&host.password);
@@ -103,7 +103,7 @@ impl Settings {
         login
     }
 
-    /// Settings; `None` if the diagnostics leave no way to continue.
+    /// Creates the settings from their values. Returns `None` if the diagnostics leave no usable setting.
     pub(super) fn new(
         values: &Values,
         environment: Environment<'_>,
@@ -228,7 +228,7 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
     Some(hosts)
 }
 
-/// Assigns each host its password: the given one, or that of the password file.
+/// Assigns each host its password, which is the given one or that of the password file.
 fn assign_passwords(
     hosts: &mut [HostSpec],
     values: &Values,
@@ -281,7 +281,8 @@ fn tcp_settings(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TcpSettin
     }
 }
 
-/// Methods that `require_auth` allows. A list with `!` before each method excludes methods.
+/// Parses `require_auth`, the list of allowed authentication methods. A `!` before each method excludes the listed
+/// methods.
 fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMethods {
     let Some(text) = values.get("require_auth") else { return AuthMethods::default() };
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -318,9 +319,9 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
     AuthMethods { none: !named.none, clear_text: false, md5: !named.md5, scram: !named.scram }
 }
 
-/// TLS configuration from the files in the settings, or those in the user's home directory.
+/// Creates the TLS configuration from the files in the settings, or else from those in the user's home directory.
 ///
-/// Stricter than libpq in one respect: a named file must exist, so that a typo does not disable the check.
+/// Unlike in libpq, a file that a setting names must exist. Otherwise a typo would disable the check.
 fn tls_config(
     mode: SslMode,
     values: &Values,
@@ -354,7 +355,7 @@ fn tls_config(
     let (mut certificate, mut key) = (None, None);
     if shown {
         certificate = file("sslcert", ".postgresql/postgresql.crt", ConfigFile::Certificate);
-        // A key without a certificate is useless, but the default key is not an error.
+        // A key without a certificate is useless, but the default key file is not an error.
         key =
             certificate.as_ref().and_then(|_| file("sslkey", ".postgresql/postgresql.key", ConfigFile::Key));
     }

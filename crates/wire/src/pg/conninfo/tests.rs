@@ -18,7 +18,7 @@ fn resolve_with(
     resolve(dsn, flags, environment)
 }
 
-/// Values in the format of libpq's own test program.
+/// Settings of a connection string in the format of libpq's own test program, or the error.
 fn parsed(dsn: &str) -> Result<String, String> {
     let (mut values, mut diagnostics) = (Values::default(), Vec::new());
     connection_string(dsn, &mut values, &mut diagnostics);
@@ -112,7 +112,7 @@ fn accepts_uris_that_libpq_accepts() {
         "postgres://%2Fvar%2Flib%2Fpostgresql/dbname",
         "dbname='dbname' host='/var/lib/postgresql' (local)",
     );
-    // Not in libpq's list.
+    // This case is not in libpq's list.
     check("postgres://a,[::1]:1,b:2,:3/db", "dbname='db' host='a,::1,b,' port=',1,2,3' (inet)");
     check("postgres://u:p%40%3A%2f%25@h", "user='u' password='p@:/%' host='h' (inet)");
     check("postgres://u:p?w:x@h", "user='u' password='p?w:x' host='h' (inet)");
@@ -177,7 +177,7 @@ fn rejects_uris_that_libpq_rejects() {
             ),
         );
     }
-    // Not in libpq's list.
+    // These cases are not in libpq's list.
     check(
         "postgres://h?%ff=1",
         "connection string, character 14: percent-encoded bytes that are not UTF-8; write them in UTF-8",

@@ -8,12 +8,12 @@ use super::values::Values;
 use super::{Diagnostic, keyword, location};
 use crate::percent::percent_decode;
 
-/// Text after the scheme of a PostgreSQL URI; `None` for other texts.
+/// Removes the scheme of a PostgreSQL URI; `None` for other texts.
 pub(super) fn strip_scheme(text: &str) -> Option<&str> {
     text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
 }
 
-/// Parses `rest`, the part of `uri` that `strip_scheme` returned.
+/// Parses the URI. `rest` is its part after the scheme.
 pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
     let mut reader = UriParser { uri, values, diagnostics };
     if let Err(diagnostic) = reader.parse(rest) {
@@ -87,7 +87,7 @@ impl<'a> UriParser<'a> {
         }
     }
 
-    /// Hosts and ports with their commas, and the text after them.
+    /// Splits off the hosts and ports. Returns both as comma-separated lists, and the text after them.
     fn hosts(&self, text: &'a str) -> Result<(String, String, &'a str), Diagnostic> {
         let (mut hosts, mut ports, mut rest) = (String::new(), String::new(), text);
         loop {
@@ -148,7 +148,7 @@ impl<'a> UriParser<'a> {
         let name = self.decode(name, name, false)?;
         let secret = keyword::find(&name).is_some_and(|it| it.secret);
         let value = self.decode(value, value, secret)?;
-        // For URIs written for JDBC.
+        // URIs written for JDBC contain `ssl=true` instead of `sslmode=require`.
         let (name, value) = match (name.as_str(), value.as_str()) {
             ("ssl", "true") => ("sslmode".to_owned(), "require".to_owned()),
             _ => (name, value),
@@ -157,7 +157,7 @@ impl<'a> UriParser<'a> {
         Ok(())
     }
 
-    /// Sets `name` to the decoded `text`, located at `near`.
+    /// Sets `name` to the decoded `text`. `near` is the part of the URI that diagnostics point to.
     fn set_decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
         match self.decode(text, near, name == "password") {
             Ok(text) => self.values.set(name, text, &self.location(near), self.diagnostics),
@@ -165,7 +165,7 @@ impl<'a> UriParser<'a> {
         }
     }
 
-    /// Replaces `%XX` in `text`.
+    /// Decodes each `%XX` in `text`. `near` is the part of the URI that diagnostics point to.
     fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Diagnostic> {
         let Some(bytes) = percent_decode(text) else {
             let shown = if secret { String::new() } else { format!(": {text:?}") };
@@ -191,7 +191,7 @@ impl<'a> UriParser<'a> {
         Diagnostic::new(self.location(near), found, instead)
     }
 
-    /// Location of `near`, which is a part of the URI.
+    /// Location of a diagnostic: the position of `near`, a part of the URI, within the URI.
     fn location(&self, near: &'a str) -> String {
         location(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
     }

@@ -4,7 +4,7 @@ use super::Diagnostic;
 use super::keyword::{self, Effect, Keyword};
 use std::collections::BTreeMap;
 
-/// Settings that were given so far, by name.
+/// Values of the settings, by the settings' names.
 #[derive(Default)]
 pub(super) struct Values(BTreeMap<&'static str, Value>);
 
@@ -33,14 +33,14 @@ impl Values {
         self.0.insert(keyword.name, Value { text, location: place.to_owned() });
     }
 
-    /// Sets a value unless the setting has one.
+    /// Sets a value unless the setting already has one.
     pub fn set_default(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
         if !self.0.contains_key(name) {
             self.set(name, text, place, diagnostics);
         }
     }
 
-    /// Adds values from environment variables, and reports those that cannot be obeyed.
+    /// Adds values from environment variables. Reports variables that are set but not supported.
     pub fn apply_environment(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
@@ -83,7 +83,7 @@ impl Values {
         Diagnostic::new(place, found, instead)
     }
 
-    /// Value of `name` that must be one of these keywords.
+    /// Returns the value of `name`, which must be one of these keywords.
     pub fn keyword<T: Copy>(
         &self,
         name: &'static str,
@@ -113,7 +113,7 @@ impl Values {
 }
 
 fn unknown_keyword(name: &str, place: &str) -> Diagnostic {
-    // The text before a `=` may be anything, even a password.
+    // The text before a `=` may be any text, even a password.
     let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
     let found =
         if shown { format!("invalid connection option \"{name}\"") } else { "no connection option".into() };
