@@ -48,7 +48,7 @@ fn sends_cookies_that_were_set() {
 #[test]
 fn matches_cookie_paths() {
     let check = |header, target, expected| check_of(PLAIN, &[header], target, expected);
-    // Without a path, the directory of the request applies.
+    // Without a Path attribute, a cookie applies to the directory of the request's path.
     check("id=1", "/a", "id=1");
     check("id=1", "/a/", "id=1");
     check("id=1", "/a?x", "id=1");
@@ -83,7 +83,7 @@ fn matches_cookie_domains() {
 
 #[test]
 fn honours_cookie_lifetimes() {
-    // Set at the start; sent one, ten and a hundred seconds later.
+    // Each cookie is set at the start. Requests are sent one, ten and a hundred seconds later.
     let check = |attributes: &str, expected: [bool; 3]| {
         let mut jar = CookieJar::default();
         set(&mut jar, PLAIN, "/", 0, &format!("id=1{attributes}"));
@@ -100,7 +100,7 @@ fn honours_cookie_lifetimes() {
     for none in ["", "x", "5x", "+5", "-"] {
         check(&format!("; Max-Age={none}"), always);
     }
-    // Relative to the response's own date, in every date format.
+    // Expires is relative to the Date of the response, in every date format.
     check("; Expires=Wed, 21 Oct 2015 07:28:05 GMT", briefly);
     check("; Expires=Wednesday, 21-Oct-15 07:28:05 GMT", briefly);
     check("; Expires=Wed Oct 21 07:28:05 2015", briefly);
@@ -121,7 +121,7 @@ fn honours_cookie_lifetimes() {
         check(&format!("; Expires={none}"), always);
     }
     check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", briefly);
-    // A response without a date: only Expires values that mean removal count.
+    // In a response without a Date, only Expires values that remove the cookie count.
     let mut jar = CookieJar::default();
     let setting = SetCookieContext { origin: PLAIN, target: b"/", date: None, now: 0 };
     jar.store(b"a=1; Expires=Wed, 21 Oct 2015 07:28:05 GMT", &setting);
@@ -153,7 +153,7 @@ fn jar_size_is_bounded() {
     }
     assert_eq!(jar.len(), CookieJar::MAX_COOKIES);
     assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first cookies stay");
-    // Expired cookies make room.
+    // Removing expired cookies makes room for new ones.
     set(&mut jar, PLAIN, "/", 11 * SECOND, "new=1");
     assert_eq!((sent(&jar, "/", 12 * SECOND).as_str(), jar.len()), ("new=1", 1));
     let mut jar = CookieJar::default();

@@ -61,14 +61,14 @@ fn reads_responses() {
     check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: te, Close\r\n\r\nno", r#"200 "no" close"#);
     check("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nno", r#"200 "no" close"#);
     check("HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nno", r#"200 "no" keep"#);
-    // Lengths that agree, and contradictory ones.
+    // Several equal lengths are accepted; contradictory lengths are an error.
     check("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nno", r#"200 "no" keep"#);
     check("HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nno", "ContentLength");
     check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nno", "ContentLength");
     check("HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nno", "ContentLength");
     check("HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\nno", "ContentLength");
     check("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\nno", "ContentLength");
-    // Responses without a body, whatever their headers.
+    // These responses have no body, whatever their headers.
     check("HTTP/1.1 204 No Content\r\n\r\n", r#"204 "" keep"#);
     check("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", r#"304 "" keep"#);
     check("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n", r#"204 "" keep"#);
@@ -77,17 +77,17 @@ fn reads_responses() {
         r#"200 "a" keep"#,
     );
     check("HTTP/1.1 101 Switching Protocols\r\n\r\n", r#"101 "" close"#);
-    // Bodies that end with the connection.
+    // These bodies end when the connection ends.
     check("HTTP/1.1 200 OK\r\n\r\n", r#"200 "" close"#);
     check("HTTP/1.1 200 OK\r\n\r\nall there is", r#"200 "all there is" close"#);
     check("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nzzz", r#"200 "zzz" close"#);
     check("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", r#"200 "0\r\n\r\n" close"#);
-    // Truncated responses.
+    // These responses are truncated.
     check("", "cut");
     check("HTTP/1.1 200 OK\r\nContent-Le", "cut");
     check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "cut");
     check("HTTP/1.1 100 Continue\r\n\r\n", "cut");
-    // Bytes that are not a response.
+    // These bytes are not a response.
     check("SSH-2.0-OpenSSH\r\n\r\n", "Head");
     check("\r\nHTTP/1.1 200 OK\r\n\r\n", "Head");
     check("HTTP/2.0 200 OK\r\n\r\n", "Head");
