@@ -77,6 +77,12 @@ pub fn answer(account: &RunResult, lang: &Lang) -> Line {
     answer::answer(&PageContext::new(account, lang))
 }
 
+/// Builds the short answer of a run: the sentence of its first screen, or the whole answer if nothing was measured.
+pub fn headline(account: &RunResult, lang: &Lang) -> Line {
+    let case = PageContext::new(account, lang);
+    overview::overview(&case).map_or_else(|| answer::answer(&case), |overview| overview.summary)
+}
+
 /// Builds durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))

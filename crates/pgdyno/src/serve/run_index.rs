@@ -202,7 +202,7 @@ impl RunIndex {
             return None;
         }
         let lines: Vec<Line> = match crate::run_result::from_file(&entry.path) {
-            Ok(account) => lang::all().iter().map(|it| report::page::answer(&account, it)).collect(),
+            Ok(account) => lang::all().iter().map(|it| report::page::headline(&account, it)).collect(),
             Err(error) => lang::all()
                 .iter()
                 .map(|it| Line { text: it.unreadable(&error.message), tone: Tone::Bad })
