@@ -101,7 +101,8 @@ pub const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
 pub const CGROUP_PERIODS: &str = "cgroup_periods";
 pub const CGROUP_THROTTLED: &str = "cgroup_throttled";
 pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
-pub const PROCESS_MEMORY: &str = "process_memory";
+/// Resident memory of a node's processes, without shared memory and mapped files.
+pub const PROCESS_PRIVATE_MEMORY: &str = "process_private_memory";
 pub const PROCESS_FILES: &str = "process_files";
 pub const PROCESS_READ_BYTES: &str = "process_read_bytes";
 pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";

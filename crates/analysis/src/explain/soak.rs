@@ -13,9 +13,10 @@ use crate::stats::quantile::median;
 use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
 use model::{HistogramSum, Nanos, Sample, Second, series};
 
-/// Resident memory of a node's processes, without the page cache.
-const PROCESS_MEMORY: &str = series::PROCESS_MEMORY;
-/// Memory including the page cache; used only if the process memory is unknown.
+/// Private memory of a node's processes. Shared memory does not leak, and would count once for each process that has
+/// touched it.
+const PROCESS_MEMORY: &str = series::PROCESS_PRIVATE_MEMORY;
+/// Memory including the page cache; used only if the private memory is unknown.
 const GROUP_MEMORY: &str = series::CGROUP_MEMORY;
 const DEAD_ROWS: &str = series::PG_DEAD_ROWS;
 /// Size of the database under load, in bytes.

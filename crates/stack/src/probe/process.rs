@@ -13,8 +13,8 @@ pub(super) static PROCESS: Probe = Probe {
     target: ProbeTarget::Process,
     period: SECOND,
     series: &OF_PROCESS,
-    request: |_| Some(ProbeRequest::Files(&["stat"])),
-    read: |answer, out| read_process(answer.text(0)?, out),
+    request: |_| Some(ProbeRequest::Files(&["stat", "statm"])),
+    read: |answer, out| read_process(answer.text(0)?, answer.text(1)?, out),
 };
 
 pub(super) static FILES: Probe = Probe {
@@ -46,7 +46,7 @@ pub(super) static GROUP: Probe = Probe {
     read: |answer, out| read_group(answer, out),
 };
 
-static OF_PROCESS: [Series; 4] = [
+static OF_PROCESS: [Series; 5] = [
     counter("process_cpu_user", Unit::Seconds, "CPU time in user mode; /proc/PID/stat, proc_pid_stat(5)"),
     counter("process_cpu_system", Unit::Seconds, "CPU time in kernel mode; /proc/PID/stat"),
     gauge("process_threads", Unit::Count, "Threads of all processes; /proc/PID/stat"),
@@ -54,6 +54,11 @@ static OF_PROCESS: [Series; 4] = [
         "process_memory",
         Unit::Bytes,
         "Resident memory; memory shared by processes counts once per process; /proc/PID/stat",
+    ),
+    gauge(
+        "process_private_memory",
+        Unit::Bytes,
+        "Resident memory without shared memory and mapped files; /proc/PID/statm, proc_pid_statm(5)",
     ),
 ];
 
@@ -125,7 +130,7 @@ static OF_GROUP: [Series; 12] = [
     ),
 ];
 
-fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn read_process(stat: &str, statm: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     // The name is in brackets and may contain any character: the fields after the last bracket start with field 3.
     let fields: Vec<&str> =
         stat.rsplit_once(')').map(|it| it.1.split_whitespace().collect()).unwrap_or_default();
@@ -133,7 +138,12 @@ fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let ticks = |own, waited_for| Some((field(own)? + field(waited_for)?) / 100.0);
     let page = rustix::param::page_size() as f64;
     let user = ticks(14, 16).ok_or(ReadError { line: 1, expected: "processor time" })?;
-    let values = [Some(user), ticks(15, 17), field(20), field(24).map(|it| it * page)];
+    let mut sizes = statm.split_whitespace().skip(1).map(parse_finite);
+    let private = match (sizes.next().flatten(), sizes.next().flatten()) {
+        (Some(resident), Some(shared)) => Some((resident - shared).max(0.0) * page),
+        _ => None,
+    };
+    let values = [Some(user), ticks(15, 17), field(20), field(24).map(|it| it * page), private];
     push(&OF_PROCESS, values, out);
     Ok(())
 }

@@ -134,6 +134,7 @@ fn sampler_resumes_after_restart_and_follows_log() {
     let sampler = Sampler::start(vec![point], now.clone(), out);
     sample(&observations, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
     sample(&observations, "process_memory", "", |it| it > 1e6);
+    sample(&observations, "process_private_memory", "", |it| it > 1e5);
     sample(&observations, "process_files", "", |it| it > 10.0);
     sample(&observations, "pg_database_size", "postgres", |it| it > 1e6);
 
