@@ -272,6 +272,34 @@ impl Sql {
         }
         (text, slots)
     }
+
+    /// Byte offset in `text` of a character of the text that [`Sql::parameterize`] returns. `position` counts
+    /// characters from 1, as the errors of PostgreSQL do; a position past the end is the end.
+    pub fn offset_of(&self, position: usize, names: &VariableNames) -> usize {
+        let (mut left, mut offset, mut variables) = (position.saturating_sub(1), 0, 0);
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(piece) => {
+                    let text = readable(piece);
+                    if let Some((at, _)) = text.char_indices().nth(left) {
+                        return offset + at.min(piece.len());
+                    }
+                    left -= text.chars().count();
+                    offset += piece.len();
+                }
+                Piece::Var { slot } => {
+                    variables += 1;
+                    let width = format!("${variables}").len();
+                    if left < width {
+                        return offset;
+                    }
+                    left -= width;
+                    offset += 1 + names[usize::from(*slot)].len();
+                }
+            }
+        }
+        offset
+    }
 }
 
 impl SleepDuration {
@@ -283,5 +311,31 @@ impl SleepDuration {
                 Ok(variables.leading_integer(slot)?.saturating_mul(unit))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_positions_to_the_source_text() {
+        let check = |script: &str, position: usize, expected: &str| {
+            let source = ScriptSource::new("a", script);
+            let program =
+                parse(&[source], Mode::Extended, false, &["a", "long"]).expect("the script is valid");
+            let CommandKind::Sql(sql) = &program.scripts[0].commands[0].kind else { panic!("{script}") };
+            let offset = sql.offset_of(position, &program.names);
+            assert_eq!(readable(&sql.text[offset..]), expected, "{script} at {position}");
+        };
+        check("SELECT x", 8, "x");
+        check("SELECT x", 99, "");
+        check("SELECT 'это', x", 15, "x");
+        // The server sees SELECT $1, x, $2, y.
+        let script = "SELECT :long, x, :a, y";
+        check(script, 8, ":long, x, :a, y");
+        check(script, 9, ":long, x, :a, y");
+        check(script, 12, "x, :a, y");
+        check(script, 19, "y");
     }
 }

@@ -8,6 +8,7 @@ pub mod known_nodes;
 pub mod observer;
 mod outcome;
 pub mod plans;
+pub mod preflight;
 pub mod request;
 mod screen;
 pub mod search_runner;
@@ -43,6 +44,7 @@ use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
 use report::lang::Lang;
 use report::say;
+use preflight::Preflight;
 use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
@@ -140,12 +142,24 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         address_changes: Vec::new(),
         changed_node: None,
         unavailable: BTreeMap::new(),
+        preflight: Preflight::default(),
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed, writer, interrupted, display: show, changed_node, .. } = bench;
+    let Runner { test_bed, writer, interrupted, display: show, changed_node, preflight, position, .. } = bench;
     drop(test_bed);
+    if !preflight.errors.is_empty() && position == 0 && args.resume.is_none() {
+        // A run without a trial has nothing to show.
+        drop(show);
+        let outcome = RunOutcome { status: RunStatus::Failed, reason: None, ended_ms: now_ms() };
+        // A file that cannot be removed is harmless.
+        let _ = writer.finish(outcome).map(std::fs::remove_file);
+        preflight.print("pgdyno run", lang);
+        return Ok(ExitStatus::Incomplete);
+    }
     let store_error = writer.error().map(store_error_text);
+    let rejected = (!preflight.errors.is_empty()).then(|| say!(lang, "preflight-stopped"));
+    let changed_node = changed_node.or(rejected);
     let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
     let status = match (&store_error, ended_early) {
         (Some(_), _) => RunStatus::Failed,
@@ -171,6 +185,10 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     if let Some(live) = live {
         live.finish();
     }
+    if !preflight.errors.is_empty() {
+        preflight.print("pgdyno run", lang);
+        return Ok(ExitStatus::Incomplete);
+    }
     Ok(outcome::exit_status(report.result(), args.strict))
 }
 
@@ -192,6 +210,8 @@ struct Runner {
     changed_node: Option<String>,
     /// Reason why a cell's component is unavailable, by cell.
     unavailable: BTreeMap<usize, String>,
+    /// Check of the operations. An error ends the run.
+    preflight: Preflight,
     /// Feed coverage that is already known.
     known_coverage: Vec<(FeedKey, Vec<FeedCoverage>)>,
 }
@@ -237,11 +257,13 @@ impl Runner {
         }
     }
 
-    /// True if the user interrupted the run, the store reported a write error, or a node has changed.
+    /// True if the user interrupted the run, the store reported a write error, a node has changed, or the server rejects
+    /// a statement.
     fn is_over(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
             || self.writer.error().is_some()
             || self.changed_node.is_some()
+            || !self.preflight.errors.is_empty()
     }
 
     /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
@@ -272,6 +294,16 @@ impl Runner {
                 endpoint.end_trial(ended.status.name());
             }
             self.changed_node = ended.reason;
+            return None;
+        }
+        let ready = ready.and_then(|()| self.check_operations(experiment, setup));
+        if !self.preflight.errors.is_empty() {
+            // Nothing is stored of this trial, so that the run can be resumed with the corrected schema.
+            self.position = position;
+            self.display.cancel_trial();
+            if let Some(endpoint) = &self.endpoint {
+                endpoint.end_trial(RunStatus::Failed.name());
+            }
             return None;
         }
         if let Err(SetupError::Unavailable(reason)) = &ready {
@@ -319,6 +351,12 @@ impl Runner {
         step_result
     }
 
+    /// Checks operations that were not checked yet; the errors are in `preflight`.
+    fn check_operations(&mut self, experiment: &Experiment, setup: &Setup) -> Result<(), SetupError> {
+        let checked = self.preflight.check(&experiment.cells, setup, &mut self.test_bed);
+        checked.map_err(|it| SetupError::Failed(it.message))
+    }
+
     /// Coverage of the feeds' data. It is computed and stored once for each combination of feeds and data.
     fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
         if setup.feeds.is_empty() {
@@ -342,8 +380,7 @@ impl Runner {
         id: TrialId,
         step: Option<&SearchStep>,
     ) -> (EndedTrial, TrialEnd, Option<StepResult>) {
-        let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content));
-        let spec = trial::TrialSpec { setup, seed, rows, keep_seconds: step.is_some(), lang: self.lang };
+        let spec = trial::TrialSpec { setup, seed, keep_seconds: step.is_some(), lang: self.lang };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
         let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);

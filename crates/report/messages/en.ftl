@@ -877,6 +877,20 @@ run-other-owner = another user owns it
 run-other-mode = its permissions are { $mode } instead of 0600
 
 
+### Check of the operations before the first trial: preflight-
+
+# As psql labels a line of a statement. Followed by a space and the line.
+preflight-line = LINE { $line }:
+preflight-similar-name = did you mean { $name }?
+preflight-no-tables = the database has no tables; add a section dataset, or attach a database that has them
+preflight-correct = correct the statement; to measure it as it is, give its operation  preflight: false
+preflight-errors = { $count ->
+    [one] { $count } statement is
+   *[other] { $count } statements are
+ } wrong; no trial was started
+preflight-stopped = the server rejects statements of the next trial
+
+
 ### Commands serve and run --live, and metrics for Prometheus: site-
 
 site-running = { $url } shows the runs in { $directory }; Ctrl-C stops the server

@@ -947,6 +947,20 @@ run-other-owner = он принадлежит другому пользоват�
 run-other-mode = его права доступа { $mode }, а не 0600
 
 
+### Проверка операций перед первым испытанием: preflight-
+
+# Так psql подписывает строку команды. Дальше следуют пробел и строка.
+preflight-line = СТРОКА { $line }:
+preflight-similar-name = возможно, имелось в виду { $name }
+preflight-no-tables = в базе данных нет таблиц; добавьте раздел dataset или подключите базу с этими таблицами
+preflight-correct = исправьте команду; чтобы измерить её как есть, задайте операции  preflight: false
+preflight-errors = { $count ->
+    [one] ошибка в { $count } команде
+   *[other] ошибки в { $count } командах
+ }; испытания не начаты
+preflight-stopped = сервер отвергает команды следующего испытания
+
+
 ### Команды serve и run --live, метрики для Prometheus: site-
 
 site-running = { $url } показывает прогоны из { $directory }; Ctrl-C останавливает сервер

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stream::Stream;
 use wire::TemplateBuilder;
-use wire::pg::compile::{SqlPiece, simple};
+use wire::pg::compile::{SqlPiece, parse, simple, sync};
 use wire::pg::{Channel, Encryption, Event, Login, Transport, copy_data, copy_done, copy_fail};
 use wire::tls::TlsInfo;
 
@@ -152,6 +152,16 @@ impl Connection {
         Ok(answer)
     }
 
+    /// Prepares one statement as the unnamed one, without executing it. The server checks its syntax, names and types,
+    /// and derives the types of its parameters `$1 …`.
+    pub fn prepare(&mut self, sql: &[u8]) -> Result<(), Error> {
+        self.send(|message| {
+            parse(message, "", sql);
+            sync(message);
+        })?;
+        self.exchange(AwaitedEvent::Ready, &mut QueryResult::default())
+    }
+
     /// Returns the first value of the first row; `None` if there is no row or the value is NULL.
     pub fn value(&mut self, sql: &str) -> Result<Option<String>, Error> {
         let answer = self.query(sql)?;
@@ -203,11 +213,16 @@ impl Connection {
     }
 
     fn send_query(&mut self, sql: &str) -> Result<(), Error> {
+        self.send(|message| simple(message, &[SqlPiece::Text(sql.as_bytes())]))
+    }
+
+    /// Queues the messages that `write` appends.
+    fn send(&mut self, write: impl FnOnce(&mut TemplateBuilder)) -> Result<(), Error> {
         if interrupt::is_interrupted() {
             return Err(Error::Stopped);
         }
         let mut message = TemplateBuilder::default();
-        simple(&mut message, &[SqlPiece::Text(sql.as_bytes())]);
+        write(&mut message);
         let message = message.build();
         self.busy = true;
         self.channel.set_watched(true);

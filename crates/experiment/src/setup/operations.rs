@@ -132,6 +132,7 @@ impl SetupBuilder<'_> {
             sets,
             target,
             ledger,
+            preflight: source.preflight.unwrap_or(true),
             kind: work,
         };
         if made.ledger.is_some() {

@@ -25,6 +25,8 @@ pub struct Operation {
     /// Query with one column whose texts contain the tokens that this operation wrote. The variable `token` has a new
     /// value for each execution.
     pub ledger: Option<String>,
+    /// True if the operation is checked before the first trial.
+    pub preflight: bool,
     pub kind: OperationKind,
 }
 
@@ -55,6 +57,8 @@ struct Stored {
     target: SqlTarget,
     #[serde(default)]
     ledger: Option<String>,
+    #[serde(default = "preflight_default")]
+    preflight: bool,
     #[serde(alias = "work")]
     kind: Option<OperationKind>,
     #[serde(default)]
@@ -65,11 +69,28 @@ struct Stored {
 
 impl From<Stored> for Operation {
     fn from(stored: Stored) -> Operation {
-        let Stored { name, weight, rate, feed, schedule, sets, target, ledger, kind, script, origin } =
-            stored;
+        let Stored {
+            name,
+            weight,
+            rate,
+            feed,
+            schedule,
+            sets,
+            target,
+            ledger,
+            preflight,
+            kind,
+            script,
+            origin,
+        } = stored;
         let kind = kind.unwrap_or(OperationKind::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, target, ledger, kind }
+        Operation { name, weight, rate, feed, schedule, sets, target, ledger, preflight, kind }
     }
+}
+
+/// Value of runs that were stored before operations had this key.
+fn preflight_default() -> bool {
+    true
 }
 
 /// Content of an operation.
@@ -101,6 +122,7 @@ impl Operation {
             sets: Vec::new(),
             target: SqlTarget::Primary,
             ledger: None,
+            preflight: true,
             kind: work,
         }
     }

@@ -224,6 +224,11 @@ impl RunDisplay {
         self.screen.print_final_line(&live::finished_line(&finished, self.screen.characters(), self.lang));
     }
 
+    /// Ends the display of a trial that did not begin.
+    pub fn cancel_trial(&mut self) {
+        self.trial = None;
+    }
+
     pub fn print_end(&self, path: &Path, reason: Option<&str>) {
         if let Some(reason) = reason {
             self.screen.print_line(&self.lang.run_broken_off(reason));

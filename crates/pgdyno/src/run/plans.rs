@@ -94,8 +94,7 @@ fn listen(
 ) -> Result<Vec<LoggedStatement>, PlansError> {
     let feeds = test_bed.feeds(setup).map_err(PlansError::Preparation)?;
     let web = test_bed.http_target();
-    let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
-    let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
+    let variables = workload::variables(setup);
     let inputs = workload::LoadInputs {
         postgres: &test_bed.chain().primary_endpoints(),
         replicas: &test_bed.chain().replica_endpoints(),

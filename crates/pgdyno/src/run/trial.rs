@@ -41,8 +41,6 @@ pub struct TrialSpec<'a> {
     pub setup: &'a Setup,
     /// Seed of the repetition. All cells of a repetition share it, so that they receive the same requests.
     pub seed: u64,
-    /// Rows of the dataset, available to scripts as `:rows`.
-    pub rows: Option<u64>,
     /// True if each second is needed afterwards.
     pub keep_seconds: bool,
     /// Language of the reasons of failures.
@@ -80,7 +78,7 @@ pub fn run(
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(TrialEvent<'_>),
 ) -> Result<TrialOutput, SetupError> {
-    let TrialSpec { setup, seed, rows, keep_seconds: keep, lang } = spec;
+    let TrialSpec { setup, seed, keep_seconds: keep, lang } = spec;
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
     for unapplied in missing {
@@ -91,7 +89,7 @@ pub fn run(
         };
         writer.fact(Some(id), Fact::UnappliedLimit(limit));
     }
-    let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
+    let variables = workload::variables(setup);
     let feeds = test_bed.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
     let web = test_bed.http_target();
     let planned = FaultPlan::for_setup(setup);

@@ -7,7 +7,7 @@ use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
-use load::script::{Diagnostic, Program, ProgramBuilder, ScriptHeader};
+use load::script::{Diagnostic, Mode, Program, ProgramBuilder, ScriptHeader};
 use load::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload, schedule};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
 use model::row_table::Rows;
@@ -79,7 +79,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let plan = LoadPlan {
         seeds: seeding(&program, inputs.variables, clients, threads, seed),
         program,
-        mode: ready::mode(load.query_mode),
+        mode: mode(setup),
         schedule,
         duration: load.duration,
         transactions: None,
@@ -237,14 +237,26 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     setup.operations.iter().map(script).collect()
 }
 
-fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandError> {
+/// Predefined variables of scripts: the number of the dataset's rows.
+pub fn variables(setup: &Setup) -> Vec<(&'static str, i64)> {
+    let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
+    rows.map(|it| ("rows", it)).into_iter().collect()
+}
+
+/// Protocol with which a setup's statements are sent.
+pub fn mode(setup: &Setup) -> Mode {
+    ready::mode(setup.load.query_mode)
+}
+
+/// Program with one script per operation. Uses only the feeds and the variables of `inputs`.
+pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandError> {
     let given = inputs.variables.iter().map(|it| it.0);
     let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
         predefined.extend(KeyedScript::VARIABLE_NAMES);
     }
     let mut maker =
-        ProgramBuilder::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
+        ProgramBuilder::new(mode(setup), &predefined).with_secrets(http::secret);
     for operation in &setup.operations {
         let feed =
             operation.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));

@@ -15,7 +15,7 @@ fn fails_a_trial_in_which_no_statement_succeeds() {
         let yaml = format!(
             "
 stack: {{ postgres: {{}} }}
-operations: {{ wrong: {{ sql: '{statement}' }} }}
+operations: {{ wrong: {{ preflight: false, sql: '{statement}' }} }}
 load: {{ model: closed, clients: 2, duration: 1s }}
 "
         );
@@ -28,6 +28,88 @@ load: {{ model: closed, clients: 2, duration: 1s }}
         let page = page(&workspace);
         assert!(page.contains("No answer: its one trial does not count") && page.contains(code), "{page}");
         assert!(!page.contains("valid"), "{page}");
+    }
+}
+
+/// All wrong statements are reported at once, with their lines. No trial begins, and no run is stored.
+#[test]
+fn rejects_statements_before_the_first_trial() {
+    let operations = r#"
+  relation:
+    sql: |
+      \set id random(1, 10)
+      SELECT name
+        FROM book.ticket
+       WHERE id = :id;
+  column: { sql: "SELECT id, nmae FROM book.tickets;" }
+  syntax: { sql: "SELEC 1" }
+  function: { sql: "SELECT no_such_function(1)" }
+  literal: { sql: "SELECT 1 WHERE 2 = 'x'" }
+  second: { sql: "BEGIN;\nSELECT 1;\nSELECT * FROM nowhere;\nEND;" }
+  file: { script: wrong.sql }
+  ignored: { preflight: false, sql: "SELECT * FROM elsewhere" }
+  right: { sql: "SELECT id FROM book.tickets WHERE id = 1" }
+"#;
+    let yaml = format!(
+        "
+stack: {{ postgres: {{}} }}
+dataset: {{ name: tickets, rows: 1000 }}
+operations:{operations}
+load: {{ model: closed, clients: 2, duration: 1s }}
+"
+    );
+    let workspace = Workspace::new("rejected", &yaml);
+    std::fs::write(workspace.folder.join("wrong.sql"), "SELECT 1;\n-- a comment\nSELECT * FROM nofile;\n")
+        .expect("the folder can be written to");
+    for mode in ["simple", "extended", "prepared"] {
+        let ended = workspace.run(&["--set", &format!("load.query_mode={mode}")]);
+        ended.expect(2);
+        for expected in [
+            "operations.relation.sql:3: ERROR: relation \"book.ticket\" does not exist\n\
+             LINE 2:   FROM book.ticket\n               ^\n",
+            "hint: did you mean book.tickets?\n",
+            "operations.column.sql:1: ERROR: column \"nmae\" does not exist\n\
+             LINE 1: SELECT id, nmae FROM book.tickets;\n                   ^\n",
+            "operations.syntax.sql:1: ERROR: syntax error at or near \"SELEC\"\nLINE 1: SELEC 1\n        ^\n",
+            "operations.function.sql:1: ERROR: function no_such_function(integer) does not exist\n",
+            "operations.literal.sql:1: ERROR: invalid input syntax for type integer: \"x\"\n",
+            "operations.second.sql:3: ERROR: relation \"nowhere\" does not exist\n",
+            "wrong.sql:3: ERROR: relation \"nofile\" does not exist\n",
+            "7 statements are wrong; no trial was started\n",
+        ] {
+            assert!(ended.err.contains(expected), "{mode}: {expected}\n{}", ended.err);
+        }
+        assert!(!ended.err.contains("elsewhere"), "{}", ended.err);
+        assert!(ended.out.is_empty(), "{}", ended.out);
+        let stored = std::fs::read_dir(workspace.folder.join("runs")).expect("the folder exists").count();
+        assert_eq!(stored, 0, "no run is stored");
+    }
+}
+
+/// Statements that the server cannot prepare, although a trial can execute them, are not rejected.
+#[test]
+fn runs_statements_that_only_an_execution_can_check() {
+    for (mode, script) in [
+        ("simple", "CREATE TEMP TABLE mine AS SELECT 1 AS a;\nSELECT a FROM mine;\nDROP TABLE mine;"),
+        ("extended", "DISCARD PLANS;\nSELECT 1;"),
+        ("simple", "SELECT 1 \\; SELECT 2;"),
+        (
+            "simple",
+            "\\set n 1\nCREATE TEMP TABLE part_:n ();\nSELECT count(*) FROM part_:n;\nDROP TABLE part_:n;",
+        ),
+        ("simple", "\\set word 1\nSELECT :word AS column_:word, ':word', :word + 1;"),
+        ("simple", "SET search_path = pg_catalog;\nSELECT count(*) FROM pg_class WHERE oid < 0;"),
+    ] {
+        let yaml = format!(
+            "
+stack: {{ postgres: {{}} }}
+operations: {{ one: {{ script: script.sql }} }}
+load: {{ model: closed, clients: 1, duration: 1s, query_mode: {mode} }}
+"
+        );
+        let workspace = Workspace::new("executed", &yaml);
+        std::fs::write(workspace.folder.join("script.sql"), script).expect("the folder can be written to");
+        workspace.run(&[]).expect(0);
     }
 }
 
@@ -47,7 +129,8 @@ load: { model: closed, clients: 2, duration: 1s }
 /// Clients whose script cannot continue change the load, so the trial fails with the reason.
 #[test]
 fn a_load_that_clients_give_up_fails_its_trial() {
-    let mixed = "{ good: { weight: 9, sql: SELECT 1 }, bad: { weight: 1, sql: SELECT nocolumn } }";
+    let mixed =
+        "{ good: { weight: 9, sql: SELECT 1 }, bad: { weight: 1, preflight: false, sql: SELECT nocolumn } }";
     let rare =
         r#"{ rare: { sql: "\\set r random(1, 50)\n\\if :r = 1\n\\set r 1 / 0\n\\endif\nSELECT :r;" } }"#;
     let closed = "{ model: closed, clients: 4, duration: 2s }";

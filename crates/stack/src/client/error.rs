@@ -38,6 +38,8 @@ pub struct ServerError {
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
+    /// Position in the statement, in characters from 1.
+    pub position: Option<u32>,
 }
 
 impl Error {
@@ -75,6 +77,7 @@ impl ServerError {
             message: notice.message().into_owned(),
             detail: notice.detail().map(Into::into),
             hint: notice.hint().map(Into::into),
+            position: notice.position(),
         }
     }
 }
