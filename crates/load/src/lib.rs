@@ -17,6 +17,6 @@ mod sql_request;
 pub mod workload;
 
 pub use http_service::Service;
-pub use recorder::{IntervalRecorder, Recorder, TransactionLog};
+pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
 pub use workload::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Target, Workload};

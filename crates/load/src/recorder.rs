@@ -1,6 +1,7 @@
 //! Recorders of finished transactions
 
 use crate::ledger::LedgerProducer;
+use crate::script::Variables;
 use model::durability::WriteAttempt;
 use model::{Answer, ClientId, Code, Interval, Nanos, Record, ScriptId, SizeUnit, StatementKind};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
@@ -9,6 +10,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 ///
 /// The shard calls the methods on its thread. Implementations must not allocate or block.
 pub trait Recorder {
+    /// True if the recorder receives every request and answer. The code that reports them is compiled only then.
+    const TRACES: bool = false;
+
+    /// Called with each request and answer if [`Recorder::TRACES`] is set. Only such a recorder may allocate.
+    fn trace(&mut self, _event: TraceEvent<'_>) {}
     /// Called when a client begins a transaction.
     fn transaction_started(&mut self) {}
     /// Records one arrival; called exactly once per arrival.
@@ -40,6 +46,27 @@ pub trait Recorder {
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
     /// Called when a write with a key has ended, before its record. `server` is the identity that the script stored.
     fn write_completed(&mut self, _attempt: &WriteAttempt, _server: &[u8]) {}
+}
+
+/// Part of a transaction, for recorders that trace it. The texts are those of the session, without TLS.
+#[derive(Debug)]
+pub enum TraceEvent<'a> {
+    /// Statement of command `command` is sent with these variables.
+    Statement { command: u16, variables: &'a Variables },
+    /// Columns of the rows that follow.
+    Columns(Vec<&'a [u8]>),
+    /// Row; `None` is NULL.
+    Row(Vec<Option<&'a [u8]>>),
+    /// Command tag of a completed statement, such as `INSERT 0 1`.
+    Tag(&'a [u8]),
+    /// Error or notice of the server, or the reason why a response was rejected.
+    Message(&'a str),
+    /// HTTP request.
+    Request(&'a [u8]),
+    /// HTTP response; `body` is its beginning, `length` the size of the whole body as received.
+    Response { head: &'a [u8], body: &'a [u8], length: u64 },
+    /// Command succeeded within this time and set these variables.
+    Finished { command: u16, elapsed: Nanos, variables: &'a Variables },
 }
 
 impl Recorder for Vec<Record> {

@@ -1,4 +1,4 @@
-//! `pgdyno check`: prints the diagnostics of an experiment file, or a summary of its plan
+//! Reads an experiment file: its diagnostics, or its plan with a summary
 
 mod describe;
 mod feeds;
@@ -9,35 +9,16 @@ mod overview;
 pub use grammars::parse_rule;
 pub use overview::{limits, overview};
 
-use crate::cli::language::LanguageArgs;
-use crate::cli::{Terminal, os_error_text};
+use crate::cli::os_error_text;
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::files;
-use crate::terminal;
 use analysis::verdict::rule::RuleContext;
-use clap::Parser;
 use experiment::{Diagnostics, Plan, Request};
 use report::lang::Lang;
 use report::say;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Check an experiment file: report all errors, or what a run would do. Starts nothing
-#[derive(Clone, Debug, Parser)]
-#[command(name = "pgdyno check")]
-struct Args {
-    /// Experiment file (YAML); `pgdyno init` writes a template
-    file: PathBuf,
-    /// Override a value of the file, such as pooler.size=24 or load.clients=[8,16]; repeatable
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
-    /// Apply the overrides of the file's section `quick`
-    #[arg(long)]
-    quick: bool,
-    #[command(flatten)]
-    language: LanguageArgs,
-}
 
 /// Reasons why a file yields no plan.
 #[derive(Debug)]
@@ -112,27 +93,6 @@ pub fn read_text(path: &Path) -> io::Result<String> {
             error.utf8_error().valid_up_to()
         ))
     })
-}
-
-/// Runs the command. The exit status is 2 for wrong arguments and for diagnostics in the file.
-pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno check");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno check".to_owned() };
-    let lang = match args.language.lang() {
-        Ok(lang) => lang,
-        Err(error) => return error.print(&terminal),
-    };
-    match read(&args.file, &args.sets, args.quick) {
-        Ok(plan) => {
-            out!("{}", overview(&plan, lang));
-            ExitStatus::Success
-        }
-        Err(error) => error.print(&terminal.program, lang),
-    }
 }
 
 /// Warnings about probable mistakes, and about stop rules that Yandex.Tank interprets differently. Each warning appears

@@ -8,6 +8,7 @@ mod terminal;
 mod advise;
 mod bench;
 mod check;
+mod check_command;
 mod cli;
 mod clock;
 mod compare;
@@ -38,6 +39,7 @@ mod signals;
 mod stack_command;
 mod trial_event;
 mod trial_failure;
+mod try_command;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;
@@ -63,6 +65,9 @@ enum Command {
     /// Check an experiment file: report all errors, or what a run would do
     #[command(disable_help_flag = true)]
     Check(CommandArgs),
+    /// Execute each operation of an experiment file once, and print the answers
+    #[command(disable_help_flag = true)]
+    Try(CommandArgs),
     /// Write a commented experiment file as a template
     #[command(disable_help_flag = true)]
     Init(CommandArgs),
@@ -127,7 +132,8 @@ fn main() -> ExitCode {
     terminal::finish(match command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
         Command::Run(it) => run::main(&it.args),
-        Command::Check(it) => check::main(&it.args),
+        Command::Check(it) => check_command::main(&it.args),
+        Command::Try(it) => try_command::main(&it.args),
         Command::Init(it) => init::main(&it.args),
         Command::Schema(it) => schema::main(&it.args),
         Command::Stack(it) => stack_command::main(&it.args),

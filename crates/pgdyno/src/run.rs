@@ -1,7 +1,7 @@
 //! `pgdyno run`: measures the system that an experiment file describes
 
 mod completed;
-mod display;
+pub mod display;
 mod fault_injection;
 mod feeds;
 pub mod known_nodes;
@@ -12,6 +12,7 @@ pub mod preflight;
 pub mod request;
 mod screen;
 pub mod search_runner;
+mod stop_request;
 pub mod test_bed;
 pub mod trial;
 pub mod update;
@@ -19,7 +20,7 @@ pub mod workload;
 
 use crate::check;
 use crate::cli::language::LanguageArgs;
-use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::cli::{CommandError, Terminal};
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
@@ -42,17 +43,15 @@ use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
+use preflight::Preflight;
 use report::lang::Lang;
 use report::say;
-use preflight::Preflight;
 use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 use store::{Note, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
 use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
@@ -127,7 +126,7 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     if let Some(live) = &live {
         errln!("{}", say!(lang, "site-live", url = live.run_url(writer.path())));
     }
-    stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
+    stop_request::stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
     let test_bed = TestBed::start(Arc::clone(&interrupted), abandoned)?;
     let mut bench = Runner {
         lang,
@@ -284,7 +283,13 @@ impl Runner {
         let seed = experiment.seed.wrapping_add(seed_offset);
         let ready = match self.unavailable.get(&task.cell) {
             Some(reason) => Err(SetupError::Unavailable(reason.clone())),
-            None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),
+            None => self.preflight.set_up(
+                &experiment.cells,
+                setup,
+                (&mut self.test_bed, &self.known_nodes),
+                experiment.seed,
+                &mut |it| self.display.update(&it),
+            ),
         };
         if let Err(error @ SetupError::OtherNode(_)) = ready {
             // Nothing is stored of this trial, so that the run can be resumed with the right node.
@@ -296,7 +301,6 @@ impl Runner {
             self.changed_node = ended.reason;
             return None;
         }
-        let ready = ready.and_then(|()| self.check_operations(experiment, setup));
         if !self.preflight.errors.is_empty() {
             // Nothing is stored of this trial, so that the run can be resumed with the corrected schema.
             self.position = position;
@@ -349,12 +353,6 @@ impl Runner {
         }
         self.writer.end_trial(id, end);
         step_result
-    }
-
-    /// Checks operations that were not checked yet; the errors are in `preflight`.
-    fn check_operations(&mut self, experiment: &Experiment, setup: &Setup) -> Result<(), SetupError> {
-        let checked = self.preflight.check(&experiment.cells, setup, &mut self.test_bed);
-        checked.map_err(|it| SetupError::Failed(it.message))
     }
 
     /// Coverage of the feeds' data. It is computed and stored once for each combination of feeds and data.
@@ -522,24 +520,6 @@ fn store_error_text(error: &store::WriteError) -> String {
         store::WriteError::Refused(cause) => format!("the run's file could not be written: {cause}"),
         store::WriteError::BacklogFull => "the disk with the run's file is too slow to keep up".to_owned(),
     }
-}
-
-/// Interval between two checks for a stop request.
-const STOP_POLL_INTERVAL: Duration = Duration::from_millis(250);
-
-/// Sets the flag when a stop request for the run in `path` appears, for instance from a browser.
-fn stop_on_request(path: &Path, flag: Arc<AtomicBool>, lang: &Lang) -> Result<(), CommandError> {
-    let path = path.to_owned();
-    let look = move || {
-        while !store::is_stop_requested(&path) {
-            thread::sleep(STOP_POLL_INTERVAL);
-        }
-        flag.store(true, Ordering::Relaxed);
-    };
-    let started = thread::Builder::new().name("requests".to_owned()).spawn(look);
-    started
-        .map(drop)
-        .map_err(|error| CommandError::new(say!(lang, "run-no-stop-requests", error = os_error_text(&error))))
 }
 
 /// Unix time in milliseconds.

@@ -19,6 +19,7 @@ mod experiments {
     mod outages;
     mod planted;
     mod postgres_servers;
+    mod preflight;
     mod reads;
     mod remote_hosts;
     mod resume;

@@ -285,6 +285,7 @@ check-time = time
 check-seed = seed
 check-note = note
 
+check-connected = The server accepts all statements.
 check-cells = { $count ->
     [one] { $count } cell
    *[other] { $count } cells
@@ -883,12 +884,31 @@ run-other-mode = its permissions are { $mode } instead of 0600
 preflight-line = LINE { $line }:
 preflight-similar-name = did you mean { $name }?
 preflight-no-tables = the database has no tables; add a section dataset, or attach a database that has them
+preflight-correct-operation = correct the operation; to measure it as it is, give it  preflight: false
 preflight-correct = correct the statement; to measure it as it is, give its operation  preflight: false
 preflight-errors = { $count ->
-    [one] { $count } statement is
-   *[other] { $count } statements are
- } wrong; no trial was started
+    [one] { $count } operation error
+   *[other] { $count } operation errors
+ }; no trial was started
 preflight-stopped = the server rejects statements of the next trial
+
+
+### Command try: try-
+
+try-operation = operation { $name }
+try-succeeded = ok, { $time }
+try-failed = failed: { $reason }
+try-unfinished = cancelled, because it took too long
+try-more-rows = { $count ->
+    [one] and { $count } more row
+   *[other] and { $count } more rows
+ }
+try-body-length = the body has { $bytes }
+try-unknown-operation = the file has no operation "{ $name }"
+try-operations = { $nearest ->
+    [none] the operations are: { $all }
+   *[other] write { $nearest }; the operations are: { $all }
+ }
 
 
 ### Commands serve and run --live, and metrics for Prometheus: site-

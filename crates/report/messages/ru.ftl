@@ -328,6 +328,7 @@ check-time = время
 check-seed = seed
 check-note = замечание
 
+check-connected = Сервер принимает все команды.
 check-cells = { $count ->
     [one] { $count } ячейка
     [few] { $count } ячейки
@@ -953,12 +954,33 @@ run-other-mode = его права доступа { $mode }, а не 0600
 preflight-line = СТРОКА { $line }:
 preflight-similar-name = возможно, имелось в виду { $name }
 preflight-no-tables = в базе данных нет таблиц; добавьте раздел dataset или подключите базу с этими таблицами
+preflight-correct-operation = исправьте операцию; чтобы измерить её как есть, задайте ей  preflight: false
 preflight-correct = исправьте команду; чтобы измерить её как есть, задайте операции  preflight: false
 preflight-errors = { $count ->
-    [one] ошибка в { $count } команде
-   *[other] ошибки в { $count } командах
+    [one] { $count } ошибка операций
+    [few] { $count } ошибки операций
+   *[other] { $count } ошибок операций
  }; испытания не начаты
 preflight-stopped = сервер отвергает команды следующего испытания
+
+
+### Команда try: try-
+
+try-operation = операция { $name }
+try-succeeded = успешно, { $time }
+try-failed = ошибка: { $reason }
+try-unfinished = отменена, потому что заняла слишком много времени
+try-more-rows = { $count ->
+    [one] и ещё { $count } строка
+    [few] и ещё { $count } строки
+   *[other] и ещё { $count } строк
+ }
+try-body-length = размер тела { $bytes }
+try-unknown-operation = в файле нет операции «{ $name }»
+try-operations = { $nearest ->
+    [none] операции: { $all }
+   *[other] напишите { $nearest }; операции: { $all }
+ }
 
 
 ### Команды serve и run --live, метрики для Prometheus: site-

@@ -301,7 +301,7 @@ fn is_format(character: char) -> bool {
 }
 
 /// Returns the beginning of a line that exceeds the given columns.
-fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
+pub fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }

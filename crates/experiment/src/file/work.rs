@@ -69,7 +69,8 @@ pub struct Operation {
     /// Query of one column that returns the tokens that this operation has written. The variable `token` has a new value in
     /// each execution. After the load, every acknowledged token must be present.
     pub ledger: Option<String>,
-    /// Check before the first trial: the server prepares the statements of the operation. Default: `true`.
+    /// Check before the first trial: the server prepares the statements, and one client executes the operation once.
+    /// Default: `true`.
     pub preflight: Option<bool>,
     /// Script in pgbench's language.
     pub sql: Option<String>,

@@ -6,10 +6,13 @@
 use super::client::{ClientState, todo};
 use super::{ConnId, LoadEvent, Shard, redirect};
 use crate::http_service::{self, HttpRequest, RedirectStep};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{CallCapture, PatternMatcher, ResponsePart, Value, Variables};
 use model::{Answer, Code, Nanos, ScriptId};
 use wire::http::{self, Channel, CookieJar, Event, Method, Response, ResponseReader};
+
+/// Part of each body that a tracing recorder receives, bytes.
+const TRACED_BODY: u32 = 4 << 10;
 
 /// Connection of one client to one service.
 #[derive(Debug, Default)]
@@ -147,7 +150,12 @@ impl<R: Recorder> Shard<R> {
         let request = self.work.call(tx.script, tx.command);
         let variables = &client.variables;
         let template = request.template(*hop, *method, variables);
-        channel.request(*method, request.keep, |out| {
+        let mut keep = request.keep;
+        if R::TRACES {
+            (keep.head, keep.body) = (true, keep.body.max(TRACED_BODY));
+        }
+        let recorder = &mut self.recorder;
+        channel.request(*method, keep, |out| {
             let begin = out.len();
             template.render(out, |arg, out| {
                 match arg {
@@ -165,6 +173,9 @@ impl<R: Recorder> Shard<R> {
             });
             if request.call.redirects > 0 {
                 redirect::store_target(target, &out[begin..]);
+            }
+            if R::TRACES {
+                recorder.trace(TraceEvent::Request(&out[begin..]));
             }
         });
         *left = false;
@@ -313,6 +324,9 @@ impl<R: Recorder> Shard<R> {
 
     /// Handles the failure of client `i`'s call. `unknown` is true if the call may have had an effect.
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
+        if R::TRACES {
+            self.recorder.trace(TraceEvent::Message(words));
+        }
         let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("the client has a call");
@@ -327,6 +341,14 @@ impl<R: Recorder> Shard<R> {
         let connection = &mut self.http_connections[w];
         let i = connection.client;
         connection.has_responded = true;
+        if R::TRACES {
+            let (reader, length) = (connection.channel.reader(), response.length);
+            self.recorder.trace(TraceEvent::Response {
+                head: reader.retained_head(),
+                body: reader.body(),
+                length,
+            });
+        }
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let call = &self.work.call(tx.script, tx.command).call;

@@ -3,7 +3,7 @@
 use super::client::{Client, ClientState, todo};
 use super::connect::SessionLoss;
 use super::{AbortReason, ConnId, LoadEvent, Shard};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{InvalidName, ResultStore, Slot};
 use model::{Code, Nanos, Outcome, ScriptId};
 use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, TransactionStatus};
@@ -41,6 +41,10 @@ impl<R: Recorder> Shard<R> {
                 Ok(Event::Opened) => self.opened(now, i),
                 Ok(Event::Columns(described)) => {
                     client.rows = 0;
+                    if R::TRACES {
+                        self.recorder
+                            .trace(TraceEvent::Columns(described.iter().map(|it| it.name).collect()));
+                    }
                     let keep = tx
                         .and_then(|it| self.work.find_request(it.script, it.command))
                         .and_then(|it| it.keep.as_ref());
@@ -49,6 +53,9 @@ impl<R: Recorder> Shard<R> {
                     }
                 }
                 Ok(Event::Row(row)) => {
+                    if R::TRACES {
+                        self.recorder.trace(TraceEvent::Row(row.iter().collect()));
+                    }
                     for (slot, value) in columns.iter().zip(row.iter()) {
                         if let Some(slot) = slot {
                             // As in pgbench, NULL is stored as the empty text.
@@ -57,16 +64,27 @@ impl<R: Recorder> Shard<R> {
                     }
                     client.rows += 1;
                 }
-                Ok(Event::CommandComplete(_)) => client.last_rows = std::mem::take(&mut client.rows),
+                Ok(Event::CommandComplete(tag)) => {
+                    if R::TRACES {
+                        self.recorder.trace(TraceEvent::Tag(tag));
+                    }
+                    client.last_rows = std::mem::take(&mut client.rows);
+                }
                 Ok(Event::CopyIn) => return self.abort(now, i, AbortReason::Copy),
                 Ok(Event::Error(notice)) => {
                     let code = notice.code();
+                    if R::TRACES {
+                        self.recorder.trace(TraceEvent::Message(&format_notice(&notice)));
+                    }
                     let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
                     let words = (!reported || is_permanent_error(code)).then(|| format_notice(&notice));
                     if notice.is_fatal() || client.state == ClientState::LoggingIn {
                         client.session.fatal_code = Some(code);
                     }
                     client.error_text = words;
+                }
+                Ok(Event::Notice(notice)) if R::TRACES => {
+                    self.recorder.trace(TraceEvent::Message(&format_notice(&notice)));
                 }
                 Ok(Event::Notice(_) | Event::CopyData(_)) => {}
                 Err(error) => {

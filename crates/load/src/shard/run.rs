@@ -1,9 +1,9 @@
 //! Execution of a client's script
 
-use super::client::{ClientState, Transaction, todo};
+use super::client::{Client, ClientState, Transaction, todo};
 use super::{AbortReason, ConnId, DueArrival, LoadEvent, Shard};
 use crate::ledger::{self, KeyedScript};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, TraceEvent};
 use crate::schedule::think_duration;
 use crate::script::{CommandKind, Mode, ShellError, Value, WriteResult, command_line, parse_output};
 use model::durability::{WriteAttempt, WriteKey};
@@ -240,6 +240,9 @@ impl<R: Recorder> Shard<R> {
         let request = self.work.request(tx.script, tx.command);
         let prepared = request.statement.is_some_and(|it| client.session.prepared[it]);
         let (variables, piped) = (&client.variables, tx.in_pipeline);
+        if R::TRACES {
+            self.recorder.trace(TraceEvent::Statement { command: tx.command, variables });
+        }
         let write = |arg: u16, out: &mut Vec<u8>| {
             let slot = request.args[arg as usize];
             let written = match self.work.literal_place(request, arg) {
@@ -264,7 +267,7 @@ impl<R: Recorder> Shard<R> {
             tx.command += 1;
             return false;
         }
-        if request.keep.is_some() {
+        if request.keep.is_some() || R::TRACES {
             client.session.channel.set_watched(true);
             client.columns.clear();
             (client.rows, client.last_rows) = (0, 0);
@@ -277,8 +280,13 @@ impl<R: Recorder> Shard<R> {
 
     /// Completes the current command and moves to the next.
     pub(super) fn finish_command(&mut self, now: Nanos, i: u32) {
-        let tx = self.clients[i as usize].tx.as_mut().expect("a running client has a transaction");
-        self.recorder.statement_finished(ScriptId(tx.script), tx.command, now - tx.command_started);
+        let Client { tx, variables, .. } = &mut self.clients[i as usize];
+        let tx = tx.as_mut().expect("a running client has a transaction");
+        let (command, elapsed) = (tx.command, now - tx.command_started);
+        self.recorder.statement_finished(ScriptId(tx.script), command, elapsed);
+        if R::TRACES {
+            self.recorder.trace(TraceEvent::Finished { command, elapsed, variables });
+        }
         tx.command += 1;
         self.run(now, i);
     }

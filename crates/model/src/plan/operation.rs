@@ -25,7 +25,7 @@ pub struct Operation {
     /// Query with one column whose texts contain the tokens that this operation wrote. The variable `token` has a new
     /// value for each execution.
     pub ledger: Option<String>,
-    /// True if the operation is checked before the first trial.
+    /// True if the operation is checked before the first trial: its statements are prepared, and it is executed once.
     pub preflight: bool,
     pub kind: OperationKind,
 }

@@ -190,7 +190,7 @@ impl RunDisplay {
     }
 
     /// Ends the display of a trial. `step_result` is the result of a search step.
-    pub fn end_trial(&mut self, ended: &EndedTrial, step_result: Option<&search::StepResult>) {
+    pub(super) fn end_trial(&mut self, ended: &EndedTrial, step_result: Option<&search::StepResult>) {
         let Some(trial) = self.trial.take() else { return };
         let duration: Duration = self.cells[trial.cell].duration.into();
         let reason = || ended.reason.clone().unwrap_or_default();

@@ -102,6 +102,7 @@ fn listen(
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
+        transactions: None,
         abandoned: test_bed.abandoned(),
     };
     let PreparedLoad { config: ready, .. } =

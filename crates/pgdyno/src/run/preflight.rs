@@ -1,45 +1,46 @@
 //! Preflight: checks the operations of a run before its first trial
 //!
-//! The server prepares each statement against the real schema, without executing it. An operation with
-//! `preflight: false` is not checked.
+//! The server prepares each statement against the real schema. If pgdyno restores the data afterwards, each operation is
+//! also executed once. An operation with `preflight: false` is not checked.
 
-use super::test_bed::TestBed;
+pub mod execution;
+pub mod statements;
+
+use super::display::RunDisplay;
+use super::known_nodes::KnownNodes;
+use super::test_bed::{SetupError, TestBed, Update};
 use super::workload::{self, LoadInputs};
 use crate::cli::{CommandError, Terminal};
-use experiment::nearest;
-use load::script::{CommandKind, Mode, Program};
-use model::message;
 use model::message::Message;
-use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Setup};
+use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Replication, Setup};
 use model::summary::QueryMode;
 use report::lang::Lang;
 use report::say;
-use stack::client::{self, Connection, ServerError};
+use stack::client::Target;
+use statements::Excerpt;
 use std::time::Duration;
 
 /// Timeout of each answer of the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest part of a line that is shown, in characters, and the part of it before the error. libpq has similar limits.
-const LINE_CHARS: usize = 60;
-const LINE_CHARS_BEFORE: usize = 40;
-/// Names that similar names are searched among: tables, views and sequences, as a statement may write them.
-const RELATIONS_SQL: &str = "SELECT format('%I.%I', nspname, relname), \
-     CASE WHEN pg_table_is_visible(c.oid) THEN format('%I', relname) END \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
-     WHERE relkind IN ('r', 'v', 'm', 'p', 'f', 'S') \
-     AND nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1 LIMIT 10000";
+/// Number of executions that must fail before an operation counts as wrong. Each draws other values.
+const EXECUTIONS: u64 = 3;
+/// Mask that derives the seed of the executions from the run's, so that the trials send other requests.
+const SEED_XOR: u64 = 0x7a5c_f1e6_3b90_d284;
 
 /// Errors of the operations, in their order. The default has none.
 #[derive(Debug, Default)]
 pub struct Preflight {
-    /// Checked operations, and what their check depends on.
-    checked: Vec<CheckedOperations>,
+    /// Operations whose statements were prepared.
+    prepared: Vec<CheckedOperations>,
+    /// Operations that were executed.
+    executed: Vec<CheckedOperations>,
     pub errors: Vec<OperationError>,
 }
 
 /// Operations with everything on which the result of their check depends.
 #[derive(Clone, Debug, PartialEq)]
 struct CheckedOperations {
+    /// Operations without their frequencies.
     operations: Vec<Operation>,
     mode: QueryMode,
     schema: Schema,
@@ -55,54 +56,119 @@ struct Schema {
     server: (String, Option<u32>),
 }
 
-/// A statement that the server rejects.
+/// An operation that cannot succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationError {
     /// Place of the error, such as `operations.read.sql:2`.
     place: String,
-    error: ServerError,
+    /// Error in the words of the server.
+    message: String,
     /// Line of the statement with the error; `None` if the server reports no position.
     excerpt: Option<Excerpt>,
+    /// Further lines.
+    details: Vec<String>,
     correction: Message,
 }
 
-/// Line of a statement, and the place of an error in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Excerpt {
-    /// Number of the line in the statement, from 1.
-    line: usize,
-    text: String,
-    /// Number of characters before the error.
-    column: usize,
-    /// Name that begins at the error.
-    name: String,
-}
-
 impl Preflight {
-    /// Checks the operations of all cells that have the schema of `setup`, whose stack is running. Operations that were
-    /// checked before are skipped. A server that cannot be reached is left to the trial, which reports it.
-    pub fn check(
+    /// Sets up a trial. Operations that were not checked yet are checked first; then the data are restored. After an
+    /// error of an operation, the trial is not set up.
+    pub fn set_up(
+        &mut self,
+        cells: &[Cell],
+        setup: &Setup,
+        (test_bed, known): (&mut TestBed, &KnownNodes),
+        seed: u64,
+        on_update: &mut dyn FnMut(Update<'_>),
+    ) -> Result<(), SetupError> {
+        let failed = |it: CommandError| SetupError::Failed(it.message);
+        let this = CheckedOperations::new(setup);
+        let executes = restores_data(setup) && !self.executed.contains(&this);
+        if executes {
+            // Replicas are not needed, and a cluster takes long to start.
+            let single = without_replicas(setup);
+            test_bed.set_up(&single, known, on_update)?;
+            self.prepare(cells, &single, test_bed).map_err(failed)?;
+            if self.errors.is_empty() {
+                self.execute(&single, test_bed, seed).map_err(failed)?;
+            }
+            self.executed.push(this);
+            if !self.errors.is_empty() {
+                return Ok(());
+            }
+        }
+        test_bed.set_up(setup, known, on_update)?;
+        self.prepare(cells, setup, test_bed).map_err(failed)
+    }
+
+    /// Sets up the first cell with each schema of the plan, and prepares its statements. A cell whose
+    /// component is not available is skipped, and the reason is printed.
+    pub fn prepare_plan(
+        &mut self,
+        cells: &[Cell],
+        (test_bed, display): (&mut TestBed, &mut RunDisplay),
+    ) -> Result<(), SetupError> {
+        for (number, cell) in cells.iter().enumerate() {
+            if self.prepared.contains(&CheckedOperations::new(&cell.setup)) {
+                continue;
+            }
+            let setup = without_replicas(&cell.setup);
+            display.begin_trial(0, number, None);
+            let ready = test_bed.set_up(&setup, &KnownNodes::default(), &mut |it| display.update(&it));
+            display.cancel_trial();
+            if let Err(SetupError::Unavailable(reason)) = &ready {
+                display.print_diagnostic(reason);
+                continue;
+            }
+            ready?;
+            self.prepare(cells, &setup, test_bed).map_err(|it| SetupError::Failed(it.message))?;
+        }
+        Ok(())
+    }
+
+    /// Prepares the statements of all cells that have the schema of `setup`, whose stack is running. A server that
+    /// cannot be reached is left to the trial, which reports it.
+    pub fn prepare(
         &mut self,
         cells: &[Cell],
         setup: &Setup,
         test_bed: &mut TestBed,
     ) -> Result<(), CommandError> {
         let schema = Schema::new(setup);
-        let same = cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema);
-        for setup in same {
-            let (operations, mode) = (setup.operations.clone(), setup.load.query_mode);
-            let checked = CheckedOperations { operations, mode, schema: schema.clone() };
-            if self.checked.contains(&checked) {
+        for setup in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema) {
+            let checked = CheckedOperations::new(setup);
+            if self.prepared.contains(&checked) {
                 continue;
             }
-            self.checked.push(checked);
-            for error in statement_errors(setup, test_bed)? {
-                if !self.errors.contains(&error) {
-                    self.errors.push(error);
-                }
-            }
+            self.prepared.push(checked);
+            let errors = statement_errors(setup, test_bed)?;
+            self.add(errors);
         }
         Ok(())
+    }
+
+    /// Executes each operation once. An operation that fails is repeated with other values.
+    fn execute(&mut self, setup: &Setup, test_bed: &mut TestBed, seed: u64) -> Result<(), CommandError> {
+        for operation in setup.operations.iter().filter(|it| it.preflight) {
+            let mut error = None;
+            for number in 0..EXECUTIONS {
+                let seed = (seed ^ SEED_XOR).wrapping_add(number);
+                error = execution::execute(setup, operation, test_bed, seed)?.error(operation);
+                if error.is_none() {
+                    break;
+                }
+            }
+            self.add(error);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, errors: impl IntoIterator<Item = OperationError>) {
+        for error in errors {
+            if !self.errors.contains(&error) {
+                self.errors.push(error);
+            }
+        }
     }
 
     /// Prints the errors to standard error.
@@ -116,9 +182,20 @@ impl Preflight {
     }
 }
 
+impl CheckedOperations {
+    fn new(setup: &Setup) -> CheckedOperations {
+        let content = |it: &Operation| Operation { weight: 1, rate: None, schedule: None, ..it.clone() };
+        CheckedOperations {
+            operations: setup.operations.iter().map(content).collect(),
+            mode: setup.load.query_mode,
+            schema: Schema::new(setup),
+        }
+    }
+}
+
 impl Schema {
     fn new(setup: &Setup) -> Schema {
-        let content = |it: &Content| match it {
+        let content = |content: &Content| match content {
             Content::Tickets { .. } => Content::Tickets { rows: 0 },
             Content::Profiles { .. } => Content::Profiles { users: 0, per_user: 0 },
             Content::Pgbench { .. } => Content::Pgbench { scale: 0 },
@@ -140,6 +217,23 @@ impl Schema {
     }
 }
 
+/// True if no execution of an operation outlasts the preflight: pgdyno starts the servers and services itself, or
+/// restores the data of an attached server.
+fn restores_data(setup: &Setup) -> bool {
+    setup.stack.nodes.iter().all(|node| match &node.kind {
+        NodeKind::Attached(_) => setup.dataset.is_some(),
+        NodeKind::Service(service) => service.url.is_none(),
+        _ => true,
+    })
+}
+
+/// Setup with the primary only.
+pub fn without_replicas(setup: &Setup) -> Setup {
+    let mut single = setup.clone();
+    single.stack.replication = setup.stack.replication.as_ref().map(Replication::primary_only);
+    single
+}
+
 /// Statements of a setup that its server rejects.
 fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<OperationError>, CommandError> {
     let is_script = |it: &Operation| matches!(it.kind, OperationKind::Script { .. });
@@ -155,6 +249,7 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<Operati
         web: None,
         feeds: &feeds,
         variables: &workload::variables(setup),
+        transactions: None,
         abandoned: test_bed.abandoned(),
     };
     let program = workload::compile(setup, &inputs)?;
@@ -162,218 +257,24 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<Operati
     let target = match chain.postgres() {
         Some(postgres) => postgres.endpoint.in_database(&chain.users().database),
         None => match inputs.postgres.first() {
-            Some(first) => client::Target::clone(first),
+            Some(first) => Target::clone(first),
             None => return Ok(Vec::new()),
         },
     };
     let Ok(mut connection) = target.open(TIMEOUT) else { return Ok(Vec::new()) };
-    Ok(prepare_all(setup, &program, &mut connection))
-}
-
-/// Prepares every statement. Ends early if the connection breaks.
-fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection) -> Vec<OperationError> {
-    let mode = workload::mode(setup);
-    let statements = || {
-        let commands = setup.operations.iter().zip(&program.scripts);
-        let commands = commands.flat_map(|(operation, script)| {
-            script.commands.iter().map(move |command| (operation, command))
-        });
-        commands.filter_map(|(operation, command)| match &command.kind {
-            CommandKind::Sql(sql) if !sql.is_empty() => Some((operation, command.line, sql)),
-            _ => None,
-        })
-    };
-    let creates_names = statements().any(|(.., sql)| changes_names(&sql.text));
-    let mut errors = Vec::new();
-    for (operation, line, sql) in statements().filter(|it| it.0.preflight) {
-        let (text, slots) = sql.parameterize();
-        let error = match connection.prepare(&text) {
-            Ok(()) => continue,
-            Err(client::Error::Server(error)) => error,
-            Err(_) => break,
-        };
-        let has_variables = mode == Mode::Simple && !slots.is_empty();
-        if is_certain(&error, has_variables, creates_names) {
-            let offset = error.position.map(|it| sql.offset_of(it as usize, &program.names));
-            let excerpt = offset.map(|it| Excerpt::new(&String::from_utf8_lossy(&sql.text), it));
-            let line = line as usize + excerpt.as_ref().map_or(0, |it| it.line - 1);
-            let place = place(operation, line);
-            let correction = correction(&error, excerpt.as_ref(), connection);
-            errors.push(OperationError { place, error, excerpt, correction });
-        }
-    }
-    errors
-}
-
-/// Place of a line of an operation's script.
-fn place(operation: &Operation, line: usize) -> String {
-    match &operation.kind {
-        OperationKind::Script { origin: Some(path), .. } => format!("{}:{line}", path.display()),
-        _ => format!("operations.{}.sql:{line}", operation.name),
-    }
-}
-
-/// True if the statement would also fail in a trial.
-///
-/// In simple mode, `has_variables` is true for a statement whose variables are parts of its text. It was prepared with
-/// parameters instead, so that only errors about names count. `creates_names` is true if some statement may change which
-/// names exist.
-fn is_certain(error: &ServerError, has_variables: bool, creates_names: bool) -> bool {
-    let wire::Code::SqlState(code) = error.code else { return false };
-    let names_parameter =
-        error.message.split('$').skip(1).any(|it| it.starts_with(|c: char| c.is_ascii_digit()));
-    let missing = [b"42P01", b"42703", b"3F000"].contains(&&code);
-    let missing_object = missing || [b"42883", b"42704"].contains(&&code);
-    if names_parameter || missing_object && creates_names {
-        false
-    } else if has_variables {
-        missing
-    } else if code == *b"42601" {
-        // Several statements in one message cannot be prepared. This error has no position.
-        error.position.is_some()
-    } else {
-        matches!(&code[..2], b"42" | b"22" | b"3F") || error.position.is_some()
-    }
-}
-
-/// True if the statement may create, rename or remove a name, or change where names are searched.
-fn changes_names(text: &[u8]) -> bool {
-    let words: Vec<String> = text
-        .split(|it| !it.is_ascii_alphabetic())
-        .filter(|it| !it.is_empty())
-        .map(|it| String::from_utf8_lossy(it).to_ascii_lowercase())
-        .collect();
-    let is = |index: usize, word: &str| words.get(index).is_some_and(|it| it == word);
-    let first = ["create", "alter", "drop", "set", "reset", "discard", "do", "call", "import"];
-    // INSERT INTO and MERGE INTO create nothing, SELECT … INTO creates a table.
-    let creates_table = (0..words.len())
-        .any(|it| is(it, "into") && !(it > 0 && (is(it - 1, "insert") || is(it - 1, "merge"))));
-    first.iter().any(|it| is(0, it)) || creates_table
-}
-
-/// Correction of an error: a similar name, or general advice.
-fn correction(error: &ServerError, excerpt: Option<&Excerpt>, connection: &mut Connection) -> Message {
-    let relations = |connection: &mut Connection| connection.query(RELATIONS_SQL).unwrap_or_default().rows;
-    let wanted = excerpt.filter(|_| error.code == wire::Code::SqlState(*b"42P01"));
-    if let Some(excerpt) = wanted {
-        let rows = relations(connection);
-        let names: Vec<&str> = rows.iter().flatten().flatten().map(String::as_str).collect();
-        if let Some(nearest) = nearest(&excerpt.name, names.iter().copied()) {
-            return message!("preflight-similar-name", name = nearest);
-        }
-        if names.is_empty() {
-            return message!("preflight-no-tables");
-        }
-    }
-    message!("preflight-correct")
-}
-
-impl Excerpt {
-    /// Line of `text` that contains the byte `offset`, shortened around it.
-    fn new(text: &str, offset: usize) -> Excerpt {
-        let offset = text.floor_char_boundary(offset);
-        let line_start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
-        let (before, after) = (&text[line_start..offset], text[offset..].lines().next().unwrap_or_default());
-        let in_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
-        let name = after.chars().take_while(in_name).collect();
-        let one_column = |c: char| if c.is_control() { ' ' } else { c };
-        let all: Vec<char> = before.chars().chain(after.chars()).map(one_column).collect();
-        let column = before.chars().count();
-        let from = if all.len() > LINE_CHARS { column.saturating_sub(LINE_CHARS_BEFORE) } else { 0 };
-        let to = all.len().min(from + LINE_CHARS);
-        let (cut_before, cut_after) =
-            (if from > 0 { "..." } else { "" }, if to < all.len() { "..." } else { "" });
-        Excerpt {
-            line: text[..line_start].matches('\n').count() + 1,
-            text: format!("{cut_before}{}{cut_after}", all[from..to].iter().collect::<String>()),
-            column: column - from + cut_before.len(),
-            name,
-        }
-    }
+    Ok(statements::prepare_all(setup, &program, &mut connection))
 }
 
 impl OperationError {
     /// The error in the server's words, with the line of the statement and a mark below the error.
-    fn text(&self, lang: &Lang) -> String {
-        let ServerError { severity, message, detail, hint, .. } = &self.error;
-        let mut text = format!("{}: {severity}: {message}", self.place);
+    pub fn text(&self, lang: &Lang) -> String {
+        let mut text = format!("{}: {}", self.place, self.message);
         if let Some(excerpt) = &self.excerpt {
             let label = say!(lang, "preflight-line", line = excerpt.line);
             let indent = " ".repeat(label.chars().count() + 1 + excerpt.column);
             text += &format!("\n{label} {}\n{indent}^", excerpt.text);
         }
-        detail.iter().for_each(|it| text += &format!("\nDETAIL: {it}"));
-        hint.iter().for_each(|it| text += &format!("\nHINT: {it}"));
+        self.details.iter().for_each(|it| text += &format!("\n{it}"));
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wire::Code;
-
-    #[test]
-    fn recognises_statements_that_change_names() {
-        for (statement, expected) in [
-            ("SELECT 1", false),
-            ("INSERT INTO a VALUES (1)", false),
-            ("UPDATE a SET b = 1", false),
-            ("WITH x AS (SELECT 1) INSERT INTO a SELECT * FROM x", false),
-            ("MERGE INTO a USING b ON true WHEN MATCHED THEN DO NOTHING", false),
-            ("SELECT 1 INTO b", true),
-            ("create temp table a (b int)", true),
-            ("SET search_path = book", true),
-            ("DO $$ BEGIN END $$", true),
-            ("ALTER TABLE a RENAME TO b", true),
-        ] {
-            assert_eq!(changes_names(statement.as_bytes()), expected, "{statement}");
-        }
-    }
-
-    #[test]
-    fn reports_only_errors_that_a_trial_would_have() {
-        let check = |code: &[u8; 5], message: &str, position, [variables, creates]: [bool; 2], expected| {
-            let error = ServerError {
-                code: Code::SqlState(*code),
-                severity: "ERROR".to_owned(),
-                message: message.to_owned(),
-                detail: None,
-                hint: None,
-                position,
-            };
-            assert_eq!(is_certain(&error, variables, creates), expected, "{message} {variables} {creates}");
-        };
-        let relation = "relation \"a\" does not exist";
-        check(b"42P01", relation, Some(15), [false, false], true);
-        check(b"42P01", relation, Some(15), [true, false], true);
-        check(b"42P01", relation, Some(15), [false, true], false);
-        let syntax = "syntax error at or near \"SELEC\"";
-        check(b"42601", syntax, Some(1), [false, false], true);
-        check(b"42601", syntax, Some(1), [false, true], true);
-        check(b"42601", "syntax error at or near \"x\"", Some(1), [true, false], false);
-        check(b"42601", "cannot insert multiple commands into a prepared statement", None, [false; 2], false);
-        check(b"42P18", "could not determine data type of parameter $1", None, [false; 2], false);
-        check(b"42883", "function f() does not exist", Some(8), [false, false], true);
-        check(b"42883", "function f() does not exist", Some(8), [false, true], false);
-        check(b"42883", "operator does not exist: text + unknown", Some(8), [true, false], false);
-        check(b"22P02", "invalid input syntax for type integer: \"x\"", Some(8), [false; 2], true);
-        check(b"57P01", "terminating connection", None, [false; 2], false);
-        check(b"25P02", "current transaction is aborted", None, [false; 2], false);
-    }
-
-    #[test]
-    fn shows_the_line_with_the_error() {
-        let check = |text: &str, part: &str, (line, shown): (usize, &str), name: &str| {
-            let excerpt = Excerpt::new(text, text.find(part).expect("a part of the text"));
-            assert_eq!((excerpt.line, excerpt.text.as_str()), (line, shown));
-            let rest: String = excerpt.text.chars().skip(excerpt.column).collect();
-            assert!(rest.starts_with(&part[..part.len().min(10)]), "{rest}");
-            assert_eq!(excerpt.name, name);
-        };
-        check("SELECT *\n\tFROM book.ticket;\n", "book", (2, " FROM book.ticket;"), "book.ticket");
-        let long = format!("SELECT {} x FROM nowhere WHERE {}", "1, ".repeat(40), "y AND ".repeat(40));
-        let shown = ", 1, 1, 1, 1, 1, 1, 1, 1, 1,  x FROM nowhere WHERE y AND y ";
-        check(&long, "nowhere", (1, &format!("...{}...", &shown)), "nowhere");
     }
 }

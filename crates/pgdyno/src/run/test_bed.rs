@@ -8,6 +8,7 @@ use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;
 use crate::bench::connect;
 use crate::cli::CommandError;
+use crate::signals::Signals;
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
@@ -128,9 +129,22 @@ impl TestBed {
         })
     }
 
+    /// Starts the supervisor like [`TestBed::start`]; signals such as SIGINT set the flags.
+    pub fn with_signals(lang: &Lang) -> Result<TestBed, CommandError> {
+        let signals = Signals::default().listen();
+        let Signals { interrupted, abandoned } = signals
+            .map_err(|error| CommandError::new(say!(lang, "run-no-signals", error = error.to_string())))?;
+        TestBed::start(interrupted, abandoned)
+    }
+
     /// Flag that ends the load without completing transactions in flight.
     pub fn abandoned(&self) -> &Arc<AtomicBool> {
         &self.abandoned
+    }
+
+    /// Flag that the user set to end the work.
+    pub fn interrupted(&self) -> &Arc<AtomicBool> {
+        &self.stop
     }
 
     /// Chain of the most recent setup.

@@ -100,6 +100,7 @@ pub fn run(
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
+        transactions: None,
         abandoned: test_bed.abandoned(),
     };
     let hindering = |it: CommandError| SetupError::Failed(it.message);

@@ -53,6 +53,8 @@ pub struct LoadInputs<'a> {
     pub feeds: &'a [Rows],
     /// Predefined script variables, such as `:rows`.
     pub variables: &'a [(&'a str, i64)],
+    /// Number of transactions of each client; `None` if only the load's duration limits it.
+    pub transactions: Option<u64>,
     /// Flag that ends the load without completing transactions in flight.
     pub abandoned: &'a Arc<AtomicBool>,
 }
@@ -82,7 +84,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         mode: mode(setup),
         schedule,
         duration: load.duration,
-        transactions: None,
+        transactions: inputs.transactions,
         clients,
         threads,
         max_tries: load.max_tries,
@@ -255,8 +257,7 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
         predefined.extend(KeyedScript::VARIABLE_NAMES);
     }
-    let mut maker =
-        ProgramBuilder::new(mode(setup), &predefined).with_secrets(http::secret);
+    let mut maker = ProgramBuilder::new(mode(setup), &predefined).with_secrets(http::secret);
     for operation in &setup.operations {
         let feed =
             operation.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));

@@ -31,93 +31,11 @@ load: {{ model: closed, clients: 2, duration: 1s }}
     }
 }
 
-/// All wrong statements are reported at once, with their lines. No trial begins, and no run is stored.
-#[test]
-fn rejects_statements_before_the_first_trial() {
-    let operations = r#"
-  relation:
-    sql: |
-      \set id random(1, 10)
-      SELECT name
-        FROM book.ticket
-       WHERE id = :id;
-  column: { sql: "SELECT id, nmae FROM book.tickets;" }
-  syntax: { sql: "SELEC 1" }
-  function: { sql: "SELECT no_such_function(1)" }
-  literal: { sql: "SELECT 1 WHERE 2 = 'x'" }
-  second: { sql: "BEGIN;\nSELECT 1;\nSELECT * FROM nowhere;\nEND;" }
-  file: { script: wrong.sql }
-  ignored: { preflight: false, sql: "SELECT * FROM elsewhere" }
-  right: { sql: "SELECT id FROM book.tickets WHERE id = 1" }
-"#;
-    let yaml = format!(
-        "
-stack: {{ postgres: {{}} }}
-dataset: {{ name: tickets, rows: 1000 }}
-operations:{operations}
-load: {{ model: closed, clients: 2, duration: 1s }}
-"
-    );
-    let workspace = Workspace::new("rejected", &yaml);
-    std::fs::write(workspace.folder.join("wrong.sql"), "SELECT 1;\n-- a comment\nSELECT * FROM nofile;\n")
-        .expect("the folder can be written to");
-    for mode in ["simple", "extended", "prepared"] {
-        let ended = workspace.run(&["--set", &format!("load.query_mode={mode}")]);
-        ended.expect(2);
-        for expected in [
-            "operations.relation.sql:3: ERROR: relation \"book.ticket\" does not exist\n\
-             LINE 2:   FROM book.ticket\n               ^\n",
-            "hint: did you mean book.tickets?\n",
-            "operations.column.sql:1: ERROR: column \"nmae\" does not exist\n\
-             LINE 1: SELECT id, nmae FROM book.tickets;\n                   ^\n",
-            "operations.syntax.sql:1: ERROR: syntax error at or near \"SELEC\"\nLINE 1: SELEC 1\n        ^\n",
-            "operations.function.sql:1: ERROR: function no_such_function(integer) does not exist\n",
-            "operations.literal.sql:1: ERROR: invalid input syntax for type integer: \"x\"\n",
-            "operations.second.sql:3: ERROR: relation \"nowhere\" does not exist\n",
-            "wrong.sql:3: ERROR: relation \"nofile\" does not exist\n",
-            "7 statements are wrong; no trial was started\n",
-        ] {
-            assert!(ended.err.contains(expected), "{mode}: {expected}\n{}", ended.err);
-        }
-        assert!(!ended.err.contains("elsewhere"), "{}", ended.err);
-        assert!(ended.out.is_empty(), "{}", ended.out);
-        let stored = std::fs::read_dir(workspace.folder.join("runs")).expect("the folder exists").count();
-        assert_eq!(stored, 0, "no run is stored");
-    }
-}
-
-/// Statements that the server cannot prepare, although a trial can execute them, are not rejected.
-#[test]
-fn runs_statements_that_only_an_execution_can_check() {
-    for (mode, script) in [
-        ("simple", "CREATE TEMP TABLE mine AS SELECT 1 AS a;\nSELECT a FROM mine;\nDROP TABLE mine;"),
-        ("extended", "DISCARD PLANS;\nSELECT 1;"),
-        ("simple", "SELECT 1 \\; SELECT 2;"),
-        (
-            "simple",
-            "\\set n 1\nCREATE TEMP TABLE part_:n ();\nSELECT count(*) FROM part_:n;\nDROP TABLE part_:n;",
-        ),
-        ("simple", "\\set word 1\nSELECT :word AS column_:word, ':word', :word + 1;"),
-        ("simple", "SET search_path = pg_catalog;\nSELECT count(*) FROM pg_class WHERE oid < 0;"),
-    ] {
-        let yaml = format!(
-            "
-stack: {{ postgres: {{}} }}
-operations: {{ one: {{ script: script.sql }} }}
-load: {{ model: closed, clients: 1, duration: 1s, query_mode: {mode} }}
-"
-        );
-        let workspace = Workspace::new("executed", &yaml);
-        std::fs::write(workspace.folder.join("script.sql"), script).expect("the folder can be written to");
-        workspace.run(&[]).expect(0);
-    }
-}
-
 #[test]
 fn names_an_operation_that_never_succeeds() {
     let yaml = "
 stack: { postgres: {} }
-operations: { right: { sql: SELECT 1 }, wrong: { sql: SELECT 1 / 0 } }
+operations: { right: { sql: SELECT 1 }, wrong: { preflight: false, sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
     let workspace = Workspace::new("mixed", yaml);
@@ -177,7 +95,7 @@ objectives: [ \"errors < 1%\" ]
 fn a_transaction_that_stays_open_is_no_success() {
     let yaml = "
 stack: { postgres: {} }
-operations: { open: { sql: \"BEGIN; SELECT 1;\" } }
+operations: { open: { preflight: false, sql: \"BEGIN; SELECT 1;\" } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
     let workspace = Workspace::new("open", yaml);

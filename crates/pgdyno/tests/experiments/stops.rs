@@ -9,7 +9,7 @@ use store::RunStatus;
 fn a_stop_rule_ends_a_trial_with_its_reason() {
     let yaml = "
 stack: { postgres: {} }
-operations: { zero: { sql: SELECT 1 / 0 } }
+operations: { zero: { preflight: false, sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 10m }
 matrix:
   way: { sql: { stop: [\"sql(22xxx,1,1)\"] }, limit: { stop: [\"limit(1s)\"] } }

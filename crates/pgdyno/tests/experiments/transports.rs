@@ -116,7 +116,7 @@ matrix:
     pgbouncer: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } }
     odyssey: { pooler: { kind: odyssey, mode: transaction, size: 4 }, postgres.transport: unix }
     haproxy: { balancer: { kind: haproxy } }
-operations: { good: { sql: SELECT 1 }, bad: { sql: SELECT 1 / 0 } }
+operations: { good: { sql: SELECT 1 }, bad: { preflight: false, sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 2s }
 ";
     let ended = Workspace::new("origins", yaml).run(&["--json"]);

@@ -76,6 +76,14 @@ impl Workspace {
         command
     }
 
+    /// Runs another command on the file.
+    pub fn other_command(&self, command: &str, arguments: &[&str]) -> RunOutput {
+        let mut other = Command::new(PGDYNO);
+        other.arg(command).arg(&self.file).args(arguments).current_dir(&self.folder);
+        other.env("TMPDIR", self.folder.join("tmp")).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+        RunOutput::run(&mut other)
+    }
+
     pub fn run(&self, arguments: &[&str]) -> RunOutput {
         RunOutput::run(&mut self.command(arguments))
     }

@@ -154,6 +154,11 @@ impl ResponseReader {
         !matches!(self.stage, Stage::Idle | Stage::AwaitingFirstByte)
     }
 
+    /// Head of the last response, from the status line on; empty if it was not retained.
+    pub fn retained_head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// First header of this name in the last response; `None` if the head was not retained.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         head::header(&self.head, name)

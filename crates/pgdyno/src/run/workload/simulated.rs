@@ -81,6 +81,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
         web: setup.operations.iter().any(|it| asks(&it.kind)).then_some(&web),
         feeds: &feeds,
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
+        transactions: None,
         abandoned: &Arc::default(),
     };
     let PreparedLoad { config: ready, .. } = prepare(setup, &inputs, seed)?;
