@@ -145,7 +145,8 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed, writer, interrupted, display: show, changed_node, preflight, position, .. } = bench;
+    let Runner { test_bed, writer, interrupted, display: show, changed_node, preflight, position, .. } =
+        bench;
     drop(test_bed);
     if !preflight.errors.is_empty() && position == 0 && args.resume.is_none() {
         // A run without a trial has nothing to show.

@@ -234,7 +234,7 @@ mod tests {
         };
         check("SELECT *\n\tFROM book.ticket;\n", "book", (2, " FROM book.ticket;"), "book.ticket");
         let long = format!("SELECT {} x FROM nowhere WHERE {}", "1, ".repeat(40), "y AND ".repeat(40));
-        let shown = ", 1, 1, 1, 1, 1, 1, 1, 1, 1,  x FROM nowhere WHERE y AND y ";
+        let shown = ", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  x FROM nowhere WHERE y AND ";
         check(&long, "nowhere", (1, &format!("...{}...", &shown)), "nowhere");
     }
 }
