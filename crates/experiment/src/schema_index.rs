@@ -179,6 +179,9 @@ impl SchemaReader<'_> {
                         entries.iter().filter(|(key, _)| object["properties"].get(&key.text).is_some());
                     (required.is_some_and(|all| all.iter().any(|key| has(&key))), known.count())
                 };
+                if path == "objectives" {
+                    return self.objectives(entries, &node.span);
+                }
                 if objects.is_empty() {
                     return self.invalid(schema, message!("experiment-kind-mapping"), &node.span, path);
                 }
@@ -189,6 +192,18 @@ impl SchemaReader<'_> {
                 self.object(best, node, path, at)
             }
         }
+    }
+
+    /// Reports objectives that are written as a mapping: `p99: 5ms`.
+    fn objectives(&mut self, entries: &[(crate::tree::Key, Node)], at: &Span) -> Datum {
+        let item = |(key, value): &(crate::tree::Key, Node)| {
+            let Value::Scalar(bound, _) = &value.value else { return None };
+            let relation = if bound.trim_start().starts_with(['<', '>']) { "" } else { "< " };
+            Some(format!("\"{} {relation}{}\"", key.text, bound.trim()))
+        };
+        let list = entries.iter().filter_map(item).collect::<Vec<_>>().join(", ");
+        self.report(at, message!("experiment-objectives-mapping", list));
+        Datum::Null
     }
 
     fn object(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
@@ -221,6 +236,15 @@ impl SchemaReader<'_> {
     fn unknown(&mut self, keys: &[&str], key: &str, at: &Span, path: &str) {
         if let Some(new) = new_name(key, keys) {
             self.report(at, message!("experiment-renamed", old = quote(key), new = quote(new)));
+            return;
+        }
+        if !path.is_empty() && self.shape.keys(self.shape.root()).contains(&key) {
+            let operation = path.strip_prefix("operations.").and_then(|it| it.split('.').next());
+            let (path, operation) = (quote(path), operation.filter(|_| key == "objectives"));
+            self.report(
+                at,
+                message!("experiment-key-of-file", key = quote(key), path, name = key, operation),
+            );
             return;
         }
         let (nearest, keys) = (nearest(key, keys.iter().copied()), list(keys));

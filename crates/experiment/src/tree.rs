@@ -257,10 +257,41 @@ impl TreeBuilder<'_> {
 
     fn scan_error(&self, error: &ScanError) -> Diagnostic {
         let at = self.byte(error.marker().index());
+        let names_colon = ["':'", "mapping values"].iter().any(|it| error.info().contains(it));
+        if let Some(diagnostic) = names_colon.then(|| self.missing_colon(at)).flatten() {
+            return diagnostic;
+        }
         let end = self.text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
         let span = Span { source: self.source, bytes: at..end };
         let message = message!("experiment-yaml", reason = error.info(), has_tab = self.text.contains('\t'));
         Diagnostic::new(&span, message)
+    }
+
+    /// Error for a key without `: `, in the line of an error at `at` or in one of the two lines before. Lines that are
+    /// indented more than that line belong to a text.
+    fn missing_colon(&self, at: usize) -> Option<Diagnostic> {
+        let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+        let end = self.text[at..].find('\n').map_or(self.text.len(), |it| at + it);
+        let last = self.text[..end].rsplit('\n').next().map(indent)?;
+        let mut line_end = end;
+        for line in self.text[..end].rsplit('\n').take(3) {
+            let start = line_end - line.len();
+            line_end = start.saturating_sub(1);
+            let entry = line.trim_start_matches([' ', '-']);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+            let (name, rest) = entry.split_at(entry.find(|c: char| !is_name(c)).unwrap_or(entry.len()));
+            let value = rest.trim_start_matches([':', ' ']).trim_end();
+            let is_entry = rest.contains(": ") || rest.trim_end() == ":";
+            let is_mistake = rest.is_empty() || rest.starts_with([' ', ':']);
+            if name.is_empty() || is_entry || !is_mistake || indent(line) > last {
+                continue;
+            }
+            let begin = start + line.len() - entry.len();
+            let span = Span { source: self.source, bytes: begin..begin + name.len() };
+            let corrected = format!("{name}: {value}").trim_end().to_owned();
+            return Some(Diagnostic::new(&span, message!("experiment-missing-colon", name, corrected)));
+        }
+        None
     }
 
     /// Span without trailing blanks and newlines.

@@ -55,6 +55,18 @@ const SECONDS: [(&str, f64); 8] = [
     ("d", 86_400.0),
 ];
 
+/// Beginnings of units that are written out, and the units of this file.
+const LONG_UNITS: [(&str, &str); 8] = [
+    ("milli", "ms"),
+    ("msec", "ms"),
+    ("micro", "us"),
+    ("usec", "us"),
+    ("sec", "s"),
+    ("min", "m"),
+    ("h", "h"),
+    ("day", "d"),
+];
+
 fn duration(text: &str) -> Quantity<Nanos> {
     let invalid = || Err(message!("experiment-duration", text = quote(text)));
     let mut rest = text.trim();
@@ -71,7 +83,9 @@ fn duration(text: &str) -> Quantity<Nanos> {
         let Some(number) = number else { return invalid() };
         let unit = &after[..after.find(|c: char| c.is_ascii_digit() || c == ' ').unwrap_or(after.len())];
         let Some((_, each)) = SECONDS.iter().find(|it| it.0 == unit) else {
-            return Err(message!("experiment-duration-unit", text = quote(text)));
+            let short = LONG_UNITS.iter().find(|it| unit.to_ascii_lowercase().starts_with(it.0));
+            let example = short.map(|it| format!("{number}{}", it.1));
+            return Err(message!("experiment-duration-unit", text = quote(text), example));
         };
         seconds += number * each;
         rest = after[unit.len()..].trim_start();

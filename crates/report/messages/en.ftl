@@ -2924,7 +2924,10 @@ experiment-duration = invalid duration: { $text }
 experiment-duration-without-unit = duration { $text } has no unit
     .help = write { $number }s or { $number }ms
 experiment-duration-unit = unknown unit in duration { $text }
-    .help = use ns, us, ms, s, m, h or d
+    .help = { $example ->
+        [none] use ns, us, ms, s, m, h or d
+       *[other] write { $example }
+    }
 experiment-duration-zero = `{ $key }` must be greater than 0
     .help = write a duration such as 10s
 experiment-whole-seconds = `{ $key }` is not a whole number of seconds: { $value }
@@ -3121,6 +3124,22 @@ experiment-load-key = `{ $key }` cannot be used with `model: { $model }`
         }
        *[other] write `model: { $other }`, or remove this key
     }
+experiment-missing-colon = `: ` is missing after `{ $name }`
+    .help = write `{ $corrected }`
+experiment-key-of-file = { $key } does not belong in { $path }
+    .help = { $operation ->
+        [none] write it at the beginning of a line: `{ $name }: …`
+       *[other] write it at the beginning of a line: `objectives: ["{ $operation }: p99 < 200ms"]`
+    }
+experiment-objectives-mapping = `objectives` is a mapping (key: value)
+    .help = write a list: `objectives: [{ $list }]`
+experiment-load-open = `model: open` starts transactions on a schedule, without { $keys }
+    .help = write
+        load:
+          model: open
+          schedule: line(1, 200, 60s)
+          max_in_flight: 100
+        and remove { $keys } from `load`, `matrix` and `quick`
 experiment-load-key-missing = `model: { $model }` requires `{ $key }`
     .help = { $key ->
         [clients] add the number of clients, as in `clients: 8`

@@ -3087,7 +3087,10 @@ experiment-duration = неверная длительность: { $text }
 experiment-duration-without-unit = у длительности { $text } нет единицы
     .help = напишите `{ $number }s` или `{ $number }ms`
 experiment-duration-unit = неизвестная единица в длительности { $text }
-    .help = единицы: `ns`, `us`, `ms`, `s`, `m`, `h` и `d`
+    .help = { $example ->
+        [none] единицы: `ns`, `us`, `ms`, `s`, `m`, `h` и `d`
+       *[other] напишите { $example }
+    }
 experiment-duration-zero = значение `{ $key }` должно быть больше 0
     .help = напишите длительность, например `10s`
 experiment-whole-seconds = значение `{ $key }` — не целое число секунд: { $value }
@@ -3281,6 +3284,22 @@ experiment-load-key = `{ $key }` нельзя использовать с `model
         }
        *[other] напишите `model: { $other }` или удалите этот ключ
     }
+experiment-missing-colon = после `{ $name }` нет `: `
+    .help = напишите `{ $corrected }`
+experiment-key-of-file = { $key } не относится к { $path }
+    .help = { $operation ->
+        [none] напишите его в начале строки: `{ $name }: …`
+       *[other] напишите его в начале строки: `objectives: ["{ $operation }: p99 < 200ms"]`
+    }
+experiment-objectives-mapping = `objectives` — это отображение (ключ: значение)
+    .help = напишите список: `objectives: [{ $list }]`
+experiment-load-open = `model: open` начинает транзакции по расписанию, без { $keys }
+    .help = напишите
+        load:
+          model: open
+          schedule: line(1, 200, 60s)
+          max_in_flight: 100
+        и уберите { $keys } из `load`, `matrix` и `quick`
 experiment-load-key-missing = для `model: { $model }` нужен ключ `{ $key }`
     .help = { $key ->
         [clients] добавьте число клиентов, например `clients: 8`

@@ -88,6 +88,17 @@ impl SetupBuilder<'_> {
             ("max_rate", source.max_rate.is_some()),
             ("duration", source.duration.is_some() && !of_rates),
         ];
+        if max.is_none() && mix.rate.is_none() && source.schedule.is_none() && source.max_in_flight.is_none()
+        {
+            let given = closed_only.iter().filter(|it| it.1).map(|it| format!("`{}`", it.0));
+            let given: Vec<String> = given.collect();
+            if !given.is_empty() && !mix.is_empty() {
+                self.report("load.model", message!("experiment-load-open", keys = given.join(", ")));
+                let extent = ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 };
+                let arrivals = Spacing::Even;
+                return (LoadModel::Open { schedule: String::new(), arrivals, max_in_flight: 1 }, extent);
+            }
+        }
         self.not_with(source, "open", &closed_only);
         self.needs("open", "max_in_flight", source.max_in_flight.is_some());
         let (schedule, mut extent) = match &source.schedule {
