@@ -3,7 +3,6 @@
 pub mod littles_law;
 pub mod plateau;
 pub mod quantile;
-pub(crate) mod ranks;
 pub mod repeats;
 pub mod slopes;
 pub mod steady;

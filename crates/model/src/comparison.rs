@@ -264,15 +264,15 @@ impl Change {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestMethod {
-    /// Rank test on the trials, with at least four per run; exact for any distribution.
+    /// Welch's test of the logarithms of the trials' figures, or of shares; with at least four trials per run.
     Trials { base: u32, run: u32 },
-    /// Rank test on differences between trials that alternated in time, with at least six pairs.
+    /// Student's test of the differences between trials that alternated in time, with at least six pairs.
     Pairs { pairs: u32 },
-    /// Student's t distribution on the trials, with at least three in both runs together.
-    FewTrials { base: u32, run: u32 },
+    /// Permutation test of ranks, for figures that are 0 in some trial; with at least four trials per run.
+    Ranks { base: u32, run: u32 },
     /// Resampling of blocks of seconds within trials. The interval holds only for the measured periods.
     Blocks { base: Blocks, run: Blocks },
-    /// Too little data for any method.
+    /// Too little data for a test.
     None { base: u32, run: u32 },
 }
 

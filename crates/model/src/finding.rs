@@ -379,8 +379,8 @@ pub struct ThroughputComparison {
     pub ratio: f64,
     /// 95 % confidence interval by resampling runs; `None` if either cell has fewer than three runs.
     pub interval: Option<(f64, f64)>,
-    /// p-value of a permutation test on the runs.
-    pub p: f64,
+    /// p-value; `None` with too few runs for a test.
+    pub p: Option<f64>,
     /// Verdict after correction for all comparisons of the same kind.
     pub verdict: ChangeVerdict,
     /// Numbers of valid runs of the cell and of the other cell.

@@ -162,8 +162,8 @@ pub struct BaselineComparison {
     pub ratio: Option<f64>,
     /// 95 % confidence interval by resampling the runs of both cells; `None` if either has fewer than three runs.
     pub interval: Option<(f64, f64)>,
-    /// p-value of a permutation test: probability of a difference at least this large if there is none.
-    pub p: f64,
+    /// p-value: probability of a difference at least this large if there is none; `None` with too few runs for a test.
+    pub p: Option<f64>,
     pub verdict: ChangeVerdict,
 }
 

@@ -132,10 +132,10 @@ pub struct CompareResult {
 /// others and all of them are unreadable.
 pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
     let (base, other_paths) = paths.split_first().expect("the base is one of them");
-    let mut all = vec![LoadedRun::read(base)?];
+    let mut all = vec![LoadedRun::read(base, request.by_time)?];
     let mut unreadable = Vec::new();
     for path in other_paths {
-        match LoadedRun::read(path) {
+        match LoadedRun::read(path, request.by_time) {
             Ok(it) => all.push(it),
             Err(error) => unreadable.push(error),
         }
@@ -189,7 +189,8 @@ struct LoadedRun {
 }
 
 impl LoadedRun {
-    fn read(path: &Path) -> Result<LoadedRun, CommandError> {
+    /// Reads a run. `by_time` also reads the seconds of its trials.
+    fn read(path: &Path, by_time: bool) -> Result<LoadedRun, CommandError> {
         let to_command_error = |it: store::Error| CommandError::new(it.to_string());
         let reading = StoredRun::from_file(path)?;
         let run = Run::open(path).map_err(to_command_error)?;
@@ -198,7 +199,7 @@ impl LoadedRun {
         // Trials that are still running appear in neither list.
         let ended = run_result::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
-            let Some(summary) = facts.valid() else {
+            let Some(mut figures) = TrialFigures::from_facts(&facts) else {
                 left_out.push(ExcludedTrial {
                     from_base: false,
                     cell: reading.experiment.cells[facts.cell].label.clone(),
@@ -208,17 +209,14 @@ impl LoadedRun {
                 });
                 continue;
             };
-            let operations = stored.recorded.trial.operations.iter().map(|it| it.name.clone());
-            let mut gather = TrialCollector::new(operations.collect());
-            for tick in run.ticks(stored.recorded.id).map_err(to_command_error)? {
-                gather.push(&tick.map_err(to_command_error)?);
+            if by_time {
+                let mut collector = TrialCollector::new(stored.recorded.trial.operations.len());
+                for tick in run.ticks(stored.recorded.id).map_err(to_command_error)? {
+                    collector.push(&tick.map_err(to_command_error)?);
+                }
+                collector.finish(&mut figures);
             }
-            trials[facts.cell].push(TrialFigures {
-                repetition: facts.repetition,
-                begun_ms: stored.recorded.trial.begun_ms,
-                groups: gather.finish(summary.window, &summary.outages),
-                processors: compare::processors(&facts),
-            });
+            trials[facts.cell].push(figures);
         }
         for cell_trials in &mut trials {
             cell_trials.sort_by_key(|it| it.repetition);

@@ -9,10 +9,9 @@ use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use analysis::present::compare::RunEnvironment;
+use analysis::present::compare::{RunEnvironment, TrialFigures};
 use analysis::present::history::{HistoryRun, history};
 use clap::Parser;
-use model::Nanos;
 use model::comparison::{DatedRun, RunRef};
 use model::run_result as facts;
 use report::json_document::HistoryDocument;
@@ -58,7 +57,7 @@ struct LoadedRun {
     server: Option<String>,
     experiment: model::plan::Experiment,
     environment: facts::Environment,
-    trials: Vec<Vec<(model::PerSecond, Option<f64>)>>,
+    trials: Vec<Vec<TrialFigures>>,
 }
 
 fn show(args: &Args) -> Result<(), CommandError> {
@@ -122,8 +121,7 @@ fn read(path: &Path) -> Result<LoadedRun, CommandError> {
     for facts in stored::facts(&run_result::counted_trials(&reading)) {
         let Some(summary) = facts.valid() else { continue };
         server.get_or_insert_with(|| summary.server.version.clone());
-        let p99 = summary.total.response.p99.map(Nanos::as_secs_f64);
-        trials[facts.cell].push((summary.total.tps, p99));
+        trials[facts.cell].extend(TrialFigures::from_facts(&facts));
     }
     let (source, run_environment) = (source(path, &reading.header), environment(&reading));
     Ok(LoadedRun { source, server, environment: run_environment, trials, experiment: reading.experiment })

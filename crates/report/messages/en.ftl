@@ -991,7 +991,7 @@ matrix-left-out = { $left_out } of { $total } trials { $left_out ->
 matrix-limits-not-applied = measured without limits that could not be applied: { $limits }: { $reason }
 matrix-legend = medians of the valid trials and their 95 % intervals{ $baseline ->
     [none] {""}
-   *[other] ; ratio: vs { $baseline }, permutation test over trials, false discovery rate 5 %, bootstrap seed { $seed }
+   *[other] ; ratio: vs { $baseline }, test over trials as in pgdyno compare, false discovery rate 5 %, bootstrap seed { $seed }
  }{ $too_few ->
     [true] ; at least four trials per cell are needed to show a difference
    *[false] {""}
@@ -2746,23 +2746,23 @@ compare-difference = { $path }: { $base } → { $run }{ $cells ->
  }
 compare-absent-value = none
 
+compare-method-trials = Welch's test of { $base } and { $run ->
+    [one] { $run } trial
+   *[other] { $run } trials
+ }
+compare-method-pairs = paired test of { $pairs ->
+    [one] { $pairs } pair
+   *[other] { $pairs } pairs
+ } of trials that were measured alternately
 compare-method-ranks = rank test of { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- }, exact for any distribution
-compare-method-pairs = rank test of the differences between { $pairs ->
-    [one] { $pairs } pair
-   *[other] { $pairs } pairs
- } of trials that were measured side by side
-compare-method-student = Student's t for { $base } and { $run ->
-    [one] { $run } trial
-   *[other] { $run } trials
- }, which assumes a log-normal distribution; four trials each would not need this assumption
+ }, because the figure is 0 in some of them
 compare-method-blocks = block bootstrap of { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): it compares these trials only, not what another trial would measure
 compare-method-none = { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- } are too few for an interval
+ }: a test needs four of each
 
 compare-excluded-trial = { $of_base ->
     [true] base
@@ -2789,7 +2789,7 @@ compare-condition-met = met
 compare-condition-not-met = not met
 compare-condition-unknown = unknown
 compare-condition-absent = unknown: the runs do not have this figure
-compare-legend = medians of the valid trials; changes with 95 % CI; false discovery rate 5 % over { $figures ->
+compare-legend = medians of the valid trials; change: ratio of the medians, for errors their difference; 95 % CI by resampling trials; false discovery rate 5 % over { $figures ->
     [one] { $figures } figure
    *[other] all { $figures } figures
  }; seed { $seed }

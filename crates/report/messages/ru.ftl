@@ -583,8 +583,8 @@ runs-column-cell = ЯЧЕЙКА
 runs-column-repeat = ПОВТОР
 runs-column-valid = УЧТЕНО
 runs-column-seconds = СЕКУНД
-runs-column-tps = TPS
-runs-column-p99 = P99
+runs-column-tps = ТРАНЗ/С
+runs-column-p99 = p99
 runs-column-errors = ОШИБКИ
 runs-column-setting = НАСТРОЙКА
 runs-valid = да
@@ -1073,7 +1073,7 @@ matrix-left-out = не учтено { $left_out ->
 matrix-limits-not-applied = измерено без ограничений, которые не удалось применить: { $limits }: { $reason }
 matrix-legend = медианы достоверных измерений и их доверительные интервалы 95{"\u00A0"}%{ $baseline ->
     [none] {""}
-   *[other] ; отношение — к { $baseline }: перестановочный тест по измерениям, доля ложных открытий 5{"\u00A0"}%, интервалы — бутстрепом с seed { $seed }
+   *[other] ; отношение — к { $baseline }: критерий по измерениям, тот же, что при сравнении прогонов, доля ложных открытий 5{"\u00A0"}%, интервалы — бутстрепом с seed { $seed }
  }{ $too_few ->
     [true] ; чтобы показать различие, нужно не меньше четырёх измерений на ячейку
    *[false] {""}
@@ -2905,20 +2905,20 @@ compare-difference = { $path }: { $base } → { $run }{ $cells ->
  }
 compare-absent-value = нет
 
+compare-method-trials = критерий Уэлча для { $base } и { $run ->
+    [one] { $run } измерения
+   *[other] { $run } измерений
+ }
+compare-method-pairs = парный критерий для { $pairs ->
+    [one] { $pairs } пары
+   *[other] { $pairs } пар
+ } измерений, чередовавшихся по времени
 compare-method-ranks = ранговый критерий для { $base } и { $run ->
     [one] { $run } измерения
    *[other] { $run } измерений
- }, точный при любом распределении
-compare-method-pairs = ранговый критерий для разностей { $pairs ->
-    [one] { $pairs } пары
-   *[other] { $pairs } пар
- } измерений, сделанных рядом по времени
-compare-method-student = критерий Стьюдента для { $base } и { $run ->
-    [one] { $run } измерения
-   *[other] { $run } измерений
- }, который предполагает логнормальное распределение; для четырёх с каждой стороны это не нужно
+ }: в некоторых из них показатель равен 0
 compare-method-blocks = блочный бутстреп для { $base_count } и { $run_count } блоков по { $base_seconds } и { $run_seconds }{"\u00A0"}с (корреляция соседних секунд { $base_correlation } и { $run_correlation }): сравниваются только эти измерения; что покажет ещё одно, неизвестно
-compare-method-none = для интервала мало: в базе { $base ->
+compare-method-none = для критерия нужно по четыре измерения: в базе { $base ->
     [one] { $base } измерение
     [few] { $base } измерения
    *[many] { $base } измерений
@@ -2949,7 +2949,7 @@ compare-condition-met = выполняется
 compare-condition-not-met = не выполняется
 compare-condition-unknown = неизвестно
 compare-condition-absent = неизвестно: такого показателя у прогонов нет
-compare-legend = медианы достоверных измерений; изменения с доверительными интервалами 95{"\u00A0"}%; доля ложных открытий среди { $figures ->
+compare-legend = медианы достоверных измерений; изменение — отношение медиан, для ошибок их разность; доверительные интервалы 95{"\u00A0"}% по повторной выборке измерений; доля ложных открытий среди { $figures ->
     [one] { $figures } показателя
    *[other] { $figures } показателей
  } — не более 5{"\u00A0"}%; seed { $seed }

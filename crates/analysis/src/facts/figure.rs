@@ -1,10 +1,11 @@
 //! Figures of one trial
 
 use super::trial::TrialFacts;
-use super::{event_count, samples, usage};
+use super::{event_count, outage, samples, usage};
 use crate::stats::steady;
 use model::matrix::Figure;
 use model::plan::CacheState;
+use model::summary::{Distribution, LoadModelSummary};
 use model::{Nanos, Summary};
 
 /// Share of the mean throughput per client below which a client counts as starved.
@@ -21,8 +22,8 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let known = !trial.clients.is_empty() && summary.fairness.is_some();
     match figure {
         Figure::Tps => Some(summary.total.tps.0),
-        Figure::P50 => response.p50.or(response.longer_than(0.5)).map(Nanos::as_secs_f64),
-        Figure::P99 => response.p99.or(response.longer_than(0.99)).map(Nanos::as_secs_f64),
+        Figure::P50 => response_quantile(summary, response, 0.5).map(Nanos::as_secs_f64),
+        Figure::P99 => response_quantile(summary, response, 0.99).map(Nanos::as_secs_f64),
         Figure::Errors => per_thousand(counts.failed + counts.unknown, executed),
         Figure::Dropped => per_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused_connections(summary) as f64),
@@ -36,6 +37,34 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
             trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
             steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())
         }
+    }
+}
+
+/// Quantile `q` of response times of a trial or of one of its operations: p50, p90, p95, p99 or p99.9. `None` with too
+/// few samples. It is a lower bound if it falls among unanswered arrivals, or if an outage kept users from arriving.
+pub fn response_quantile(summary: &Summary, response: &Distribution, q: f64) -> Option<Nanos> {
+    let measured = match q {
+        0.5 => response.p50,
+        0.9 => response.p90,
+        0.95 => response.p95,
+        0.99 => response.p99,
+        0.999 => response.p999,
+        _ => None,
+    };
+    Some(measured.or(response.longer_than(q))?.max(outage_wait(summary, q)))
+}
+
+/// True if the quantile is only a lower bound; see [`response_quantile`].
+pub fn is_lower_bound(summary: &Summary, response: &Distribution, q: f64) -> bool {
+    response.longer_than(q).is_some()
+        || response_quantile(summary, response, q).is_some_and(|it| it == outage_wait(summary, q))
+}
+
+/// Wait for the end of an outage of users who would have arrived during it. In the open model, they did arrive.
+fn outage_wait(summary: &Summary, q: f64) -> Nanos {
+    match summary.plan.model {
+        LoadModelSummary::Closed { .. } => outage::wait_quantile(&summary.outages, summary.window, q),
+        LoadModelSummary::Open { .. } => Nanos::ZERO,
     }
 }
 

@@ -14,6 +14,8 @@ pub struct TrialFacts<'a> {
     pub cell: usize,
     /// Repetition, from 0.
     pub repetition: u32,
+    /// Start of the trial, as Unix time in milliseconds.
+    pub begun_ms: u64,
     pub setup: &'a Setup,
     pub status: &'a TrialStatus,
     /// Summary of the measurement; `None` if nothing was measured.

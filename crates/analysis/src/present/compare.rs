@@ -1,17 +1,12 @@
 //! Changes of figures from one run to another, with their significance
 //!
-//! *Resampling.* Requests of one trial share its cache, its plans and its noise, so they are never resampled. With four
-//! or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials of
-//! both sides alternate in time and there are at least six pairs, ranks of their differences decide, because drift
-//! common to both sides then cancels. With fewer trials, but at least three in total, Student's distribution is used,
-//! which assumes that the logarithms are about normal. One trial on each side does not show how far two equal trials
-//! differ. An interval from blocks of seconds ([`blocks`]) is then displayed, but no difference is claimed. With the
-//! option `by_time`, the comparison is limited to these two intervals of time, and blocks decide.
+//! [`repeats`] estimates each change and tests it, for the matrix of a run as well: [`changes`] is the only caller for
+//! figures that both show, so a pair of cells has the same change and the same verdict everywhere. One trial on each
+//! side does not show how far two equal trials differ, so no difference is claimed. With the option `by_time`, the
+//! comparison is limited to the measured intervals of time, and blocks of seconds decide ([`blocks`]).
 //!
-//! *Multiple comparisons.* A comparison has ten figures for each operation of each cell. All of them together keep a
-//! false discovery rate of 5 % (Benjamini and Hochberg 1995, in [`crate::stats::repeats::decide`]). On average, at most
-//! one of twenty comparisons of equal systems then claims any difference. Ranks of few trials cannot reach such a small
-//! p. Their p is that of Student's test, and the exact interval must also exclude "no change".
+//! A comparison has ten figures for each operation of each cell. All of them together keep a false discovery rate of
+//! 5 %. On average, at most one of twenty comparisons of equal systems then claims any difference.
 
 mod blocks;
 mod differences;
@@ -22,13 +17,10 @@ mod trial_figures;
 
 pub use differences::{RunEnvironment, differences};
 pub use fail_condition::{FailCondition, parse};
-pub use trial_figures::{
-    BucketCounts, FigureValue, OperationFigures, TimeBin, TrialCollector, TrialFigures, processors,
-};
+pub use trial_figures::{BucketCounts, FigureValue, OperationFigures, TimeBin, TrialCollector, TrialFigures};
 
-use crate::stats::ranks;
-use crate::stats::repeats;
-use crate::stats::student::{MeanDifference, Moments, pooled, welch};
+use crate::stats::repeats::{self, ChangeEstimate, Samples, Scale};
+use crate::stats::student::MeanDifference;
 use blocks::BootstrapEstimate;
 use model::comparison::{
     CellComparison, CellLabel, Change, Comparison, ExcludedTrial, Metric, MetricComparison, MetricEstimate,
@@ -60,10 +52,8 @@ pub struct CompareOptions<'a> {
     pub seed: u64,
 }
 
-/// Minimum number of trials on each side for which ranks decide.
-const RANK_TRIALS_MIN: usize = 4;
-/// Minimum number of pairs of trials for which ranks of differences decide.
-const PAIRS_MIN: usize = 6;
+/// Difference between service and response p99, as a share, up to which one repeats the other.
+const REPEATED_MAX: f64 = 2e-3;
 
 /// Comparison of each of `runs` with `base`. Without `runs`, comparison of the cells of `base` with their baselines, or
 /// with the first cell.
@@ -101,17 +91,20 @@ fn compare_run(
     options: &CompareOptions<'_>,
 ) -> RunComparison {
     let within = std::ptr::eq(base, run);
-    let mut cells = Vec::new();
-    let mut tested: Vec<TestResult> = Vec::new();
-    for (base_cell, run_cell) in pairs {
-        let (a, b) = (&base.trials[*base_cell], &run.trials[*run_cell]);
-        let (figures, tests) = figures(a, b, options);
-        let label = |side: &ComparedRun<'_>, cell: usize| side.experiment.cells[cell].label.clone();
-        cells.push(CellComparison { base: label(base, *base_cell), run: label(run, *run_cell), figures });
-        tested.extend(tests);
-    }
-    let all = cells.iter_mut().flat_map(|it| &mut it.figures);
-    decide(all.collect(), &tested);
+    let trials: Vec<(&[TrialFigures], &[TrialFigures])> = pairs
+        .iter()
+        .map(|(base_cell, run_cell)| (base.trials[*base_cell].as_slice(), run.trials[*run_cell].as_slice()))
+        .collect();
+    let label = |side: &ComparedRun<'_>, cell: usize| side.experiment.cells[cell].label.clone();
+    let cells: Vec<CellComparison> = pairs
+        .iter()
+        .zip(changes(&trials, options))
+        .map(|((base_cell, run_cell), figures)| CellComparison {
+            base: label(base, *base_cell),
+            run: label(run, *run_cell),
+            figures,
+        })
+        .collect();
     let mut conditions = Vec::new();
     for condition in options.conditions {
         for (number, (cell, (_, run_number))) in cells.iter().zip(pairs).enumerate() {
@@ -144,143 +137,112 @@ fn compare_run(
     }
 }
 
-/// Evidence for a change in one figure.
-#[derive(Clone, Copy, Debug)]
-struct TestResult {
-    p: f64,
-    higher: bool,
-    /// True if the interval supports the claim.
-    is_confirmed: bool,
-}
-
-/// Decides all figures together. `tests` has one test for each figure with a p-value, in the same order.
-fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
-    let compared = |test: &TestResult| repeats::RatioEstimate {
-        ratio: None,
-        interval: None,
-        p: test.p,
-        higher: test.higher,
-        least_p: 0.0,
+/// Changes of all figures between pairs of cells, base first, decided together. A pair's trials are those of each cell
+/// in order of repetition.
+pub fn changes(
+    pairs: &[(&[TrialFigures], &[TrialFigures])],
+    options: &CompareOptions<'_>,
+) -> Vec<Vec<MetricComparison>> {
+    let compared: Vec<Vec<(MetricComparison, ChangeEstimate)>> =
+        pairs.iter().map(|(base, run)| figures(base, run, options)).collect();
+    let all: Vec<ChangeEstimate> = compared.iter().flatten().map(|it| it.1).collect();
+    let mut verdicts = repeats::decide(&all).into_iter();
+    let mut decided = |(figure, _)| MetricComparison {
+        verdict: verdicts.next().expect("each change has its verdict"),
+        ..figure
     };
-    let verdicts = repeats::decide(&tests.iter().map(compared).collect::<Vec<_>>());
-    let tested = figures.into_iter().filter(|it| it.p.is_some());
-    for ((figure, test), verdict) in tested.zip(tests).zip(verdicts) {
-        figure.verdict = if test.is_confirmed { verdict } else { ChangeVerdict::NoEvidence };
-    }
+    compared.into_iter().map(|figures| figures.into_iter().map(&mut decided).collect()).collect()
 }
 
-/// Comparisons of all figures that both sides have.
+/// Comparisons of all figures that both sides have, without verdicts.
 fn figures(
     base: &[TrialFigures],
     run: &[TrialFigures],
     options: &CompareOptions<'_>,
-) -> (Vec<MetricComparison>, Vec<TestResult>) {
-    let pairs = pairs(base, run);
-    let mut operations: Vec<Option<String>> = Vec::new();
+) -> Vec<(MetricComparison, ChangeEstimate)> {
+    let alternating = are_alternating(base, run);
+    let mut operations: Vec<Option<&str>> = Vec::new();
     for group in base.iter().flat_map(|it| &it.groups) {
-        if !operations.contains(&group.operation) {
-            operations.push(group.operation.clone());
+        if !operations.contains(&group.operation.as_deref()) {
+            operations.push(group.operation.as_deref());
         }
     }
-    let (mut all, mut tests) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     for operation in operations {
         for metric in Metric::ALL {
-            let both = FigurePair { base, run, pairs: &pairs, metric, operation: operation.as_deref() };
-            if let Some((figure, test)) = both.figure(options) {
-                all.push(figure);
-                tests.extend(test);
+            let both = FigurePair { base, run, alternating, metric, operation };
+            if metric != Metric::ServiceP99 || !both.repeats_response_p99() {
+                all.extend(both.figure(options));
             }
         }
     }
-    (all, tests)
+    all
 }
 
-/// Pairs of trials that were measured alternately, as indices. Empty if there are too few pairs, or if a pair did not
-/// end before the next one began.
-fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
-    let position_of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
-    let all: Vec<(usize, usize)> =
-        base.iter().enumerate().filter_map(|(n, it)| Some((n, position_of(it.repetition)?))).collect();
-    let begun = |it: &(usize, usize)| [base[it.0].begun_ms, run[it.1].begun_ms];
-    let is_separate = |it: &[(usize, usize)]| begun(&it[0]).iter().max() < begun(&it[1]).iter().min();
-    if all.len() >= PAIRS_MIN && all.windows(2).all(is_separate) { all } else { Vec::new() }
+/// True if the trials of both sides were measured alternately, and each pair ended before the next one began.
+fn are_alternating(base: &[TrialFigures], run: &[TrialFigures]) -> bool {
+    let begun: Vec<[u64; 2]> = base.iter().zip(run).map(|(a, b)| [a.begun_ms, b.begun_ms]).collect();
+    base.len() == run.len()
+        && base.iter().zip(run).all(|(a, b)| a.repetition == b.repetition)
+        && begun.windows(2).all(|it| it[0].iter().max() < it[1].iter().min())
 }
 
-/// One figure of both sides, before any test.
+/// Figures of both sides.
+#[derive(Clone, Copy)]
 struct FigurePair<'a> {
     base: &'a [TrialFigures],
     run: &'a [TrialFigures],
-    pairs: &'a [(usize, usize)],
+    alternating: bool,
     metric: Metric,
     operation: Option<&'a str>,
 }
 
-/// Change on the scale on which it is computed, and its evidence.
-struct ChangeEstimate {
-    value: f64,
-    interval: (f64, f64),
-    test: Option<TestResult>,
-    method: TestMethod,
-}
-
 impl FigurePair<'_> {
-    /// Comparison of the figure and its test; `None` if a side lacks the figure.
-    fn figure(&self, options: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
+    /// Comparison of the figure, without its verdict; `None` if a side lacks the figure.
+    fn figure(&self, options: &CompareOptions<'_>) -> Option<(MetricComparison, ChangeEstimate)> {
         let [a, b] = [self.base, self.run].map(|it| self.values(it));
-        let (base, run) =
-            (self.metric_level(self.base, &a, options)?, self.metric_level(self.run, &b, options)?);
-        let (base_trials, run_trials) = (a.len() as u32, b.len() as u32);
-        let measured = |figures: &[FigureValue]| figures.iter().all(|it| self.to_scale(it.value).is_finite());
-        let has_zero = !(measured(&a) && measured(&b));
-        let (change, method, test) = if has_zero && !options.by_time {
-            self.zero_figure_change(&a, &b, options.seed)
+        let (base, run) = (self.level(self.base, &a, options)?, self.level(self.run, &b, options)?);
+        let estimate = if options.by_time {
+            self.by_time(base.value, run.value, options)
         } else {
-            match self.estimate_change(&a, &b, options) {
-                Some(it) => (self.change(it.value, Some(it.interval)), it.method, it.test),
-                None => {
-                    let value = self.to_scale(run.value) - self.to_scale(base.value);
-                    (self.change(value, None), TestMethod::None { base: base_trials, run: run_trials }, None)
-                }
-            }
+            let floors = a.iter().chain(&b).map(|it| it.floor).sum::<f64>();
+            let [base_values, run_values] = [&a, &b].map(|it| plain(it));
+            let samples = Samples {
+                base: &base_values,
+                run: &run_values,
+                paired: self.alternating && a.len() == self.base.len() && b.len() == self.run.len(),
+                scale: self.scale(),
+                floor: floors / (a.len() + b.len()) as f64,
+            };
+            repeats::compare(&samples, options.seed)?
         };
-        let figure = MetricComparison {
-            metric: self.metric,
-            operation: self.operation.map(str::to_owned),
-            base,
-            run,
-            change,
-            method,
-            p: test.map(|it| it.p),
-            verdict: ChangeVerdict::TooFewRuns,
+        let ChangeEstimate { value, interval, p, method, .. } = estimate;
+        let change = match self.scale() {
+            Scale::Ratio => Change::Ratio { value, interval },
+            Scale::Difference => Change::Difference { value: value.unwrap_or_default(), interval },
         };
-        Some((figure, test))
+        let operation = self.operation.map(str::to_owned);
+        let verdict = ChangeVerdict::TooFewRuns;
+        let figure =
+            MetricComparison { metric: self.metric, operation, base, run, change, method, p, verdict };
+        Some((figure, estimate))
+    }
+
+    fn scale(&self) -> Scale {
+        if self.metric.kind() == MetricKind::Share { Scale::Difference } else { Scale::Ratio }
     }
 
     fn values(&self, trials: &[TrialFigures]) -> Vec<FigureValue> {
-        trials.iter().filter_map(|it| it.value(self.metric, self.operation)).collect()
+        figure_values(trials, self.metric, self.operation)
     }
 
-    /// Converts a value to the scale of the tests: a logarithm for ratios, the value itself for shares.
-    fn to_scale(&self, value: f64) -> f64 {
-        if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
-    }
-
-    fn unscale(&self, measure: f64) -> f64 {
-        if self.metric.kind() == MetricKind::Share { measure } else { measure.exp() }
-    }
-
-    fn change(&self, value: f64, interval: Option<(f64, f64)>) -> Change {
-        let interval = interval.map(|(low, high)| (self.unscale(low), self.unscale(high)));
-        match self.metric.kind() {
-            MetricKind::Share => Change::Difference { value, interval },
-            _ => Change::Ratio { value: Some(value.exp()).filter(|it| it.is_finite()), interval },
-        }
-    }
-
-    fn moments(&self, values: &[FigureValue]) -> Moments {
-        let measures: Vec<f64> = values.iter().map(|it| self.to_scale(it.value)).collect();
-        let floor = values.iter().map(|it| it.floor).sum::<f64>() / values.len() as f64;
-        Moments::from_values(&measures, floor)
+    /// True if no transaction waited before it was sent, so that response and service time are the same.
+    fn repeats_response_p99(&self) -> bool {
+        let time = |trial: &TrialFigures, metric| trial.value(metric, self.operation).map(|it| it.value);
+        self.base.iter().chain(self.run).all(|trial| {
+            let both = time(trial, Metric::P99).zip(time(trial, Metric::ServiceP99));
+            both.is_some_and(|(response, service)| (response / service - 1.0).abs() <= REPEATED_MAX)
+        })
     }
 
     fn resampled(&self, trials: &[TrialFigures], seed: u64) -> Option<BootstrapEstimate> {
@@ -293,115 +255,71 @@ impl FigurePair<'_> {
     }
 
     /// Level of a metric over the trials of one side; `None` without values.
-    fn metric_level(
+    fn level(
         &self,
         trials: &[TrialFigures],
         values: &[FigureValue],
         options: &CompareOptions<'_>,
     ) -> Option<MetricEstimate> {
-        let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
-        let estimate = repeats::estimate(&plain)?;
-        let unscaled = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
-        let interval = if options.by_time {
-            self.resampled(trials, options.seed).map(|it| unscaled(it.mean_difference().interval()))
-        } else if plain.len() >= PAIRS_MIN {
-            // With fewer values, the median has no 95 % interval.
-            estimate.interval
-        } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
-            let moments = self.moments(values);
-            let error = (moments.variance / moments.count).sqrt();
-            Some(unscaled(
-                MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 }
-                    .interval(),
-            ))
-        } else {
-            None
+        let estimate = repeats::estimate(&plain(values))?;
+        let interval = match options.by_time {
+            true => self.resampled(trials, options.seed).map(|blocks| {
+                let difference = self.scale().measure(estimate.median);
+                let (low, high) = MeanDifference { difference, ..blocks.mean_difference() }.interval();
+                (self.scale().unmeasure(low), self.scale().unmeasure(high))
+            }),
+            false => estimate.interval,
         };
         Some(MetricEstimate { value: estimate.median, interval, trials: estimate.runs })
     }
 
-    fn estimate_change(
-        &self,
-        a: &[FigureValue],
-        b: &[FigureValue],
-        options: &CompareOptions<'_>,
-    ) -> Option<ChangeEstimate> {
-        if options.by_time || a.len() + b.len() < 3 {
-            return self.by_time(options);
-        }
-        self.by_pairs().or_else(|| self.by_ranks(a, b)).or_else(|| {
-            let spread = pooled(&self.moments(a), &self.moments(b))?;
-            let method = TestMethod::FewTrials { base: a.len() as u32, run: b.len() as u32 };
-            Some(by_student(spread, method))
-        })
-    }
-
-    fn by_pairs(&self) -> Option<ChangeEstimate> {
-        let figure_of = |trial: &TrialFigures| trial.value(self.metric, self.operation);
-        let both = self
-            .pairs
-            .iter()
-            .filter_map(|it| Some((figure_of(&self.base[it.0])?, figure_of(&self.run[it.1])?)));
-        let (a, b): (Vec<FigureValue>, Vec<FigureValue>) = both.unzip();
-        let differences: Vec<f64> =
-            a.iter().zip(&b).map(|(a, b)| self.to_scale(b.value) - self.to_scale(a.value)).collect();
-        let shift = ranks::paired_shift(&differences)?;
-        let floors = a.iter().zip(&b).map(|(a, b)| a.floor.hypot(b.floor)).sum::<f64>();
-        let moments = Moments::from_values(&differences, floors / differences.len() as f64);
-        let error = (moments.variance / moments.count).sqrt();
-        let spread =
-            MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 };
-        Some(by_rank(shift, spread, TestMethod::Pairs { pairs: differences.len() as u32 }))
-    }
-
-    fn by_ranks(&self, a: &[FigureValue], b: &[FigureValue]) -> Option<ChangeEstimate> {
-        if a.len().min(b.len()) < RANK_TRIALS_MIN {
-            return None;
-        }
-        let measures =
-            |figures: &[FigureValue]| figures.iter().map(|it| self.to_scale(it.value)).collect::<Vec<_>>();
-        let shift = ranks::two_sample_shift(&measures(a), &measures(b))?;
-        let spread = welch(&self.moments(a), &self.moments(b))?;
-        Some(by_rank(shift, spread, TestMethod::Trials { base: a.len() as u32, run: b.len() as u32 }))
-    }
-
-    fn by_time(&self, options: &CompareOptions<'_>) -> Option<ChangeEstimate> {
-        let a = self.resampled(self.base, options.seed)?;
-        let b = self.resampled(self.run, options.seed.wrapping_add(1))?;
-        let estimate =
-            by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
-        // The seconds of one trial on each side do not show how another trial would differ.
-        Some(if options.by_time { estimate } else { ChangeEstimate { test: None, ..estimate } })
-    }
-
-    /// Change if one side's figure is 0, which has no logarithm.
-    fn zero_figure_change(
-        &self,
-        a: &[FigureValue],
-        b: &[FigureValue],
-        seed: u64,
-    ) -> (Change, TestMethod, Option<TestResult>) {
-        let plain = |figures: &[FigureValue]| figures.iter().map(|it| it.value).collect::<Vec<_>>();
-        let (base, run) = (a.len() as u32, b.len() as u32);
-        let found = repeats::compare(&plain(a), &plain(b), seed);
-        let change = |interval| Change::Ratio { value: found.and_then(|it| it.ratio), interval };
-        match found.filter(|_| a.len().min(b.len()) >= RANK_TRIALS_MIN) {
-            Some(ratio) => {
-                let test = TestResult { p: ratio.p, higher: ratio.higher, is_confirmed: true };
-                (change(ratio.interval), TestMethod::Trials { base, run }, Some(test))
-            }
-            None => (change(None), TestMethod::None { base, run }, None),
+    /// Change between the levels of both sides, with the error that blocks of seconds show.
+    fn by_time(&self, base: f64, run: f64, options: &CompareOptions<'_>) -> ChangeEstimate {
+        let scale = self.scale();
+        let value = Some(scale.change(base, run)).filter(|it| it.is_finite());
+        let (base, run) = (self.base.len() as u32, self.run.len() as u32);
+        let unknown = ChangeEstimate {
+            value,
+            interval: None,
+            p: None,
+            higher: false,
+            is_confirmed: false,
+            method: TestMethod::None { base, run },
+        };
+        let (Some(a), Some(b), Some(value)) = (
+            self.resampled(self.base, options.seed),
+            self.resampled(self.run, options.seed.wrapping_add(1)),
+            value,
+        ) else {
+            return unknown;
+        };
+        let spread = MeanDifference { difference: scale.measure(value), ..blocks::difference(&a, &b) };
+        let (low, high) = spread.interval();
+        ChangeEstimate {
+            interval: Some((scale.unmeasure(low), scale.unmeasure(high))),
+            p: Some(spread.p()),
+            higher: spread.difference > 0.0,
+            is_confirmed: low > 0.0 || high < 0.0,
+            method: TestMethod::Blocks { base: a.blocks, run: b.blocks },
+            ..unknown
         }
     }
 }
 
-fn by_student(estimate: MeanDifference, method: TestMethod) -> ChangeEstimate {
-    let test = TestResult { p: estimate.p(), higher: estimate.difference > 0.0, is_confirmed: true };
-    ChangeEstimate { value: estimate.difference, interval: estimate.interval(), test: Some(test), method }
+/// Values of a metric, one for each trial that has it.
+///
+/// If only some trials have enough samples for a quantile, the others contribute a lower bound. Otherwise p50 and p99
+/// could be medians of different trials, and p50 might exceed p99.
+pub fn figure_values(trials: &[TrialFigures], metric: Metric, operation: Option<&str>) -> Vec<FigureValue> {
+    let known: Vec<FigureValue> = trials.iter().filter_map(|it| it.value(metric, operation)).collect();
+    if known.is_empty() {
+        return known;
+    }
+    let bounded =
+        |it: &TrialFigures| it.value(metric, operation).or_else(|| it.lower_bound(metric, operation));
+    trials.iter().filter_map(bounded).collect()
 }
 
-fn by_rank(shift: ranks::ShiftEstimate, spread: MeanDifference, method: TestMethod) -> ChangeEstimate {
-    let holds = shift.interval.0 > 0.0 || shift.interval.1 < 0.0;
-    let test = TestResult { p: spread.p(), higher: shift.value > 0.0, is_confirmed: holds };
-    ChangeEstimate { value: shift.value, interval: shift.interval, test: Some(test), method }
+fn plain(values: &[FigureValue]) -> Vec<f64> {
+    values.iter().map(|it| it.value).collect()
 }

@@ -6,7 +6,7 @@
 //! are exchangeable, so a drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach
 //! for Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
 
-use crate::present::compare::{RunEnvironment, differences};
+use crate::present::compare::{RunEnvironment, TrialFigures, differences, figure_values};
 use crate::stats::quantile::median;
 use crate::stats::repeats;
 use model::comparison::{
@@ -28,8 +28,8 @@ pub struct HistoryRun<'a> {
     pub dated: DatedRun,
     pub experiment: &'a Experiment,
     pub environment: RunEnvironment<'a>,
-    /// Throughput, and p99 in seconds, of each valid trial, by cell.
-    pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
+    /// Figures of the valid trials, by cell.
+    pub trials: Vec<Vec<TrialFigures>>,
 }
 
 /// History of the runs, which must be in order of time, oldest first.
@@ -57,10 +57,12 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
     for (number, run) in runs.iter().enumerate() {
         let Some(place) = run.experiment.cells.iter().position(|it| it.label == *label) else { continue };
         let trials = &run.trials[place];
-        let tps: Vec<f64> = trials.iter().map(|it| it.0.0).collect();
-        let p99: Vec<f64> = trials.iter().filter_map(|it| it.1).collect();
-        let Some(estimate) = repeats::estimate(&tps) else { continue };
-        let of_p99 = repeats::estimate(&p99);
+        let level = |metric| {
+            let values = figure_values(trials, metric, None);
+            repeats::estimate(&values.iter().map(|it| it.value).collect::<Vec<_>>())
+        };
+        let Some(estimate) = level(Metric::Tps) else { continue };
+        let of_p99 = level(Metric::P99);
         places.push((number, place));
         points.push(HistoryPoint {
             run: number,

@@ -1,10 +1,11 @@
 //! Figures of each cell, and their ratios to the baseline
 
-use crate::facts::figure::read_figure;
+use crate::facts::figure::{is_lower_bound, read_figure};
 use crate::facts::trial::TrialFacts;
+use crate::present::compare::{self, CompareOptions, TrialFigures};
 use crate::stats::quantile::{median, upper_median};
-use crate::stats::repeats::{self, RatioEstimate};
-use model::Nanos;
+use crate::stats::repeats::{self, ChangeEstimate, Samples};
+use model::comparison::{Change, Metric, MetricComparison};
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
 };
@@ -29,12 +30,11 @@ const FIGURES: [Figure; 12] = [
 /// Matrix of all cells of the experiment, including those without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     let mut rows = Vec::new();
-    // Values of each row and figure: one for each valid trial that has the figure.
-    let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
+    let mut cells: Vec<CellFigures> = Vec::new();
     for (number, cell) in experiment.cells.iter().enumerate() {
         let mut cell_trials: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
         cell_trials.sort_by_key(|it| it.repetition);
-        values.push(FIGURES.into_iter().map(|it| figure_values(&cell_trials, it)).collect());
+        cells.push(CellFigures::new(&cell_trials));
         let baseline = experiment.baseline_of(number);
         rows.push(Row { baseline, ..row(&cell.label, &cell.setup, &cell_trials) });
     }
@@ -46,58 +46,129 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
         observer_cpu: median(watching),
     };
-    for (column, figure) in FIGURES.into_iter().enumerate() {
-        let figure_values_by_cell: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
-        estimate(&mut matrix, figure, &figure_values_by_cell);
+    let compared = compared_rows(&matrix, &cells);
+    for figure in FIGURES {
+        estimate(&mut matrix, figure, &cells, &compared);
     }
-    let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("the figures include p99");
-    for (cell, row) in matrix.rows.iter_mut().enumerate() {
+    for (number, row) in matrix.rows.iter_mut().enumerate() {
         for estimate in &mut row.figures {
-            let cell_trials = || trials.iter().filter(|it| it.cell == cell);
-            let unanswered = cell_trials().filter(|trial| is_unanswered(trial, estimate.figure)).count();
-            // A lower bound below the middle of the values may represent a value above it.
-            let middle = upper_median(values[cell][p99].iter().copied());
-            let bounded =
-                |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
-            // Unanswered arrivals are the longest, so the median is one of them if at least half of the trials have
-            // any.
-            estimate.at_least = unanswered > 0 && 2 * unanswered >= estimate.runs as usize
-                || estimate.figure == Figure::P99 && cell_trials().any(bounded);
+            estimate.at_least = cells[number].is_lower_bound(estimate);
         }
     }
     matrix
 }
 
-/// Estimates one figure of all rows. All comparisons with baselines are decided together.
-fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
-    let compare = |(row, values_of_row): (&Row, &&[f64])| {
-        repeats::compare(values[row.baseline?], values_of_row, matrix.seed)
-    };
-    let compared: Vec<Option<RatioEstimate>> = matrix.rows.iter().zip(values).map(compare).collect();
-    let decided = repeats::decide(&compared.iter().flatten().copied().collect::<Vec<_>>());
-    let mut verdicts = decided.into_iter();
-    for ((row, values), compared) in matrix.rows.iter_mut().zip(values).zip(compared) {
-        let against = compared.map(|comparison| {
-            let verdict = verdicts.next().expect("each comparison has its verdict");
-            BaselineComparison {
-                ratio: comparison.ratio,
-                interval: comparison.interval,
-                p: comparison.p,
-                verdict,
+/// Figures of the trials of one cell.
+struct CellFigures<'a> {
+    trials: Vec<&'a TrialFacts<'a>>,
+    /// Figures of the valid trials.
+    figures: Vec<TrialFigures>,
+}
+
+impl<'a> CellFigures<'a> {
+    fn new(trials: &[&'a TrialFacts<'a>]) -> CellFigures<'a> {
+        let figures = trials.iter().filter_map(|it| TrialFigures::from_facts(it)).collect();
+        CellFigures { trials: trials.to_vec(), figures }
+    }
+
+    /// Values of one figure, one for each valid trial that has it.
+    fn values(&self, figure: Figure) -> Vec<f64> {
+        match metric(figure) {
+            Some(metric) => {
+                compare::figure_values(&self.figures, metric, None).iter().map(|it| it.value).collect()
             }
-        });
-        if let Some(estimate) = repeats::estimate(values) {
-            let (median, interval, runs) = (estimate.median, estimate.interval, estimate.runs);
-            row.figures.push(Estimate {
-                figure,
-                median,
-                at_least: false,
-                interval,
-                runs,
-                vs_baseline: against,
-            });
+            None => self.trials.iter().filter_map(|it| read_figure(it, figure)).collect(),
         }
     }
+
+    /// True if the median is only a lower bound, because the trials it depends on have only a lower bound.
+    fn is_lower_bound(&self, estimate: &Estimate) -> bool {
+        let q = match estimate.figure {
+            Figure::P50 => 0.5,
+            Figure::P99 => 0.99,
+            _ => return false,
+        };
+        let valid = || self.trials.iter().filter_map(|it| it.valid());
+        let hidden = valid().filter(|it| is_lower_bound(it, &it.total.response, q)).count();
+        // Hidden durations are the longest, so the median is one of them if at least half of the trials have any.
+        if hidden > 0 && 2 * hidden >= estimate.runs as usize {
+            return true;
+        }
+        // A lower bound below the middle of the values may represent a value above it.
+        let middle = upper_median(self.values(estimate.figure));
+        let bounds = self.figures.iter().filter(|it| it.value(Metric::P99, None).is_none());
+        let bounds = bounds.filter_map(|it| it.lower_bound(Metric::P99, None));
+        estimate.figure == Figure::P99
+            && middle.is_some_and(|middle| bounds.into_iter().any(|it| it.value <= middle))
+    }
+}
+
+/// Metric of a comparison of runs that is the same figure.
+fn metric(figure: Figure) -> Option<Metric> {
+    match figure {
+        Figure::Tps => Some(Metric::Tps),
+        Figure::P50 => Some(Metric::P50),
+        Figure::P99 => Some(Metric::P99),
+        Figure::PoolerCpu => Some(Metric::PoolerCpu),
+        Figure::ServerCpu => Some(Metric::ServerCpu),
+        _ => None,
+    }
+}
+
+/// Changes of all metrics from each row's baseline, as `pgdyno compare` computes them; empty for a baseline.
+fn compared_rows(matrix: &Matrix, cells: &[CellFigures<'_>]) -> Vec<Vec<MetricComparison>> {
+    let baselines = || matrix.rows.iter().enumerate().filter_map(|(row, it)| Some((row, it.baseline?)));
+    let pairs: Vec<(&[TrialFigures], &[TrialFigures])> = baselines()
+        .map(|(row, baseline)| (cells[baseline].figures.as_slice(), cells[row].figures.as_slice()))
+        .collect();
+    let options = CompareOptions { seed: matrix.seed, ..CompareOptions::default() };
+    let mut all = vec![Vec::new(); cells.len()];
+    for ((row, _), changes) in baselines().zip(compare::changes(&pairs, &options)) {
+        all[row] = changes;
+    }
+    all
+}
+
+/// Estimates one figure of all rows. Changes of figures that only the matrix has are decided together.
+fn estimate(
+    matrix: &mut Matrix,
+    figure: Figure,
+    cells: &[CellFigures<'_>],
+    compared: &[Vec<MetricComparison>],
+) {
+    let values: Vec<Vec<f64>> = cells.iter().map(|it| it.values(figure)).collect();
+    let changes: Vec<Option<BaselineComparison>> = match metric(figure) {
+        Some(metric) => compared.iter().map(|it| total_change(it, metric)).collect(),
+        None => {
+            let change = |(row, of_row): (&Row, &Vec<f64>)| {
+                repeats::compare(&Samples::ratio(&values[row.baseline?], of_row), matrix.seed)
+            };
+            let estimates: Vec<Option<ChangeEstimate>> =
+                matrix.rows.iter().zip(&values).map(change).collect();
+            let known: Vec<ChangeEstimate> = estimates.iter().flatten().copied().collect();
+            let mut verdicts = repeats::decide(&known).into_iter();
+            let mut decided = |change: ChangeEstimate| BaselineComparison {
+                ratio: change.value,
+                interval: change.interval,
+                p: change.p,
+                verdict: verdicts.next().expect("each change has its verdict"),
+            };
+            estimates.into_iter().map(|it| it.map(&mut decided)).collect()
+        }
+    };
+    for ((row, values), vs_baseline) in matrix.rows.iter_mut().zip(values).zip(changes) {
+        if let Some(estimate) = repeats::estimate(&values) {
+            let (median, interval, runs) = (estimate.median, estimate.interval, estimate.runs);
+            row.figures.push(Estimate { figure, median, at_least: false, interval, runs, vs_baseline });
+        }
+    }
+}
+
+/// Change of a metric of all operations together.
+fn total_change(changes: &[MetricComparison], metric: Metric) -> Option<BaselineComparison> {
+    let change = changes.iter().find(|it| it.metric == metric && it.operation.is_none())?;
+    let Change::Ratio { value, interval } = change.change else { return None };
+    Some(BaselineComparison { ratio: value, interval, p: change.p, verdict: change.verdict })
 }
 
 fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) -> Row {
@@ -145,38 +216,6 @@ fn server_transport(node: &Node) -> Hop {
 
 fn placement(limits: &Limits) -> Placement {
     Placement { cpu: limits.cpu, cpus: limits.cpus.clone() }
-}
-
-/// Values of one figure, one for each trial that has it.
-///
-/// If only some trials have enough samples for a p99, the others contribute a lower bound. Otherwise p50 and p99 could
-/// be medians of different trials, and p50 might exceed p99.
-fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
-    let known: Vec<f64> = trials.iter().filter_map(|it| read_figure(it, figure)).collect();
-    if figure != Figure::P99 || known.is_empty() {
-        return known;
-    }
-    trials.iter().filter_map(|it| read_figure(it, figure).or_else(|| p99_bound(it))).collect()
-}
-
-/// Lower bound, in seconds, of the p99 of a trial with too few samples for it: its highest known lower quantile.
-fn p99_bound(trial: &TrialFacts<'_>) -> Option<f64> {
-    if read_figure(trial, Figure::P99).is_some() {
-        return None;
-    }
-    let response = &trial.valid()?.total.response;
-    let known = response.p95.or(response.p90).or(response.p50).map(Nanos::as_secs_f64);
-    known.or_else(|| read_figure(trial, Figure::P50))
-}
-
-/// True if the figure is a time that falls among unanswered arrivals, so that only a lower bound is known.
-fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
-    let place = match figure {
-        Figure::P50 => 0.5,
-        Figure::P99 => 0.99,
-        _ => return false,
-    };
-    trial.valid().is_some_and(|it| it.total.response.longer_than(place).is_some())
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! Confidence intervals over several runs, and tests of differences between cells
 //!
+//! This is the only place in which pgdyno estimates a figure of a cell, or the change from one cell to another. Matrix,
+//! report, comparison, history and findings use it, so they show the same numbers.
+//!
 //! Runs are resampled, never requests. The requests of one run share its cache, its plans and its noise, so even a
 //! million of them do not predict the next run.
 //!
@@ -9,17 +12,24 @@
 //! and largest value contain the median with 75, 87.5 and 93.75 %. A percentile bootstrap of the median gives the same
 //! interval for up to six runs. With more runs it is too narrow: with seven, it covers 88 %.
 //!
-//! *Two cells.* The estimate is the ratio of medians, with a percentile interval by resampling the runs of both cells.
-//! For normal values it contains the true ratio in 91 % of cases with three runs each, 98 % with five, and 96 % with
-//! ten. The significance comes from an exact permutation test of the rank sum (Wilcoxon, Mann, Whitney; ties share
-//! their ranks), which assumes no distribution. With fewer than four runs each, the test cannot reach 5 % (3 and 3: 10
-//! %), so no difference is claimed.
+//! *Two cells.* The estimate is the ratio of the two medians, or their difference, so it follows from the values shown.
+//! Its percentile interval is computed by resampling the runs of both cells, or pairs of runs if they alternated in
+//! time, because a drift of the machine then cancels. For normal values it contains the true ratio in 91 % of cases
+//! with three runs each, 98 % with five, and 96 % with ten.
 //!
-//! *Many cells.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false discovery
-//! rate of all comparisons of one figure at 5 % (Benjamini and Hochberg 1995).
+//! *Test.* With at least four runs each, the p-value is that of Student's test of the logarithms: Welch's for unpaired
+//! runs, the paired test for alternating ones. Ranks of so few runs cannot reach the small p-values that many
+//! comparisons require: the smallest of four and four runs is 3 %. A change is claimed only if the interval excludes
+//! "no change" too. Figures that are 0 in some run have no logarithm; their p-value is that of an exact permutation
+//! test of the rank sum (Wilcoxon, Mann, Whitney; ties share their ranks).
+//!
+//! *Many comparisons.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false
+//! discovery rate of all its comparisons at 5 % (Benjamini and Hochberg 1995).
 
 use super::quantile::{median, median_of_sorted, sorted};
+use super::student::{MeanDifference, Moments, welch};
 use model::SplitMix64;
+use model::comparison::TestMethod;
 use model::matrix::ChangeVerdict;
 
 /// Maximum number of runs for which every resample is enumerated, 5⁵ in all.
@@ -32,6 +42,12 @@ const PERMUTATIONS: u64 = 20_000;
 const LEVEL: f64 = 0.05;
 /// Minimum number of runs from which an interval is computed.
 const RUNS_MIN: usize = 3;
+/// Minimum number of runs of each cell for a test.
+const TESTED_MIN: usize = 4;
+/// Minimum number of pairs of runs that are resampled and tested as pairs.
+const PAIRS_MIN: usize = 6;
+/// Relative precision of a histogram with three digits: the standard deviation of a value that rounding alone causes.
+pub const PRECISION: f64 = 5e-4;
 
 /// A median and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,18 +58,81 @@ pub struct MedianEstimate {
     pub runs: u32,
 }
 
-/// Comparison of two cells.
+/// Scale on which two cells are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    Ratio,
+    /// For shares: a ratio of shares near 0 is meaningless.
+    Difference,
+}
+
+impl Scale {
+    /// Change from `base` to `run`.
+    pub(crate) fn change(self, base: f64, run: f64) -> f64 {
+        match self {
+            Scale::Ratio => run / base,
+            Scale::Difference => run - base,
+        }
+    }
+
+    /// Value on the scale of Student's test: the logarithm for ratios.
+    pub(crate) fn measure(self, value: f64) -> f64 {
+        match self {
+            Scale::Ratio => value.ln(),
+            Scale::Difference => value,
+        }
+    }
+
+    /// Inverse of [`Scale::measure`].
+    pub(crate) fn unmeasure(self, measure: f64) -> f64 {
+        match self {
+            Scale::Ratio => measure.exp(),
+            Scale::Difference => measure,
+        }
+    }
+
+    /// Change that means that nothing changed.
+    fn none(self) -> f64 {
+        match self {
+            Scale::Ratio => 1.0,
+            Scale::Difference => 0.0,
+        }
+    }
+}
+
+/// Values of one figure in the runs of two cells.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    pub base: &'a [f64],
+    pub run: &'a [f64],
+    /// True if the runs alternated in time, so that equal positions form a pair. Both cells then have as many runs.
+    pub paired: bool,
+    pub scale: Scale,
+    /// Standard deviation of one value that counting or rounding alone causes, above 0. It is relative for ratios.
+    pub floor: f64,
+}
+
+impl<'a> Samples<'a> {
+    /// Unpaired values that are compared by their ratio.
+    pub fn ratio(base: &'a [f64], run: &'a [f64]) -> Samples<'a> {
+        Samples { base, run, paired: false, scale: Scale::Ratio, floor: PRECISION }
+    }
+}
+
+/// Change from one cell to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RatioEstimate {
-    /// Median of the second cell divided by that of the first; `None` if the latter is 0.
-    pub ratio: Option<f64>,
+pub struct ChangeEstimate {
+    /// Ratio or difference of the medians; `None` for a ratio to 0.
+    pub value: Option<f64>,
+    /// Confidence interval of 95 %; `None` with fewer than three runs of either cell.
     pub interval: Option<(f64, f64)>,
-    /// Two-sided p-value of the permutation test.
-    pub p: f64,
+    /// Two-sided p-value; `None` with too few runs for a test.
+    pub p: Option<f64>,
     /// True if the second cell's values tend to be higher.
     pub higher: bool,
-    /// Smallest `p` that this number of runs can reach.
-    pub least_p: f64,
+    /// False if the interval contains "no change".
+    pub is_confirmed: bool,
+    pub method: TestMethod,
 }
 
 /// Median of `values` and its interval; `None` without values.
@@ -67,32 +146,51 @@ pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
     Some(MedianEstimate { median, interval, runs: values.len() as u32 })
 }
 
-/// Comparison of `b` with `a`; `None` if either is empty. `seed` determines the resampling.
-pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
-    let (median_a, median_b) = (median(a.iter().copied())?, median(b.iter().copied())?);
-    let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && median_a != 0.0;
-    let interval = enough.then(|| ratio_interval(a, b, seed)).flatten();
-    let (p, higher, least_p) = rank_test(a, b, seed);
-    Some(RatioEstimate {
-        ratio: (median_a != 0.0).then(|| median_b / median_a),
+/// Change from the base to the run; `None` if either has no values. `seed` determines the resampling.
+pub fn compare(samples: &Samples<'_>, seed: u64) -> Option<ChangeEstimate> {
+    let Samples { base, run, scale, .. } = *samples;
+    let paired = samples.paired && base.len() >= PAIRS_MIN;
+    let value = scale.change(median(base.iter().copied())?, median(run.iter().copied())?);
+    let enough = base.len().min(run.len()) >= RUNS_MIN;
+    let interval = enough.then(|| change_interval(samples, paired, seed)).flatten();
+    let (base_runs, runs) = (base.len() as u32, run.len() as u32);
+    let student = |spread: MeanDifference, method| (Some(spread.p()), spread.difference > 0.0, method);
+    let (p, higher, method) = if base.len().min(run.len()) < TESTED_MIN {
+        (None, value > scale.none(), TestMethod::None { base: base_runs, run: runs })
+    } else if let Some((base, run)) = measures(samples) {
+        let unpaired = TestMethod::Trials { base: base_runs, run: runs };
+        if paired {
+            student(paired_difference(&base, &run, samples.floor), TestMethod::Pairs { pairs: runs })
+        } else {
+            let [base, run] = [base, run].map(|it| Moments::from_values(&it, samples.floor));
+            student(welch(&base, &run).expect("there are several runs"), unpaired)
+        }
+    } else {
+        let (p, higher) = rank_test(base, run, seed);
+        (Some(p), higher, TestMethod::Ranks { base: base_runs, run: runs })
+    };
+    let is_confirmed = interval.is_none_or(|(low, high)| low > scale.none() || high < scale.none());
+    Some(ChangeEstimate {
+        value: Some(value).filter(|it| it.is_finite()),
         interval,
         p,
         higher,
-        least_p,
+        is_confirmed,
+        method,
     })
 }
 
-/// Verdicts of several comparisons of one figure, which share a false discovery rate.
-pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
+/// Verdicts of several comparisons, which share a false discovery rate.
+pub fn decide(all: &[ChangeEstimate]) -> Vec<ChangeVerdict> {
     // Accept the largest p that does not exceed its share of the level, and all smaller ones.
-    let sorted = sorted(all.iter().map(|it| it.p));
+    let sorted = sorted(all.iter().filter_map(|it| it.p));
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
     let bound = sorted.iter().enumerate().filter(within).map(|(_, p)| *p).next_back();
-    let verdict = |estimate: &RatioEstimate| match bound {
-        _ if estimate.least_p > LEVEL => ChangeVerdict::TooFewRuns,
-        Some(bound) if estimate.p <= bound => {
-            if estimate.higher {
+    let verdict = |change: &ChangeEstimate| match (change.p, bound) {
+        (None, _) => ChangeVerdict::TooFewRuns,
+        (Some(p), Some(bound)) if p <= bound && change.is_confirmed => {
+            if change.higher {
                 ChangeVerdict::Higher
             } else {
                 ChangeVerdict::Lower
@@ -101,6 +199,21 @@ pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
         _ => ChangeVerdict::NoEvidence,
     };
     all.iter().map(verdict).collect()
+}
+
+/// Values on the scale of Student's test; `None` if one of them has no logarithm.
+fn measures(samples: &Samples<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
+    let [base, run] = [samples.base, samples.run]
+        .map(|values| values.iter().map(|it| samples.scale.measure(*it)).collect::<Vec<_>>());
+    base.iter().chain(&run).all(|it| it.is_finite()).then_some((base, run))
+}
+
+/// Mean difference within pairs. `floor` is that of one value.
+fn paired_difference(base: &[f64], run: &[f64], floor: f64) -> MeanDifference {
+    let differences: Vec<f64> = base.iter().zip(run).map(|(base, run)| run - base).collect();
+    let moments = Moments::from_values(&differences, floor * std::f64::consts::SQRT_2);
+    let error = (moments.variance / moments.count).sqrt();
+    MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 }
 }
 
 /// Largest number of `n` sorted runs that can be removed at each end so that the rest contain the median with 95 %.
@@ -152,17 +265,35 @@ fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     (values[beyond], values[last - beyond])
 }
 
-/// Interval of the ratio of medians; `None` if a resampled denominator is 0.
-fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
-    let (medians_a, medians_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
+/// Interval of the change of medians; `None` if a resampled ratio is not finite.
+fn change_interval(samples: &Samples<'_>, paired: bool, seed: u64) -> Option<(f64, f64)> {
+    let Samples { base, run, scale, .. } = *samples;
     let mut rng = SplitMix64(seed.wrapping_add(2));
-    let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
-    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| pick(&medians_b) / pick(&medians_a)).collect();
-    ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
+    let mut changes: Vec<f64> = if paired {
+        let n = base.len();
+        let mut resample = (vec![0.0; n], vec![0.0; n]);
+        let mut change = |_| {
+            for place in 0..n {
+                let pair = rng.below(n as u64) as usize;
+                (resample.0[place], resample.1[place]) = (base[pair], run[pair]);
+            }
+            let [base, run] = [&mut resample.0, &mut resample.1].map(|values| {
+                values.sort_by(f64::total_cmp);
+                median_of_sorted(values).expect("resamples are as long as the sample")
+            });
+            scale.change(base, run)
+        };
+        (0..RESAMPLES).map(&mut change).collect()
+    } else {
+        let medians = (resampled_medians(base, seed), resampled_medians(run, seed.wrapping_add(1)));
+        let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
+        (0..RESAMPLES).map(|_| scale.change(pick(&medians.0), pick(&medians.1))).collect()
+    };
+    changes.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut changes))
 }
 
-/// Two-sided p of the rank sum of `b`, whether the sum exceeds its expectation, and the smallest possible p.
-fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
+/// Two-sided p of the rank sum of `b`, and whether the sum exceeds its expectation.
+fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (n, k) = (all.len(), b.len());
     // Twice the rank, so that ties are whole numbers: below + (below or equal) + 1.
@@ -196,7 +327,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
             count(shuffled[..k].iter().sum());
         }
     }
-    (far as f64 / of as f64, observed > 0, 2.0 / ways as f64)
+    (far as f64 / of as f64, observed > 0)
 }
 
 /// Calls `each` with the sum of every choice of `k` of `ranks`.
@@ -272,41 +403,77 @@ mod tests {
                 false,
             ),
         ] {
-            let result = compare(a, b, 3).expect("both have values");
-            assert!((result.p - p).abs() < 5e-5, "{a:?} {b:?}: {}", result.p);
-            assert_eq!(result.higher, higher, "{a:?} {b:?}");
+            let result = rank_test(a, b, 3);
+            assert!((result.0 - p).abs() < 5e-5, "{a:?} {b:?}: {}", result.0);
+            assert_eq!(result.1, higher, "{a:?} {b:?}");
         }
         // Random permutations agree with the exact p: 2 / C(20, 10) is far below the resolution of 20,000.
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| *it < 10.0);
-        assert!(compare(&a, &b, 3).expect("both have values").p < 2e-4);
+        assert!(rank_test(&a, &b, 3).0 < 2e-4);
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| it % 2.0 == 0.0);
-        let p = compare(&a, &b, 3).expect("both have values").p;
+        let p = rank_test(&a, &b, 3).0;
         // Rank sum 110 of 105 ± 13.2: scipy.stats.mannwhitneyu, method exact: 0.7394.
         assert!((p - 0.7394).abs() < 0.012, "{p}");
     }
 
+    fn compared(base: &[f64], run: &[f64]) -> ChangeEstimate {
+        compare(&Samples::ratio(base, run), 3).expect("both have values")
+    }
+
     #[test]
     fn computes_ratios_with_intervals() {
-        let result = compare(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
-        let result = result.expect("both have values");
-        assert_eq!(result.ratio, Some(0.84));
+        let result = compared(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0]);
+        assert_eq!((result.value, result.method), (Some(0.84), TestMethod::Trials { base: 5, run: 5 }));
         let (low, high) = result.interval.expect("there are enough values");
         assert!(0.81 < low && low < 0.84 && 0.84 < high && high < 0.87, "{low} {high}");
         assert_eq!(decide(&[result]), [ChangeVerdict::Lower]);
-        assert_eq!(compare(&[0.0; 5], &[1.0; 5], 3).map(|it| (it.ratio, it.interval)), Some((None, None)));
-        assert_eq!(compare(&[], &[1.0], 3), None);
-        // Half of the resamples divide by 0.
-        let result = compare(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
-        assert_eq!((result.ratio, result.interval), (Some(1.0), None));
-        assert_eq!(
-            decide(&[compare(&[1.0; 3], &[2.0; 3], 3).expect("both have values")]),
-            [ChangeVerdict::TooFewRuns]
-        );
+        assert_eq!(compare(&Samples::ratio(&[], &[1.0]), 3), None);
+        // A ratio to 0 is unknown, and half of the resamples of the second row divide by 0. Ranks decide.
+        let ranks = TestMethod::Ranks { base: 5, run: 5 };
+        for (base, value, verdict) in [
+            ([0.0; 5], None, ChangeVerdict::Higher),
+            ([0.0, 0.0, 1.0, 1.0, 1.0], Some(1.0), ChangeVerdict::NoEvidence),
+        ] {
+            let result = compared(&base, &[1.0; 5]);
+            assert_eq!((result.value, result.interval, result.method), (value, None, ranks));
+            assert_eq!(decide(&[result]), [verdict]);
+        }
+        let result = compared(&[1.0; 3], &[2.0; 3]);
+        assert_eq!(result.interval, Some((2.0, 2.0)));
+        assert_eq!(decide(&[result]), [ChangeVerdict::TooFewRuns]);
+    }
+
+    #[test]
+    fn computes_differences_of_shares() {
+        let (base, run) = ([0.0, 0.0, 0.001, 0.0, 0.0], [0.02, 0.021, 0.019, 0.02, 0.022]);
+        let samples = Samples { scale: Scale::Difference, floor: 0.001, ..Samples::ratio(&base, &run) };
+        let result = compare(&samples, 3).expect("both have values");
+        assert_eq!((result.value, decide(&[result])), (Some(0.02), vec![ChangeVerdict::Higher]));
+    }
+
+    /// A drift by a factor of 1.5 hides a change of 5 % from unpaired runs, but not from pairs.
+    #[test]
+    fn drift_cancels_in_pairs() {
+        let base: Vec<f64> = (0..8).map(|n| 100.0 * (1.0 + 0.07 * f64::from(n))).collect();
+        let run: Vec<f64> =
+            base.iter().zip([1.05, 1.06, 1.04, 1.05, 1.06, 1.04, 1.05, 1.05]).map(|(a, b)| a * b).collect();
+        for (paired, verdict) in [(false, ChangeVerdict::NoEvidence), (true, ChangeVerdict::Higher)] {
+            let result =
+                compare(&Samples { paired, ..Samples::ratio(&base, &run) }, 3).expect("both have values");
+            assert_eq!(decide(&[result]), [verdict], "{result:?}");
+        }
     }
 
     #[test]
     fn controls_the_false_discovery_rate() {
-        let with_p = |p: f64| RatioEstimate { ratio: None, interval: None, p, higher: true, least_p: 0.001 };
+        let with_p = |p: f64| ChangeEstimate {
+            value: None,
+            interval: None,
+            p: Some(p),
+            higher: true,
+            is_confirmed: true,
+            method: TestMethod::Trials { base: 9, run: 9 },
+        };
         for (ps, expected) in [
             // Benjamini and Hochberg (1995), section 3.2: of these fifteen, the first four are rejected.
             (
@@ -380,7 +547,8 @@ mod tests {
             let holds = (0..200).filter(|_| {
                 let mut draw =
                     |mean: f64| -> Vec<f64> { (0..n).map(|_| mean * (1.0 + 0.03 * rng.normal())).collect() };
-                let result = compare(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
+                let (base, run) = (draw(100.0), draw(120.0));
+                let result = compare(&Samples::ratio(&base, &run), seed).and_then(|it| it.interval);
                 result.is_some_and(|(low, high)| low <= 1.2 && 1.2 <= high)
             });
             let covered = holds.count() as f64 / 200.0;
@@ -392,12 +560,11 @@ mod tests {
     fn false_positive_rate_is_below_the_level() {
         let mut rng = SplitMix64(5);
         let positives = (0..1000).filter(|_| {
-            let mut draw = || -> Vec<f64> { (0..5).map(|_| rng.normal()).collect() };
-            let result = compare(&draw(), &draw(), 9).expect("both have values");
-            decide(&[result]) != [ChangeVerdict::NoEvidence]
+            let mut draw = || -> Vec<f64> { (0..5).map(|_| 100.0 + rng.normal()).collect() };
+            decide(&[compared(&draw(), &draw())]) != [ChangeVerdict::NoEvidence]
         });
-        // 3.2 % is the level of the discrete test at 5 %: 8 of 252 permutations.
+        // The level of Student's test is 5 %; the interval must exclude "no change" too.
         let positives = positives.count();
-        assert!((15..50).contains(&positives), "{positives} of 1000");
+        assert!((5..50).contains(&positives), "{positives} of 1000");
     }
 }

@@ -56,18 +56,6 @@ pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     Some(MeanDifference { difference: b.mean - a.mean, error: sum.sqrt(), degrees_of_freedom: freedom })
 }
 
-/// Difference of means with equal variances, so that a side with few values uses the other's variance. `None` with
-/// fewer than three values in total.
-pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
-    let freedom = a.count + b.count - 2.0;
-    if freedom < 1.0 {
-        return None;
-    }
-    let variance = ((a.count - 1.0) * a.variance + (b.count - 1.0) * b.variance) / freedom;
-    let error = (variance * (1.0 / a.count + 1.0 / b.count)).sqrt();
-    Some(MeanDifference { difference: b.mean - a.mean, error, degrees_of_freedom: freedom })
-}
-
 /// Count, mean and variance of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
@@ -169,16 +157,12 @@ mod tests {
         );
         let (low, high) = result.interval();
         assert!((low + 0.2055).abs() < 1e-4 && (high - 3.3655).abs() < 1e-4, "{low} {high}");
-        // With equal variances: p 0.07919.
-        let result = pooled(&a, &b).expect("there are enough values");
-        assert!((result.p() - 0.07919).abs() < 1e-5 && result.degrees_of_freedom == 18.0, "{result:?}");
     }
 
     #[test]
     fn too_few_values_have_no_estimate() {
         let [one, two] = [&[1.0][..], &[1.0, 1.1]].map(|it| Moments::from_values(it, 1e-9));
-        assert_eq!((welch(&one, &two), pooled(&one, &one)), (None, None));
-        assert_eq!(pooled(&one, &two).map(|it| it.degrees_of_freedom), Some(1.0));
+        assert_eq!(welch(&one, &two), None);
         assert_eq!(Moments::from_values(&[2.0; 3], 0.1).variance, 0.1 * 0.1, "the variance has a floor");
     }
 }

@@ -478,6 +478,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
     Some(TrialFacts {
         cell,
         repetition: trial.repetition,
+        begun_ms: trial.begun_ms,
         setup: &stored.setup,
         status: stored.status.as_ref()?,
         summary: stored.summary.as_ref(),

@@ -145,9 +145,9 @@ impl Lang {
     pub fn test_method(&self, method: &TestMethod) -> String {
         let numbers = self.numbers();
         match *method {
-            TestMethod::Trials { base, run } => say!(self, "compare-method-ranks", base, run),
+            TestMethod::Trials { base, run } => say!(self, "compare-method-trials", base, run),
             TestMethod::Pairs { pairs } => say!(self, "compare-method-pairs", pairs),
-            TestMethod::FewTrials { base, run } => say!(self, "compare-method-student", base, run),
+            TestMethod::Ranks { base, run } => say!(self, "compare-method-ranks", base, run),
             TestMethod::Blocks { base, run } => say!(
                 self,
                 "compare-method-blocks",

@@ -39,7 +39,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
     let against = against.map(|(ratio, verdict)| BaselineComparison {
         ratio: Some(ratio),
         interval: Some((ratio - 0.01, ratio + 0.01)),
-        p: 0.008,
+        p: Some(0.008),
         verdict,
     });
     let figures = vec![
@@ -235,12 +235,12 @@ fn renders_findings_as_sentences() {
     let compared = ThroughputComparison {
         ratio: 0.844,
         interval: Some((0.839, 0.847)),
-        p: 0.0079,
+        p: Some(0.0079),
         verdict: ChangeVerdict::Lower,
         runs: (5, 5),
     };
     let unsure =
-        ThroughputComparison { ratio: 0.998, p: 0.84, verdict: ChangeVerdict::NoEvidence, ..compared };
+        ThroughputComparison { ratio: 0.998, p: Some(0.84), verdict: ChangeVerdict::NoEvidence, ..compared };
     let few =
         ThroughputComparison { interval: None, verdict: ChangeVerdict::TooFewRuns, runs: (2, 5), ..compared };
     let node = || "pooler".to_owned();
@@ -405,7 +405,7 @@ fn groups_findings_of_many_cells() {
     let compared = |ratio| ThroughputComparison {
         ratio,
         interval: None,
-        p: 0.1,
+        p: Some(0.1),
         verdict: ChangeVerdict::NoEvidence,
         runs: (5, 5),
     };

@@ -5,7 +5,7 @@ use super::{CellTrials, Finding};
 use crate::facts::figure::read_figure;
 use crate::facts::usage::busy_sessions;
 use crate::stats::quantile::median;
-use crate::stats::repeats;
+use crate::stats::repeats::{self, Samples};
 use model::finding::{IncomparableReason, ThroughputComparison};
 use model::matrix::{ChangeVerdict, Figure};
 use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
@@ -42,8 +42,8 @@ fn throughputs<'a>(
     let known: Vec<_> = pairs
         .iter()
         .filter_map(|(cell, with)| {
-            let comparison = repeats::compare(&tps(with), &tps(cell), seed)?;
-            Some((*cell, *with, comparison, comparison.ratio?))
+            let comparison = repeats::compare(&Samples::ratio(&tps(with), &tps(cell)), seed)?;
+            Some((*cell, *with, comparison, comparison.value?))
         })
         .collect();
     let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());

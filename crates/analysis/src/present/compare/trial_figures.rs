@@ -1,13 +1,15 @@
 //! Figures and time bins of each trial that a comparison keeps
 //!
-//! Figures come from all histograms of a trial. The seconds are condensed: a second takes a megabyte in a
+//! Figures come from the trial's summary, as in the matrix. The bins are kept only for comparisons by time. The seconds are condensed: a second takes a megabyte in a
 //! second-by-second file, but a few kilobytes here.
 
-use crate::facts::outage;
+use crate::facts::figure::response_quantile;
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage;
+use crate::stats::repeats::PRECISION;
 use model::comparison::Metric;
-use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
+use model::summary::GroupSummary;
+use model::{LatencyHistogram, Nanos, PerSecond, ScriptCounts, Summary, Tick};
 
 /// Maximum number of time bins. If there are more, neighbours are merged pairwise.
 const BINS_MAX: usize = 600;
@@ -25,11 +27,6 @@ pub struct TrialFigures {
     pub processors: [Option<f64>; 3],
 }
 
-/// Number of CPUs used, as in [`TrialFigures::processors`].
-pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
-    [usage::generator_processors(trial), usage::upstream_processors(trial), usage::server_processors(trial)]
-}
-
 /// Figures of one operation in one trial, or of all operations.
 #[derive(Clone, Debug, Default)]
 pub struct OperationFigures {
@@ -42,7 +39,7 @@ pub struct OperationFigures {
     /// ten samples beyond it. It is a lower bound if some arrivals were not answered, or if an outage kept users from
     /// arriving.
     pub times: [Option<Nanos>; 5],
-    /// Time bins of equal length, in order of time.
+    /// Time bins of equal length, in order of time; empty unless a comparison by time needs them.
     pub bins: Vec<TimeBin>,
     /// Length of a bin, in seconds.
     pub bin: f64,
@@ -123,8 +120,6 @@ pub fn bucket_start(bucket: u16) -> f64 {
 /// Collects a trial's ticks in order of time.
 #[derive(Debug)]
 pub struct TrialCollector {
-    names: Vec<String>,
-    total: Interval,
     /// Time bins, by operation.
     bins: Vec<Vec<TimeBin>>,
     /// Number of ticks per bin, and number of ticks in the last bin.
@@ -138,18 +133,16 @@ pub struct TrialCollector {
 }
 
 impl TrialCollector {
-    /// Collector for trials whose operations have these `names`, in the order of the intervals' cells.
-    pub fn new(names: Vec<String>) -> TrialCollector {
-        let total = Interval::new(&vec![0; names.len()]);
-        let bins = vec![Vec::new(); names.len()];
-        TrialCollector { names, total, bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
+    /// Collector for trials with this number of operations.
+    pub fn new(operations: usize) -> TrialCollector {
+        let bins = vec![Vec::new(); operations];
+        TrialCollector { bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
     }
 
     pub fn push(&mut self, tick: &Tick) {
         let interval = &tick.interval;
-        self.total.merge(interval);
         let duration = (interval.to - interval.from).as_secs_f64();
-        // The time after the last whole second counts in the figures, but not as a second.
+        // The time after the last whole second does not count as a second.
         if duration < 0.5 {
             return;
         }
@@ -170,27 +163,20 @@ impl TrialCollector {
         }
     }
 
-    /// Figures of the trial. `window` is the time from the first intended start to the end of the window. `outages` are
-    /// those of the trial's summary.
-    pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
+    /// Adds the bins to the figures of the same trial.
+    pub fn finish(self, figures: &mut TrialFigures) {
         let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
-        let mut all_cells = Interval::new(&[0]).scripts.remove(0);
-        self.total.scripts.iter().for_each(|it| all_cells.merge(it));
         let mut total_bins = self.bins.first().cloned().unwrap_or_default();
         for bins in self.bins.iter().skip(1) {
             total_bins.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
         }
-        let window = (window, outages);
-        let mut groups = vec![group(None, &all_cells, window, total_bins, bin)];
-        if self.names.len() > 1 {
-            let each = self.names.into_iter().zip(&self.total.scripts).zip(self.bins);
-            groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
+        for (group, mut bins) in figures.groups.iter_mut().zip(std::iter::once(total_bins).chain(self.bins)) {
+            // A last bin shorter than the others would look slow.
+            if self.filled > 0 {
+                bins.pop();
+            }
+            (group.bins, group.bin) = (bins, bin);
         }
-        // A last bin shorter than the others would look slow.
-        if self.filled > 0 {
-            groups.iter_mut().for_each(|it| drop(it.bins.pop()));
-        }
-        groups
     }
 }
 
@@ -233,29 +219,15 @@ impl TimeBin {
     }
 }
 
-fn group(
-    operation: Option<String>,
-    counts: &ScriptCounts,
-    (window, outages): (Nanos, &[Outage]),
-    bins: Vec<TimeBin>,
-    bin: f64,
-) -> OperationFigures {
-    let seconds = window.as_secs_f64();
-    let delivered = counts.ok.saturating_sub(counts.late) as f64;
-    let longest = window.max(counts.response.max().unwrap_or_default());
-    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| {
-        let beyond = model::is_quantile_unanswered(q, counts.response.count(), counts.unanswered());
-        let quantile =
-            counts.response.quantile_with_unanswered(q, counts.unanswered()).or(beyond.then_some(longest))?;
-        Some(quantile.max(outage::wait_quantile(outages, window, q)))
-    });
+fn group(operation: Option<&str>, group: &GroupSummary, summary: &Summary) -> OperationFigures {
+    let [p50, p90, p99, p999] =
+        [0.5, 0.9, 0.99, 0.999].map(|q| response_quantile(summary, &group.response, q));
     OperationFigures {
-        operation,
-        tps: PerSecond(if seconds > 0.0 { delivered / seconds } else { 0.0 }),
-        errors: (counts.arrivals() - counts.ok, counts.arrivals()),
-        times: [p50, p90, p99, p999, counts.service.quantile(0.99)],
-        bins,
-        bin,
+        operation: operation.map(str::to_owned),
+        tps: group.tps,
+        errors: (group.counts.arrivals() - group.counts.ok, group.counts.arrivals()),
+        times: [p50, p90, p99, p999, group.service.p99],
+        ..OperationFigures::default()
     }
 }
 
@@ -267,10 +239,27 @@ pub struct FigureValue {
     pub floor: f64,
 }
 
-/// Relative precision of a histogram with three digits.
-const PRECISION: f64 = 5e-4;
-
 impl TrialFigures {
+    /// Figures of a trial, without bins; `None` if the trial is invalid or was aborted.
+    pub fn from_facts(trial: &TrialFacts<'_>) -> Option<TrialFigures> {
+        let summary = trial.valid()?;
+        let mut groups = vec![group(None, &summary.total, summary)];
+        if summary.scripts.len() > 1 {
+            let operations = summary.plan.scripts.iter().zip(&summary.scripts);
+            groups.extend(operations.map(|(script, it)| group(Some(&script.name), &it.group, summary)));
+        }
+        Some(TrialFigures {
+            repetition: trial.repetition,
+            begun_ms: trial.begun_ms,
+            groups,
+            processors: [
+                usage::generator_processors(trial),
+                usage::upstream_processors(trial),
+                usage::server_processors(trial),
+            ],
+        })
+    }
+
     /// Value of a metric; `None` if it was not measured or is unknown.
     pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let group = self.group(operation)?;
@@ -298,6 +287,17 @@ impl TrialFigures {
         Some(FigureValue { value, floor: PRECISION })
     }
 
+    /// Lower bound of a quantile of response times, in seconds: the highest lower quantile with enough samples.
+    pub fn lower_bound(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
+        let lower = match metric {
+            Metric::P90 => &[Metric::P50][..],
+            Metric::P99 => &[Metric::P90, Metric::P50],
+            Metric::P999 => &[Metric::P99, Metric::P90, Metric::P50],
+            _ => &[],
+        };
+        lower.iter().find_map(|it| self.value(*it, operation))
+    }
+
     pub fn group(&self, operation: Option<&str>) -> Option<&OperationFigures> {
         self.groups.iter().find(|it| it.operation.as_deref() == operation)
     }
@@ -306,6 +306,7 @@ impl TrialFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Interval;
 
     /// Second in which every transaction of operation 0 took `millis` ms.
     fn tick(second: u64, millis: u64, count: u64) -> Tick {
@@ -318,31 +319,24 @@ mod tests {
     }
 
     fn collected(ticks: u64) -> Vec<OperationFigures> {
-        let mut gather = TrialCollector { bins_max: 10, ..TrialCollector::new(vec!["a".into(), "b".into()]) };
-        (0..ticks).for_each(|second| gather.push(&tick(second, 1 + second % 3, 20)));
-        gather.finish(Nanos::from_secs(ticks), &[])
+        let mut collector = TrialCollector { bins_max: 10, ..TrialCollector::new(2) };
+        (0..ticks).for_each(|second| collector.push(&tick(second, 1 + second % 3, 20)));
+        finished(collector)
+    }
+
+    fn finished(collector: TrialCollector) -> Vec<OperationFigures> {
+        let mut figures =
+            TrialFigures { groups: vec![OperationFigures::default(); 3], ..TrialFigures::default() };
+        collector.finish(&mut figures);
+        figures.groups
     }
 
     #[test]
-    fn collects_figures_and_bins_of_each_operation() {
+    fn collects_bins_of_each_operation() {
         let groups = collected(18);
-        let line = |figures: &OperationFigures| {
-            let (times, bins) =
-                (figures.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), figures.bins.len());
-            format!(
-                "{:?} {} {:?} {times:?} {bins} of {} s",
-                figures.operation, figures.tps.0, figures.errors, figures.bin
-            )
-        };
-        assert_eq!(
-            groups.iter().map(line).collect::<Vec<_>>(),
-            [
-                "None 20 (18, 378) [2.0, 3.0, 18000.0, 18000.0, 0.0] 18 of 1 s",
-                "Some(\"a\") 20 (0, 360) [2.0, 3.0, 0.0, 0.0, 0.0] 18 of 1 s",
-                "Some(\"b\") 0 (18, 18) [18000.0, 18000.0, 18000.0, 18000.0, 0.0] 18 of 1 s",
-            ]
-        );
-        assert_eq!(groups[0].bins[3].executed, 21);
+        let bins: Vec<(usize, f64)> = groups.iter().map(|it| (it.bins.len(), it.bin)).collect();
+        assert_eq!(bins, [(18, 1.0); 3]);
+        assert_eq!([0, 1, 2].map(|group| groups[group].bins[3].executed), [21, 20, 1]);
     }
 
     #[test]
@@ -357,13 +351,12 @@ mod tests {
 
     #[test]
     fn ignores_ticks_shorter_than_a_second() {
-        let mut gather = TrialCollector::new(vec!["a".into(), "b".into()]);
-        gather.push(&tick(0, 1, 5));
+        let mut collector = TrialCollector::new(2);
+        collector.push(&tick(0, 1, 5));
         let mut late = tick(1, 1, 3);
         late.interval.to = Nanos(1_010_000_000);
-        gather.push(&late);
-        let figures = &gather.finish(Nanos::from_secs(1), &[])[1];
-        assert_eq!((figures.bins.len(), figures.errors), (1, (0, 8)));
+        collector.push(&late);
+        assert_eq!(finished(collector)[1].bins.len(), 1);
     }
 
     #[test]

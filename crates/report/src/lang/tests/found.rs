@@ -10,7 +10,7 @@ use model::plan::PoolMode;
 
 fn compared(ratio: f64) -> ThroughputComparison {
     let interval = Some((ratio - 0.01, ratio + 0.012));
-    ThroughputComparison { ratio, interval, p: 0.01, verdict: ChangeVerdict::Lower, runs: (5, 5) }
+    ThroughputComparison { ratio, interval, p: Some(0.01), verdict: ChangeVerdict::Lower, runs: (5, 5) }
 }
 
 /// Findings of each kind, with and without their optional parts.

@@ -268,7 +268,7 @@ fn answers(lang: &Lang) -> NamedTexts {
         offered,
         p99: Some(Nanos::from_micros(12_345)),
         p99_at_least: false,
-        against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
+        against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: Some(0.01), verdict }),
         idle,
     };
     let trials = TrialCounts {
@@ -363,11 +363,11 @@ fn comparisons(lang: &Lang) -> NamedTexts {
     let methods = vec![
         TestMethod::Trials { base: 5, run: 21 },
         TestMethod::Pairs { pairs: 21 },
-        TestMethod::FewTrials { base: 1, run: 2 },
+        TestMethod::Ranks { base: 5, run: 21 },
         TestMethod::Blocks { base: blocks, run: blocks },
         TestMethod::None { base: 1, run: 2 },
     ];
-    covers!(methods, TestMethod: Trials, Pairs, FewTrials, Blocks, None);
+    covers!(methods, TestMethod: Trials, Pairs, Ranks, Blocks, None);
     for method in methods {
         add("method", lang.test_method(&method));
     }

@@ -103,7 +103,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     let against = against.map(|(ratio, verdict)| BaselineComparison {
         ratio: Some(ratio),
         interval: None,
-        p: 0.01,
+        p: Some(0.01),
         verdict,
     });
     let interval = Some((tps - 170.0, tps + 130.0));
