@@ -1,5 +1,7 @@
 //! Commands of scripts, and the errors in them
 
+mod english;
+
 use load::random::{Prng, SeedSequence};
 use load::script::{
     CommandKind, InvalidName, Mode, Piece, Program, ScriptSource, SleepDuration, Sql, Value, Variables,
@@ -8,8 +10,9 @@ use load::script::{
 
 fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
     let source = ScriptSource::new("s.sql", text);
-    parse(&[source], mode, true, &["given"])
-        .map_err(|diagnostics| diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect())
+    parse(&[source], mode, true, &["given"]).map_err(|diagnostics| {
+        diagnostics.iter().map(|diagnostic| english::text(&diagnostic.message)).collect()
+    })
 }
 
 /// Commands of a script as texts: a statement's SQL, or a backslash command's name.
@@ -181,7 +184,8 @@ fn rejects_other_encodings_in_backslash_commands() {
     for (text, expected) in rows {
         let diagnostics = parse(&[ScriptSource::new("s", text)], Mode::Simple, false, &[]).unwrap_err();
         let [diagnostic] = &diagnostics[..] else { panic!("{diagnostics:#?}") };
-        assert!(diagnostic.to_string().starts_with(expected), "{diagnostic}\n{expected}");
+        let shown = english::show(diagnostic);
+        assert!(shown.starts_with(expected), "{shown}\n{expected}");
     }
 }
 
@@ -335,15 +339,15 @@ fn diagnostic_has_location_message_and_hint() {
     let source = ScriptSource::new("my.sql", text);
     let diagnostics = parse(&[source], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(
-        diagnostics[0].to_string(),
+        english::show(&diagnostics[0]),
         "my.sql:2: unexpected character (;) in command \"set\"\n\
          \t\\set é 1 + ;\n\
          \t           ^ error found here\n\
-         hint: a backslash command ends with its line; leave the semicolon out"
+         hint: a backslash command ends with its line; remove the semicolon"
     );
     let shell = ScriptSource::new("my.sql", "\\shell ls");
     let diagnostics = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();
-    assert_eq!(diagnostics[0].hint, "pass --allow-shell if you trust this script");
+    assert_eq!(english::help(&diagnostics[0].message), "pass --allow-shell if you trust this script");
 }
 
 #[test]
@@ -360,7 +364,7 @@ fn invalid_name_fails_when_set() {
 fn compiles_several_scripts() {
     let source = |weight| ScriptSource { weight, ..ScriptSource::new("a", "SELECT :x;") };
     let messages = |sources: &[ScriptSource<'_>]| {
-        parse(sources, Mode::Simple, false, &[]).unwrap_err()[0].message.clone()
+        english::text(&parse(sources, Mode::Simple, false, &[]).unwrap_err()[0].message)
     };
     assert_eq!(messages(&[source(0), source(0)]), "total script weight must not be zero");
     assert_eq!(messages(&[source(1); 129]), "at most 128 SQL scripts are allowed");

@@ -1,5 +1,7 @@
 //! Values of expressions, and the errors in them
 
+mod english;
+
 use load::random::SeedSequence;
 use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 
@@ -23,7 +25,13 @@ fn value(expression: &str) -> String {
     let names: Vec<&str> = PREDEFINED.iter().map(|(name, _)| *name).collect();
     let program = match parse(&[ScriptSource::new("x.sql", &text)], Mode::Simple, false, &names) {
         Ok(program) => program,
-        Err(mistakes) => return format!("mistake: {}; {}", mistakes[0].message, mistakes[0].hint),
+        Err(mistakes) => {
+            return format!(
+                "mistake: {}; {}",
+                english::text(&mistakes[0].message),
+                english::help(&mistakes[0].message)
+            );
+        }
     };
     let mut variables = Variables::new(program.names.len());
     for (name, text) in PREDEFINED {
@@ -190,26 +198,26 @@ fn reports_expression_diagnostics() {
         ("1 2", "mistake: syntax error in command \"set\"; expected an operator or the end of the line, found \"2\""),
         ("(1", "mistake: syntax error in command \"set\"; expected an operator or \")\", but the line ends here"),
         ("1 == 2", "mistake: syntax error in command \"set\"; write a single = to compare"),
-        ("1 < 2 < 3", "mistake: syntax error in command \"set\"; no second comparison; write a < b AND b < c"),
+        ("1 < 2 < 3", "mistake: syntax error in command \"set\"; comparisons cannot be chained; write a < b AND b < c"),
         ("CASE TRUE THEN 1 ELSE 0 END", "mistake: syntax error in command \"set\"; expected WHEN (as in CASE WHEN :i = 1 THEN … END), found \"TRUE\""),
         ("1 is 2", "mistake: syntax error in command \"set\"; expected NULL, TRUE or FALSE after IS, found \"2\""),
-        ("9223372036854775808", "mistake: syntax error in command \"set\"; 9223372036854775808 fits into an int only right after a minus sign"),
+        ("9223372036854775808", "mistake: syntax error in command \"set\"; write a minus sign right before 9223372036854775808, which is no int without it"),
         ("abs(1,)", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", found \")\""),
         ("least(,)", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", found \")\""),
-        ("1 ;", "mistake: unexpected character (;) in command \"set\"; a backslash command ends with its line; leave the semicolon out"),
+        ("1 ;", "mistake: unexpected character (;) in command \"set\"; a backslash command ends with its line; remove the semicolon"),
         ("!true", "mistake: unexpected character (!) in command \"set\"; write NOT for negation, <> or != for inequality"),
         ("100000000000000000000", "mistake: bigint constant overflow (100000000000000000000) in command \"set\"; the greatest int is 9223372036854775807; 100000000000000000000.0 is a double"),
         ("1.0E309", "mistake: double constant overflow (1.0E309) in command \"set\"; a double lies between 2.3e-308 and 1.7e308"),
         (".1E310", "mistake: double constant overflow (.1E310) in command \"set\"; a double lies between 2.3e-308 and 1.7e308"),
         ("noSuchFunction()", "mistake: unexpected function name (noSuchFunction) in command \"set\"; a variable is written :noSuchFunction; the functions are abs, debug, double, exp, greatest, hash, hash_fnv1a, hash_murmur2, int, least, ln, mod, permute, pi, pow, power, random, random_exponential, random_gaussian, random_zipfian, sqrt"),
-        ("rand(1, 2)", "mistake: unexpected function name (rand) in command \"set\"; perhaps random(…)? A variable is written :rand"),
-        ("ln(1.0, 2.0)", "mistake: unexpected number of arguments (ln) in command \"set\"; write ln(x)"),
-        ("pi(1)", "mistake: unexpected number of arguments (pi) in command \"set\"; write pi()"),
-        ("hash()", "mistake: unexpected number of arguments (hash) in command \"set\"; write hash(value) or with (value, seed)"),
-        ("HASH(1,2,3)", "mistake: unexpected number of arguments (hash) in command \"set\"; write hash(value) or with (value, seed)"),
-        ("permute(1)", "mistake: unexpected number of arguments (permute) in command \"set\"; write permute(value, size) or with (value, size, seed)"),
-        ("random_zipfian(1, 2)", "mistake: unexpected number of arguments (random_zipfian) in command \"set\"; write random_zipfian(min, max, parameter)"),
-        ("least()", "mistake: at least one argument expected (least) in command \"set\"; write least(x, …)"),
+        ("rand(1, 2)", "mistake: unexpected function name (rand) in command \"set\"; write random(…) for the function, or :rand for a variable"),
+        ("ln(1.0, 2.0)", "mistake: unexpected number of arguments (ln) in command \"set\"; write `ln(x)`"),
+        ("pi(1)", "mistake: unexpected number of arguments (pi) in command \"set\"; write `pi()`"),
+        ("hash()", "mistake: unexpected number of arguments (hash) in command \"set\"; write `hash(value)` or `hash(value, seed)`"),
+        ("HASH(1,2,3)", "mistake: unexpected number of arguments (hash) in command \"set\"; write `hash(value)` or `hash(value, seed)`"),
+        ("permute(1)", "mistake: unexpected number of arguments (permute) in command \"set\"; write `permute(value, size)` or `permute(value, size, seed)`"),
+        ("random_zipfian(1, 2)", "mistake: unexpected number of arguments (random_zipfian) in command \"set\"; write `random_zipfian(min, max, parameter)`"),
+        ("least()", "mistake: at least one argument expected (least) in command \"set\"; write `least(x, …)`"),
     ]);
 }
 

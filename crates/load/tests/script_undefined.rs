@@ -1,5 +1,7 @@
 //! Variables that a script reads before they are set, detected before or during the run
 
+mod english;
+
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
 use load::sim::{self, SimulatedSystem, drive};
 use load::{LoadPlan, Shard, Workload};
@@ -12,7 +14,8 @@ fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<Strin
     let source = ScriptSource::new("s", text);
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
     let named = |diagnostic: &load::script::Diagnostic| {
-        let name = diagnostic.message.split('"').nth(1).expect("the name is quoted");
+        let text = english::text(&diagnostic.message);
+        let name = text.split('"').nth(1).expect("the name is quoted");
         format!("{}:{} {name}", diagnostic.line, diagnostic.column)
     };
     program.undefined.iter().map(named).collect()
@@ -55,8 +58,8 @@ fn hints_contain_corrections() {
     let source = ScriptSource::new("s.sql", "\\set id 1\nSELECT :idd;");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("pgbench sends NULL");
     let expected = "s.sql:2: undefined variable \"idd\"\nSELECT :idd;\n       ^ error found here\n\
-                    hint: write :id, set it before by \\set idd …, or write \": idd\" if no variable is meant";
-    assert_eq!(program.undefined[0].to_string(), expected);
+                    hint: write `:id`, set it before by \\set idd …, or write \": idd\" if no variable is meant";
+    assert_eq!(english::show(&program.undefined[0]), expected);
 }
 
 /// Checks that the columns of a script's feed are set, and those of another script's feed are not.

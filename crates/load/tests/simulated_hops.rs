@@ -1,5 +1,7 @@
 //! Cookies, redirects, compressed responses and secrets: requests sent and outcomes
 
+mod english;
+
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::{Action, LoadEvent, LoadPlan, Recorder, Service, Shard, Workload, sim};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
@@ -436,7 +438,7 @@ fn secrets_are_sent_but_never_reported() {
         .finish()
         .expect_err("the environment variable is missing")
         .iter()
-        .map(ToString::to_string)
+        .map(english::show)
         .collect::<String>();
     assert!(errors.contains("the environment has no variable NONE"), "{errors}");
 }

@@ -1,5 +1,7 @@
 //! Mixes of scripts and requests, feeds and captures: requests sent and outcomes
 
+mod english;
+
 use load::feed::{DrawOrder, Feed};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim::{self, SimulatedSystem, drive};
@@ -211,7 +213,7 @@ fn variables_are_local_to_operation() {
     maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
     maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
     let errors = maker.finish().expect_err("a variable is undefined");
-    assert_eq!(errors[0].message, "operation \"asks\": the variable ${n} is not defined");
+    assert_eq!(english::text(&errors[0].message), "operation \"asks\": the variable ${n} is not defined");
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
     maker.add_pgbench(&head("reads"), "SELECT :n;\n", false);
@@ -343,20 +345,20 @@ fn reports_all_diagnostics_at_once() {
     maker.add_http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
     let errors: Vec<String> =
-        maker.finish().expect_err("the program is invalid").iter().map(ToString::to_string).collect();
+        maker.finish().expect_err("the program is invalid").iter().map(english::show).collect();
     let expected = [
         "op:1: syntax error\n\\set x 1 +\n          ^ error found here\nhint: expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here",
-        "op:1: invalid variable name: \"1\"\n\\set 1 2\n       ^ error found here\nhint: letters, digits and underscores, not a digit first",
+        "op:1: invalid variable name: \"1\"\n\\set 1 2\n       ^ error found here\nhint: use letters, digits and underscores, and begin with no digit",
         "operation \"op\", step 1: there is no method \"FETCH\"\nhint: write one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
-        "operation \"op\", step 1: \"a b\" is no target\nhint: write a path such as /books?page=1, blanks as %20",
-        "operation \"op\", step 1: pgdyno itself sends the header Host\nhint: leave it out",
-        "operation \"op\", step 1: \"a b\" is no variable's name\nhint: use letters, digits and underscores",
-        "operation \"op\", step 1: the capture \"c\": \"c\" is no JSON pointer\nhint: write one such as /items/0/id",
-        "operation \"op\", step 1: the capture \"d\": \"(\" is no regular expression: unclosed group\nhint: write one such as name=\"token\" value=\"([^\"]+)\"",
+        "operation \"op\", step 1: \"a b\" is not a path\nhint: write a path such as /books?page=1, with blanks as %20",
+        "operation \"op\", step 1: pgdyno itself sends the header Host\nhint: remove it",
+        "operation \"op\", step 1: invalid variable name: \"a b\"\nhint: use letters, digits and underscores, and begin with no digit",
+        "operation \"op\", step 1: the capture \"c\": \"c\" is not a JSON pointer\nhint: write one such as /items/0/id",
+        "operation \"op\", step 1: the capture \"d\": invalid regular expression \"(\": unclosed group\nhint: write one such as name=\"token\" value=\"([^\"]+)\"",
         "operation \"op\": the variable ${nobody} is not defined\nhint: set it, capture it in an earlier step, or draw it from a feed with such a column",
-        "operation \"ammo\": its feed has no column \"target\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
-        "operation \"ammo\": its feed has no column \"headers\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
-        "operation \"ammo\": its feed has no column \"body\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
+        "operation \"ammo\": its feed has no column \"target\" of requests\nhint: use a feed of the form uri, uripost, raw or access",
+        "operation \"ammo\": its feed has no column \"headers\" of requests\nhint: use a feed of the form uri, uripost, raw or access",
+        "operation \"ammo\": its feed has no column \"body\" of requests\nhint: use a feed of the form uri, uripost, raw or access",
     ];
     assert_eq!(errors, expected);
 }

@@ -762,6 +762,172 @@ condition-cpus = { $text ->
     .help = write a change such as `+10%`, or a number of CPUs such as `1.5`
 
 
+### Scripts: script-
+
+# The English errors have pgbench's wording. `help` says what to write instead.
+script-found-here = error found here
+script-in-command = { $error } in command "{ $command }"
+script-count = at most { $max } SQL scripts are allowed
+    .help = put several statements into one script, under \if
+script-weights = total script weight must not be zero
+    .help = give one script a weight, as in script.sql@1
+script-variables = too many variables (maximum is { $max })
+    .help = use fewer names
+script-variable-name = { $command ->
+    [none] {""}
+   *[other] { $command }:{" "}
+ }invalid variable name: "{ $name }"
+    .help = use letters, digits and underscores, and begin with no digit
+script-zero-byte = zero byte in script
+    .help = scripts are text files; remove it
+script-not-utf8 = the byte { $byte } is not UTF-8
+    .help = only SQL statements may have another encoding; write variables and backslash commands in ASCII
+script-empty = { $script ->
+    [none] the script has no commands
+   *[other] empty command list for script "{ $script }"
+ }
+    .help = write at least one statement or backslash command
+script-condition = condition error in { $script ->
+    [none] command { $number }
+   *[other] script "{ $script }" command { $number }
+ }: { $error ->
+    [if] \if without matching \endif
+    [elif] \elif without matching \if
+    [else] \else without matching \if
+    [endif] \endif without matching \if
+    [elif-after-else] \elif after \else
+   *[else-after-else] \else after \else
+ }
+    .help = { $error ->
+        [if] end this \if with a line \endif
+        [elif-after-else] put all \elif before one \else
+        [else-after-else] put all \elif before one \else
+       *[other] begin with a line \if EXPRESSION
+    }
+script-parameters = statement has too many arguments (maximum is { $max }): { $text }
+    .help = use fewer variables in it, or -M simple
+script-invalid-command = invalid command
+    .help = the commands are \set \if \elif \else \endif \gset \aset \sleep \shell \setshell \startpipeline \syncpipeline \endpipeline
+script-missing-argument = missing argument
+    .help = write { $usage }
+script-too-many-arguments = too many arguments
+    .help = write { $usage }
+script-word-count = too many arguments
+    .help = a backslash command has at most { $max } words
+script-prefixes = too many arguments
+    .help = write one prefix for the variables' names, or none
+script-unexpected-argument = unexpected argument
+    .help = remove "{ $word }"
+script-shell-forbidden = shell commands are not allowed
+    .help = pass --allow-shell if you trust this script
+script-shell-missing = missing command
+    .help = write \shell COMMAND
+script-store-place = \gset must follow an SQL command
+    .help = write it once, instead of the statement's semicolon, as in SELECT 1 AS one \gset
+script-sleep-time = invalid sleep time, must be an integer ({ $text })
+    .help = write a smaller unit instead of a fraction, as in \sleep 1500 ms
+script-sleep-unit = unrecognized time unit, must be us, ms or s ({ $unit })
+    .help = write { $usage }
+script-undefined = undefined variable "{ $name }"
+    .help = { $alternatives ->
+        [none] {""}
+       *[other] write { $alternatives },{" "}
+    }set it before by \set { $name } …, or write ": { $name }" if no variable is meant
+script-undefined-warning = { $place }: { $error }; until another script sets it, { $mode ->
+    [simple] the statement is sent with the text :name
+   *[extended] a client that reaches the statement aborts
+ }
+
+# Expressions.
+script-syntax = syntax error
+    .help = expected { $expected ->
+        [operand] an operand: a number, :variable, function(…), CASE or "("
+        [closing] an operator or ")"
+        [comma] an operator, "," or ")"
+        [arguments] "(" and the function's arguments
+        [truth] NULL, TRUE or FALSE after IS
+        [when] WHEN (as in CASE WHEN :i = 1 THEN … END)
+        [then] an operator or THEN
+        [end] an operator, WHEN, ELSE or END
+       *[end-of-line] an operator or the end of the line
+    }{ $found ->
+        [none] , but the line ends here
+       *[other] , found "{ $found }"
+    }
+script-syntax-min-int = syntax error
+    .help = write a minus sign right before 9223372036854775808, which is no int without it
+script-syntax-equals = syntax error
+    .help = write a single = to compare
+script-syntax-comparison = syntax error
+    .help = comparisons cannot be chained; write a < b AND b < c
+script-nesting = expression is nested too deeply (maximum is { $max })
+    .help = compute a part of it in a \set of its own
+script-depth = expression is too deep (maximum is { $max } operations upon each other)
+    .help = compute a part of it in a \set of its own
+script-double-overflow = double constant overflow ({ $text })
+    .help = a double lies between 2.3e-308 and 1.7e308
+script-bigint-overflow = bigint constant overflow ({ $text })
+    .help = the greatest int is { $max }; { $text }.0 is a double
+script-character = unexpected character ({ $character })
+    .help = { $kind ->
+        [semicolon] a backslash command ends with its line; remove the semicolon
+        [exclamation] write NOT for negation, <> or != for inequality
+        [caret] write pow(x, y) for a power
+        [quote] expressions know numbers, booleans and null, but no texts
+        [colon] write the variable's name right after the colon
+        [backslash] a backslash continues the command only at the very end of a line
+        [point] write a digit after the point
+        [bracket] group with round parentheses
+       *[other] the operators are + - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS
+    }
+script-function = unexpected function name ({ $name })
+    .help = { $alike ->
+        [none] a variable is written :{ $name }; the functions are { $known }
+       *[other] write { $alike }(…) for the function, or :{ $name } for a variable
+    }
+script-arguments = { $some ->
+    [true] at least one argument expected ({ $name })
+   *[false] unexpected number of arguments ({ $name })
+ }
+    .help = write { $calls }
+
+# Requests.
+script-step = operation "{ $operation }"{ $step ->
+    [none] {""}
+   *[other] , step { $step }
+ }: { $error }
+script-step-method = there is no method "{ $method }"
+    .help = write one of { $known }
+script-step-target = "{ $target }" is not a path
+    .help = write a path such as /books?page=1, with blanks as %20
+script-step-variable = a $ in "{ $text }" begins no variable
+    .help = write {"${name}"}, or $$ for the sign itself
+script-step-secret = the environment has no variable { $name }
+    .help = set it before, as in: export { $name }=…
+script-step-header = "{ $text }" is not a header
+    .help = write it as "Accept: text/html"
+script-step-control = the header { $name } contains a line end or another control character
+    .help = remove it
+script-step-reserved = pgdyno itself sends the header { $name }
+    .help = remove it
+script-capture-pointer = the capture "{ $name }": { $has_tilde ->
+    [true] a ~ in "{ $text }" is followed by neither 0 nor 1
+   *[false] "{ $text }" is not a JSON pointer
+ }
+    .help = { $has_tilde ->
+        [true] write ~0 for the sign
+       *[false] write one such as /items/0/id
+    }
+script-capture-regex = the capture "{ $name }": invalid regular expression "{ $text }": { $reason }
+    .help = write one such as { $example }
+script-step-undefined = operation "{ $operation }": the variable {"${"}{ $name }{"}"} is not defined
+    .help = set it, capture it in an earlier step, or draw it from a feed with such a column
+script-request-undefined = the variable {"${"}{ $name }{"}"} is not defined
+    .help = add -D { $name }=value
+script-ammo-column = operation "{ $operation }": its feed has no column "{ $name }" of requests
+    .help = use a feed of the form uri, uripost, raw or access
+
+
 ### Command export: export-
 
 export-no-directory = cannot create directory { $path }: { $error }
@@ -2828,10 +2994,6 @@ compare-history-no-difference = plan, versions and machine did not change at thi
 # in backquotes already.
 experiment-or = { $first } or { $last }
 experiment-keyword = `{ $keyword }`
-# Texts with a grammar of their own, in the words of the crate that parses them.
-experiment-grammar = { $found }
-    .help = { $help }
-
 # YAML and the form of the file.
 experiment-yaml = invalid YAML: { $reason }
     .help = { $has_tab ->
@@ -3081,7 +3243,18 @@ experiment-env-reserved = pgdyno sets the environment variable `{ $name }` itsel
     .help = remove it
 experiment-env-name = { $name } is not a valid name of an environment variable
     .help = write a name such as `POOL_SIZE`
-experiment-url = the URL { $reason }
+experiment-url = the URL { $problem ->
+    [blank] contains a blank or a control character
+    [socket] has no path of a socket
+    [relative] has a path after the socket that does not begin with `/`
+    [no-scheme] does not begin with `http://`, `https://` or `unix:`
+    [scheme] has the unknown scheme `{ $scheme }`
+    [password] contains a user name or a password
+    [after-bracket] has text after `]` that is not a port
+    [ipv6] has no IPv6 address between `[` and `]`
+    [host] has no host
+   *[port] has a port outside of 1 to 65535
+ }
     .help = write a URL such as http://127.0.0.1:8080
 experiment-url-password = the URL contains a user name and a password
     .help = send them in a header

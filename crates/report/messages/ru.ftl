@@ -828,6 +828,172 @@ condition-cpus = { $text ->
     .help = напишите изменение, например `+10%`, или число ядер, например `1.5`
 
 
+### Скрипты: script-
+
+# `help` — что написать вместо этого.
+script-found-here = ошибка здесь
+script-in-command = { $error } в команде `{ $command }`
+script-count = скриптов SQL может быть не больше { $max }
+    .help = объедините несколько операторов в один скрипт с помощью `\if`
+script-weights = сумма весов скриптов равна 0
+    .help = задайте вес хотя бы одному скрипту, например `script.sql@1`
+script-variables = слишком много переменных (их может быть не больше { $max })
+    .help = используйте меньше имён
+script-variable-name = { $command ->
+    [none] {""}
+   *[other] `{ $command }`:{" "}
+ }неверное имя переменной: `{ $name }`
+    .help = используйте буквы, цифры и подчёркивания; первой не может быть цифра
+script-zero-byte = в скрипте нулевой байт
+    .help = скрипт — текстовый файл; удалите этот байт
+script-not-utf8 = байт { $byte } — не UTF-8
+    .help = другая кодировка допустима только в операторах SQL; переменные и команды с обратной чертой пишите в `ASCII`
+script-empty = { $script ->
+    [none] в скрипте нет команд
+   *[other] в скрипте `{ $script }` нет команд
+ }
+    .help = напишите хотя бы один оператор или команду с обратной чертой
+script-condition = ошибка условия в команде { $number }{ $script ->
+    [none] {""}
+   *[other] {" "}скрипта `{ $script }`
+ }: { $error ->
+    [if] `\if` без парного `\endif`
+    [elif] `\elif` без парного `\if`
+    [else] `\else` без парного `\if`
+    [endif] `\endif` без парного `\if`
+    [elif-after-else] `\elif` после `\else`
+   *[else-after-else] `\else` после `\else`
+ }
+    .help = { $error ->
+        [if] завершите этот `\if` строкой `\endif`
+        [elif-after-else] поставьте все `\elif` перед единственным `\else`
+        [else-after-else] поставьте все `\elif` перед единственным `\else`
+       *[other] начните со строки `\if EXPRESSION`
+    }
+script-parameters = у оператора слишком много параметров (их может быть не больше { $max }): `{ $text }`
+    .help = уменьшите число переменных в нём или выберите `-M simple`
+script-invalid-command = неизвестная команда
+    .help = есть команды `\set \if \elif \else \endif \gset \aset \sleep \shell \setshell \startpipeline \syncpipeline \endpipeline`
+script-missing-argument = не хватает аргумента
+    .help = напишите `{ $usage }`
+script-too-many-arguments = слишком много аргументов
+    .help = напишите `{ $usage }`
+script-word-count = слишком много аргументов
+    .help = в команде с обратной чертой может быть не больше { $max } слов
+script-prefixes = слишком много аргументов
+    .help = укажите один префикс имён переменных или ни одного
+script-unexpected-argument = лишний аргумент
+    .help = удалите `{ $word }`
+script-shell-forbidden = команды оболочки запрещены
+    .help = укажите `--allow-shell`, если доверяете этому скрипту
+script-shell-missing = не указана команда
+    .help = напишите `\shell COMMAND`
+script-store-place = `\gset` может стоять только после оператора SQL
+    .help = напишите его один раз вместо точки с запятой, например `SELECT 1 AS one \gset`
+script-sleep-time = время паузы должно быть целым числом, а не `{ $text }`
+    .help = вместо дроби укажите меньшую единицу, например `\sleep 1500 ms`
+script-sleep-unit = неизвестная единица времени `{ $unit }`; допустимы `us`, `ms` и `s`
+    .help = напишите `{ $usage }`
+script-undefined = переменная `{ $name }` не определена
+    .help = { $alternatives ->
+        [none] {""}
+       *[other] напишите { $alternatives },{" "}
+    }задайте её раньше командой `\set { $name } …` или напишите `: { $name }`, если это не переменная
+script-undefined-warning = { $place }: { $error }; пока её не задаст другой скрипт, { $mode ->
+    [simple] в операторе передаётся текст `:name`
+   *[extended] клиент, дошедший до этого оператора, завершается
+ }
+
+# Выражения.
+script-syntax = синтаксическая ошибка
+    .help = { $found ->
+        [none] строка закончилась
+       *[other] здесь `{ $found }`
+    }, а ожидается { $expected ->
+        [operand] операнд: число, `:variable`, `function(…)`, `CASE` или `(`
+        [closing] оператор или `)`
+        [comma] оператор, `,` или `)`
+        [arguments] `(` и аргументы функции
+        [truth] `NULL`, `TRUE` или `FALSE` после `IS`
+        [when] `WHEN`, например `CASE WHEN :i = 1 THEN … END`
+        [then] оператор или `THEN`
+        [end] оператор, `WHEN`, `ELSE` или `END`
+       *[end-of-line] оператор или конец строки
+    }
+script-syntax-min-int = синтаксическая ошибка
+    .help = напишите перед 9223372036854775808 знак минус: без него число не помещается в `int`
+script-syntax-equals = синтаксическая ошибка
+    .help = сравнение записывается одним знаком `=`
+script-syntax-comparison = синтаксическая ошибка
+    .help = сравнения нельзя соединять в цепочку; напишите `a < b AND b < c`
+script-nesting = слишком большая вложенность выражения (допустимо не больше { $max })
+    .help = вычислите часть выражения отдельной командой `\set`
+script-depth = слишком глубокое выражение (допустимо не больше { $max } операций одна над другой)
+    .help = вычислите часть выражения отдельной командой `\set`
+script-double-overflow = переполнение константы `double`: `{ $text }`
+    .help = значения `double` лежат между `2.3e-308` и `1.7e308`
+script-bigint-overflow = переполнение константы `bigint`: `{ $text }`
+    .help = наибольшее значение `int` — { $max }; `{ $text }.0` имеет тип `double`
+script-character = недопустимый символ `{ $character }`
+    .help = { $kind ->
+        [semicolon] команда с обратной чертой заканчивается вместе со строкой; удалите точку с запятой
+        [exclamation] отрицание записывается как `NOT`, неравенство — как `<>` или `!=`
+        [caret] степень записывается как `pow(x, y)`
+        [quote] в выражениях есть числа, логические значения и `null`, но нет текстов
+        [colon] напишите имя переменной сразу после двоеточия
+        [backslash] обратная черта продолжает команду только в самом конце строки
+        [point] напишите цифру после точки
+        [bracket] группируйте круглыми скобками
+       *[other] есть операторы `+ - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS`
+    }
+script-function = неизвестная функция `{ $name }`
+    .help = { $alike ->
+        [none] переменная записывается как `:{ $name }`; есть функции { $known }
+       *[other] напишите `{ $alike }(…)`, если это функция, или `:{ $name }`, если это переменная
+    }
+script-arguments = { $some ->
+    [true] у функции `{ $name }` должен быть хотя бы один аргумент
+   *[false] неверное число аргументов функции `{ $name }`
+ }
+    .help = напишите { $calls }
+
+# Запросы.
+script-step = операция `{ $operation }`{ $step ->
+    [none] {""}
+   *[other] , шаг { $step }
+ }: { $error }
+script-step-method = метода `{ $method }` нет
+    .help = напишите один из методов: { $known }
+script-step-target = `{ $target }` — не путь
+    .help = напишите путь, например `/books?page=1`; пробел записывается как `%20`
+script-step-variable = знак `$` в `{ $text }` не начинает переменную
+    .help = напишите {"`${name}`"} или `$$`, если нужен сам знак
+script-step-secret = переменная окружения `{ $name }` не задана
+    .help = задайте её раньше: `export { $name }=…`
+script-step-header = `{ $text }` — не заголовок
+    .help = напишите, например, `Accept: text/html`
+script-step-control = в заголовке `{ $name }` есть конец строки или другой управляющий символ
+    .help = удалите его
+script-step-reserved = заголовок `{ $name }` добавляет сам pgdyno
+    .help = удалите его
+script-capture-pointer = извлечение `{ $name }`: { $has_tilde ->
+    [true] после `~` в `{ $text }` нет ни 0, ни 1
+   *[false] `{ $text }` — не указатель JSON
+ }
+    .help = { $has_tilde ->
+        [true] сам знак записывается как `~0`
+       *[false] напишите, например, `/items/0/id`
+    }
+script-capture-regex = извлечение `{ $name }`: неверное регулярное выражение `{ $text }`: { $reason }
+    .help = напишите, например, `{ $example }`
+script-step-undefined = операция `{ $operation }`: переменная {"`${"}{ $name }{"}`"} не определена
+    .help = задайте её, извлеките на одном из предыдущих шагов или возьмите из ленты данных с такой колонкой
+script-request-undefined = переменная {"`${"}{ $name }{"}`"} не определена
+    .help = добавьте `-D { $name }=value`
+script-ammo-column = операция `{ $operation }`: в её ленте данных нет колонки `{ $name }` с запросами
+    .help = возьмите ленту данных формата `uri`, `uripost`, `raw` или `access`
+
+
 ### Команда export: export-
 
 export-no-directory = не удалось создать каталог { $path }: { $error }
@@ -2990,10 +3156,6 @@ compare-history-no-difference = план, версии и машина при э
 # У ошибок есть атрибут `help`: что написать вместо этого. Слова пользователя и пути в аргументах уже в обратных кавычках.
 experiment-or = { $first } или { $last }
 experiment-keyword = `{ $keyword }`
-# Тексты со своей грамматикой: слова того крейта, который их разбирает.
-experiment-grammar = { $found }
-    .help = { $help }
-
 # YAML и форма файла.
 experiment-yaml = неверный YAML: { $reason }
     .help = { $has_tab ->
@@ -3241,7 +3403,18 @@ experiment-env-reserved = переменную окружения `{ $name }` з
     .help = удалите её
 experiment-env-name = недопустимое имя переменной окружения: { $name }
     .help = напишите имя, например `POOL_SIZE`
-experiment-url = неверный URL: { $reason }
+experiment-url = неверный URL: { $problem ->
+    [blank] в нём пробел или управляющий символ
+    [socket] нет пути к сокету
+    [relative] путь после сокета не начинается с `/`
+    [no-scheme] он не начинается с `http://`, `https://` или `unix:`
+    [scheme] неизвестная схема `{ $scheme }`
+    [password] в нём имя пользователя или пароль
+    [after-bracket] после `]` стоит не порт
+    [ipv6] между `[` и `]` нет адреса `IPv6`
+    [host] нет хоста
+   *[port] порт не от 1 до 65535
+ }
     .help = напишите URL, например `http://127.0.0.1:8080`
 experiment-url-password = в URL указаны имя пользователя и пароль
     .help = передавайте их в заголовке

@@ -3,7 +3,6 @@
 //! The text is scanned in place and only up to the end of the value. Skipped values are validated only as far as
 //! brackets and quotes require. Sources: RFC 6901 (pointers), RFC 8259 (texts).
 
-use std::fmt;
 use std::str::FromStr;
 
 /// JSON pointer, such as `/items/0/id`.
@@ -20,40 +19,25 @@ struct Token {
 }
 
 /// Error for a text that is not a JSON pointer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerError {
     /// The text does not begin with `/`.
-    Relative(String),
+    Relative,
     /// The text contains a `~` that is not followed by 0 or 1.
-    Tilde(String),
+    Tilde,
 }
-
-impl fmt::Display for PointerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PointerError::Relative(text) => {
-                write!(f, "\"{text}\" is no JSON pointer; write one such as /items/0/id")
-            }
-            PointerError::Tilde(text) => {
-                write!(f, "a ~ in \"{text}\" is followed by neither 0 nor 1; write ~0 for the sign")
-            }
-        }
-    }
-}
-
-impl std::error::Error for PointerError {}
 
 impl FromStr for Pointer {
     type Err = PointerError;
 
     fn from_str(text: &str) -> Result<Pointer, PointerError> {
         if !text.is_empty() && !text.starts_with('/') {
-            return Err(PointerError::Relative(text.to_owned()));
+            return Err(PointerError::Relative);
         }
         let token = |part: &str| {
             let name = part.replace("~1", "/").replace("~0", "~");
             if part.replace("~1", "").replace("~0", "").contains('~') {
-                return Err(PointerError::Tilde(text.to_owned()));
+                return Err(PointerError::Tilde);
             }
             let index = (part == "0" || !part.starts_with(['0', '+'])).then(|| part.parse().ok()).flatten();
             Ok(Token { name: name.into_bytes().into(), index })
@@ -325,11 +309,8 @@ mod tests {
 
     #[test]
     fn rejects_malformed_pointers() {
-        for (text, expected) in [
-            ("token", "\"token\" is no JSON pointer; write one such as /items/0/id"),
-            ("/a~2", "a ~ in \"/a~2\" is followed by neither 0 nor 1; write ~0 for the sign"),
-        ] {
-            assert_eq!(text.parse::<Pointer>().unwrap_err().to_string(), expected);
+        for (text, expected) in [("token", PointerError::Relative), ("/a~2", PointerError::Tilde)] {
+            assert_eq!(text.parse::<Pointer>().unwrap_err(), expected);
         }
     }
 

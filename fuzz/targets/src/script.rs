@@ -15,8 +15,6 @@ pub fn run(data: &[u8]) {
                 assert!(!diagnostics.is_empty());
                 for mistake in &diagnostics {
                     assert!(mistake.line as usize <= data.split(|byte| *byte == b'\n').count());
-                    assert!(!mistake.message.is_empty() && !mistake.hint.is_empty());
-                    assert!(!mistake.to_string().is_empty());
                 }
             }
         }

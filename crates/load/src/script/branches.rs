@@ -9,8 +9,8 @@ struct OpenConditional {
     has_else: bool,
 }
 
-/// Sets the branch targets of all conditionals. Returns the errors, each with the command's index and pgbench's
-/// message.
+/// Sets the targets of conditionals. Returns errors: index of the command, and the key by which the message
+/// `script-condition` selects its text.
 pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
     let mut wrong = Vec::new();
     let mut stack: Vec<OpenConditional> = Vec::new();
@@ -25,28 +25,25 @@ pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static st
             CommandKind::EndIf => {
                 match stack.pop() {
                     Some(open) => close(commands, &open.branches, index),
-                    None => wrong.push((index, "\\endif without matching \\if")),
+                    None => wrong.push((index, "endif")),
                 }
                 continue;
             }
             _ => continue,
         };
         match stack.last_mut() {
-            None if is_else => wrong.push((index, "\\else without matching \\if")),
-            None => wrong.push((index, "\\elif without matching \\if")),
+            None if is_else => wrong.push((index, "else")),
+            None => wrong.push((index, "elif")),
             Some(open) => {
                 if open.has_else {
-                    wrong.push((
-                        index,
-                        if name == "else" { "\\else after \\else" } else { "\\elif after \\else" },
-                    ));
+                    wrong.push((index, if name == "else" { "else-after-else" } else { "elif-after-else" }));
                 }
                 open.has_else |= is_else;
                 open.branches.push(index);
             }
         }
     }
-    wrong.extend(stack.iter().map(|open| (open.branches[0], "\\if without matching \\endif")));
+    wrong.extend(stack.iter().map(|open| (open.branches[0], "if")));
     wrong
 }
 

@@ -5,17 +5,20 @@ use super::diagnostic::Diagnostic;
 use super::eval::Expr;
 use super::names::{NameTable, VariableNames, is_valid_name};
 use super::parser;
+use super::pattern::PatternError;
 use super::script_parser::ScriptParser;
 use super::token::{Cursor, ExpressionDiagnostic};
 use super::{
     Command, CommandKind, Draw, MAX_SCRIPTS, Mode, Program, Script, ScriptSource, Slot, Sql, undefined,
 };
-use model::percent_encode;
+use model::message::Message;
 use model::plan::{CaptureSource, HttpStep, RequestBody};
+use model::{message, percent_encode};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use wire::Placeholder;
+use wire::json::PointerError;
 
 /// Compiles all scripts, or returns all their errors.
 ///
@@ -30,12 +33,10 @@ pub fn parse(
 ) -> Result<Program, Vec<Diagnostic>> {
     let mut builder = ProgramBuilder::new(mode, predefined);
     if sources.len() > MAX_SCRIPTS {
-        let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
-        builder.add_diagnostic(message, "put several statements into one script, under \\if");
+        builder.add_diagnostic(message!("script-count", max = MAX_SCRIPTS));
     }
     if sources.iter().all(|source| source.weight == 0) {
-        let message = "total script weight must not be zero".to_owned();
-        builder.add_diagnostic(message, "give one script a weight, as in script.sql@1");
+        builder.add_diagnostic(message!("script-weights"));
     }
     for source in sources {
         let head = ScriptHeader { name: source.name, weight: source.weight, draws: None };
@@ -114,11 +115,11 @@ impl ProgramBuilder {
             let first_line = format!("\\set {name} {expression}");
             match self.set(name, expression) {
                 Ok(kind) => commands.push(Command { line, first_line, kind }),
-                Err(ExpressionDiagnostic { at, message, hint }) => {
+                Err(ExpressionDiagnostic { at, message }) => {
                     let before = first_line.len() - expression.len() + at;
                     let column = first_line[..before.min(first_line.len())].chars().count() as u32 + 1;
                     let file = head.name.to_owned();
-                    self.diagnostics.push(Diagnostic { file, line, column, text: first_line, message, hint });
+                    self.diagnostics.push(Diagnostic { file, line, column, text: first_line, message });
                     wrong_sets.push(self.names.slot(name));
                 }
             }
@@ -126,13 +127,12 @@ impl ProgramBuilder {
         for (number, step) in steps.iter().enumerate() {
             let (call, wrong) = self.step(service, step);
             let place = match &step.name {
-                Some(name) => format!("operation \"{}\", step \"{name}\": ", head.name),
-                None if steps.len() > 1 => format!("operation \"{}\", step {}: ", head.name, number + 1),
-                None => format!("operation \"{}\": ", head.name),
+                Some(name) => Some(format!("\"{name}\"")),
+                None => (steps.len() > 1).then(|| (number + 1).to_string()),
             };
-            self.diagnostics.extend(wrong.into_iter().map(|problem| {
-                let (what, hint) = problem.split_once("; ").unwrap_or((&problem, "see docs/http.md"));
-                Diagnostic::without_location(head.name, format!("{place}{what}"), hint)
+            self.diagnostics.extend(wrong.into_iter().map(|error| {
+                let message = message!("script-step", operation = head.name, step = place.clone(), error);
+                Diagnostic::without_location(head.name, message)
             }));
             let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
             let line = commands.len() as u32 + 1;
@@ -140,13 +140,9 @@ impl ProgramBuilder {
         }
         let defined = self.defined_slots(head).into_iter().chain(wrong_sets).collect();
         for (slot, _) in undefined::undefined(&commands, &self.names, defined) {
-            let message = format!(
-                "operation \"{}\": the variable ${{{}}} is not defined",
-                head.name,
-                self.names.name(slot)
-            );
-            let hint = "set it, capture it in an earlier step, or draw it from a feed with such a column";
-            self.diagnostics.push(Diagnostic::without_location(head.name, message, hint));
+            let name = self.names.name(slot);
+            let message = message!("script-step-undefined", operation = head.name, name);
+            self.diagnostics.push(Diagnostic::without_location(head.name, message));
         }
         self.push(head, commands);
     }
@@ -158,10 +154,8 @@ impl ProgramBuilder {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         for name in Ammo::COLUMNS {
             if !columns.iter().any(|it| it == name) {
-                let message =
-                    format!("operation \"{}\": its feed has no column \"{name}\" of requests", head.name);
-                let hint = "ammunition is a feed of the form uri, uripost, raw or access";
-                self.diagnostics.push(Diagnostic::without_location(head.name, message, hint));
+                let message = message!("script-ammo-column", operation = head.name, name);
+                self.diagnostics.push(Diagnostic::without_location(head.name, message));
             }
         }
         let slots = Ammo::COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
@@ -180,8 +174,7 @@ impl ProgramBuilder {
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         self.resolve_draws();
         if self.names.overflowed {
-            let message = format!("too many variables (maximum is {})", usize::from(Slot::MAX) + 1);
-            self.add_diagnostic(message, "use fewer names");
+            self.add_diagnostic(message!("script-variables", max = usize::from(Slot::MAX) + 1));
         }
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
@@ -196,8 +189,8 @@ impl ProgramBuilder {
     }
 
     /// Adds an error that belongs to no single script.
-    pub(super) fn add_diagnostic(&mut self, message: String, hint: &str) {
-        self.diagnostics.push(Diagnostic::without_location("", message, hint));
+    pub(super) fn add_diagnostic(&mut self, message: Message) {
+        self.diagnostics.push(Diagnostic::without_location("", message));
     }
 
     fn push(&mut self, head: &ScriptHeader<'_>, commands: Vec<Command>) {
@@ -233,33 +226,29 @@ impl ProgramBuilder {
         let mut cursor = Cursor { text: expression, at: 0 };
         let value: Expr = parser::expression(&mut cursor, &mut self.names)?;
         if !is_valid_name(name) {
-            let message = format!("invalid variable name: \"{name}\"");
-            let hint = "letters, digits and underscores, not a digit first".to_owned();
-            return Err(ExpressionDiagnostic { at: 0, message, hint });
+            let message = message!("script-variable-name", command = None::<&str>, name);
+            return Err(ExpressionDiagnostic { at: 0, message });
         }
         Ok(CommandKind::Set { slot: self.names.slot(name), value })
     }
 
     /// Compiles one request of a script. Returns the call and its errors.
-    fn step(&mut self, service: u16, step: &HttpStep) -> (HttpCall, Vec<String>) {
+    fn step(&mut self, service: u16, step: &HttpStep) -> (HttpCall, Vec<Message>) {
         let ProgramBuilder { names, secrets, .. } = self;
         let secrets = *secrets;
         let mut slot = |name: &str| names.slot(name);
         let mut wrong = Vec::new();
         let method = Method::from_name(step.method.as_bytes()).unwrap_or_else(|| {
             let known = Method::ALL.map(Method::name).join(", ");
-            wrong.push(format!("there is no method \"{}\"; write one of {known}", step.method));
+            wrong.push(message!("script-step-method", method = &step.method, known));
             Method::Get
         });
         if !step.target.starts_with('/') || !call::is_target(&step.target) {
-            let target = &step.target;
-            wrong.push(format!(
-                "\"{target}\" is no target; write a path such as /books?page=1, blanks as %20"
-            ));
+            wrong.push(message!("script-step-target", target = &step.target));
         }
         let mut parts = |text: &str, hole: Placeholder, slot: &mut dyn FnMut(&str) -> Slot| {
             call::parse_parts(text, hole, secrets, slot).unwrap_or_else(|error| {
-                wrong.push(error.to_string());
+                wrong.push(error);
                 Vec::new()
             })
         };
@@ -293,7 +282,7 @@ impl ProgramBuilder {
         for (name, value) in &step.headers {
             match call::parse_header(&format!("{name}: {value}"), secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(error) => wrong.push(error.to_string()),
+                Err(error) => wrong.push(error),
             }
         }
         if let Some(kind) = kind.filter(|_| typed.is_none()) {
@@ -302,13 +291,13 @@ impl ProgramBuilder {
         let mut captures = Vec::new();
         for (name, from) in &step.captures {
             if !is_valid_name(name) {
-                wrong.push(format!("\"{name}\" is no variable's name; use letters, digits and underscores"));
+                wrong.push(message!("script-variable-name", command = None::<&str>, name));
                 continue;
             }
             let slot = names.slot(name);
-            match capture(from) {
-                Ok(from) => captures.push(CallCapture { slot, source: from }),
-                Err(error) => wrong.push(format!("the capture \"{name}\": {error}")),
+            match capture(name, from) {
+                Ok(source) => captures.push(CallCapture { slot, source }),
+                Err(error) => wrong.push(error),
             }
         }
         let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();
@@ -328,11 +317,22 @@ impl ProgramBuilder {
     }
 }
 
-fn capture(from: &CaptureSource) -> Result<ResponsePart, Box<dyn std::error::Error>> {
-    Ok(match from {
-        CaptureSource::Header(name) => ResponsePart::Header(name.clone()),
-        CaptureSource::Json(pointer) => ResponsePart::Json(pointer.parse()?),
-        CaptureSource::Regex(pattern) => ResponsePart::Regex(pattern.parse()?),
+fn capture(name: &str, source: &CaptureSource) -> Result<ResponsePart, Message> {
+    Ok(match source {
+        CaptureSource::Header(header) => ResponsePart::Header(header.clone()),
+        CaptureSource::Json(pointer) => {
+            let parsed = pointer.parse().map_err(|error| {
+                let has_tilde = error == PointerError::Tilde;
+                message!("script-capture-pointer", name, text = pointer, has_tilde)
+            });
+            ResponsePart::Json(parsed?)
+        }
+        CaptureSource::Regex(pattern) => {
+            ResponsePart::Regex(pattern.parse().map_err(|error: PatternError| {
+                let (reason, example) = (error.reason, PatternError::EXAMPLE);
+                message!("script-capture-regex", name, text = pattern, reason, example)
+            })?)
+        }
     })
 }
 

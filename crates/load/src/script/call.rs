@@ -3,8 +3,8 @@
 use super::names::NameTable;
 use super::pattern::Pattern;
 use super::{Command, CommandKind, Program, Script, Slot, Variables, is_valid_name};
-use model::Answer;
-use std::fmt;
+use model::message::Message;
+use model::{Answer, message};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub use wire::http::Method;
@@ -172,44 +172,6 @@ impl HttpCall {
     }
 }
 
-/// Error in a text of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RequestError {
-    /// Text with a `$` that does not begin a variable.
-    NoVariable(String),
-    /// Environment variable that does not exist.
-    UnsetVariable(String),
-    NotAHeader(String),
-    /// Name of a header that contains a line end or another control character.
-    ControlCharacter(String),
-    /// Name of a header that only pgdyno may send.
-    ReservedHeader(&'static str),
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RequestError::NoVariable(text) => {
-                write!(f, "a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself")
-            }
-            RequestError::UnsetVariable(name) => {
-                write!(f, "the environment has no variable {name}; set it before, as in: export {name}=…")
-            }
-            RequestError::NotAHeader(text) => {
-                write!(f, "\"{text}\" is no header; write it as \"Accept: text/html\"")
-            }
-            RequestError::ControlCharacter(name) => {
-                write!(f, "the header {name} contains a line end or another control character; remove it")
-            }
-            RequestError::ReservedHeader(name) => {
-                write!(f, "pgdyno itself sends the header {name}; leave it out")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RequestError {}
-
 /// Splits `text` at its variables.
 ///
 /// `${name}` is a variable, whose slot `slot` returns. `${env:NAME}` is an environment variable, whose value `secrets`
@@ -219,7 +181,7 @@ pub fn parse_parts(
     hole: Placeholder,
     secrets: SecretLookup,
     mut slot: impl FnMut(&str) -> Slot,
-) -> Result<Vec<CallPart>, RequestError> {
+) -> Result<Vec<CallPart>, Message> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -233,7 +195,7 @@ pub fn parse_parts(
         let is_known = |it: &str| is_valid_name(it.strip_prefix(ENVIRONMENT).unwrap_or(it));
         let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0));
         let Some((name, after)) = name else {
-            return Err(RequestError::NoVariable(text.to_owned()));
+            return Err(message!("script-step-variable", text));
         };
         if !plain.is_empty() {
             parts.push(CallPart::Text(std::mem::take(&mut plain)));
@@ -241,7 +203,7 @@ pub fn parse_parts(
         parts.push(match name.strip_prefix(ENVIRONMENT) {
             None => CallPart::Var { slot: slot(name), hole },
             Some(name) => {
-                let missing = || RequestError::UnsetVariable(name.to_owned());
+                let missing = || message!("script-step-secret", name);
                 let secret = secrets(name).ok_or_else(missing)?;
                 let escaped = Secret::new(escape(secret.reveal(), hole));
                 CallPart::Secret { name: name.to_owned(), escaped }
@@ -261,16 +223,16 @@ pub fn parse_header(
     text: &str,
     secrets: SecretLookup,
     slot: impl FnMut(&str) -> Slot,
-) -> Result<(String, Vec<CallPart>), RequestError> {
+) -> Result<(String, Vec<CallPart>), Message> {
     let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
-        return Err(RequestError::NotAHeader(text.to_owned()));
+        return Err(message!("script-step-header", text));
     };
     if !is_one_line(value) {
-        return Err(RequestError::ControlCharacter(name.to_owned()));
+        return Err(message!("script-step-control", name));
     }
     for reserved in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] {
         if name.eq_ignore_ascii_case(reserved) {
-            return Err(RequestError::ReservedHeader(reserved));
+            return Err(message!("script-step-reserved", name = reserved));
         }
     }
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
@@ -320,7 +282,7 @@ pub struct RequestSource<'a> {
 impl Program {
     /// Compiles a request into a program. `variables` are the names that the request may use. Returns all errors at
     /// once.
-    pub fn from_request(request: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
+    pub fn from_request(request: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<Message>> {
         let mut names = NameTable::default();
         let mut errors = Vec::new();
         let mut unknown = Vec::new();
@@ -332,14 +294,14 @@ impl Program {
         };
         let target = parse_parts(request.target, Placeholder::Url, request.secrets, &mut slot)
             .unwrap_or_else(|error| {
-                errors.push(error.to_string());
+                errors.push(error);
                 Vec::new()
             });
         let mut headers = Vec::new();
         for text in request.headers {
             match parse_header(text, request.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(error) => errors.push(error.to_string()),
+                Err(error) => errors.push(error),
             }
         }
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
@@ -354,12 +316,11 @@ impl Program {
         let body = request.body.and_then(|body| match parse_parts(body, hole, request.secrets, &mut slot) {
             Ok(parts) => Some(parts),
             Err(error) => {
-                errors.push(error.to_string());
+                errors.push(error);
                 None
             }
         });
-        let undefined = |it: &String| format!("the variable ${{{it}}} is not defined; add -D {it}=value");
-        errors.extend(unknown.iter().map(undefined));
+        errors.extend(unknown.into_iter().map(|name| message!("script-request-undefined", name)));
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -399,7 +360,7 @@ mod tests {
                         CallPart::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
                     })
                     .collect(),
-                Err(error) => error.to_string(),
+                Err(error) => error.id.to_owned(),
             };
             assert_eq!(parsed, expected, "{text}");
         };
@@ -408,15 +369,11 @@ mod tests {
         check("cost: $$5", "[cost: $5]");
         check("", "");
         check("/a?t=${env:TOKEN}", "[/a?t=]<TOKEN: t%26%D0%B6>");
-        let missing = "the environment has no variable NONE; set it before, as in: export NONE=…";
-        check("${env:NONE}", missing);
-        let wrong = |text: &str| {
-            format!("a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself")
-        };
+        check("${env:NONE}", "script-step-secret");
         for text in
             ["$", "a$b", "${", "${}", "${1}", "${a b}", "${env:}", "${env:1}", "${ENV:A}", "${env:a:b}"]
         {
-            check(text, &wrong(text));
+            check(text, "script-step-variable");
         }
     }
 
@@ -425,19 +382,15 @@ mod tests {
         let check = |text: &str, expected: Result<&str, &str>| {
             let parsed =
                 parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
-            let parsed = parsed.map_err(|error| error.to_string());
-            assert_eq!(parsed.as_deref().map_err(String::as_str), expected, "{text}");
+            assert_eq!(parsed.as_deref().map_err(|error| error.id), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
         check("X: ${a}", Ok("X=[Var { slot: 1, hole: HeaderValue }]"));
         // Secrets are not printed, not even by `Debug`.
         check("X: a ${env:TOKEN}", Ok("X=[Text(\"a \"), Secret { name: \"TOKEN\", escaped: *** }]"));
-        check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));
-        check("a b: c", Err("\"a b: c\" is no header; write it as \"Accept: text/html\""));
-        check(
-            "A: b\r\nC: d",
-            Err("the header A contains a line end or another control character; remove it"),
-        );
-        check("host: x", Err("pgdyno itself sends the header Host; leave it out"));
+        check("no", Err("script-step-header"));
+        check("a b: c", Err("script-step-header"));
+        check("A: b\r\nC: d", Err("script-step-control"));
+        check("host: x", Err("script-step-reserved"));
     }
 }

@@ -1,9 +1,9 @@
 //! Errors in a script
 
+use model::message::Message;
 use std::borrow::Cow;
-use std::fmt;
 
-/// Error with its location, the text there, and a correction.
+/// Error with its location and the text there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Name of the script; empty if the error belongs to no single script.
@@ -14,23 +14,14 @@ pub struct Diagnostic {
     pub column: u32,
     /// Text of the whole line, [`readable`].
     pub text: String,
-    /// Message, in pgbench's wording.
-    pub message: String,
-    /// Correction to write instead.
-    pub hint: String,
+    /// Text of the error, in English in pgbench's wording. Its help text is the correction.
+    pub message: Message,
 }
 
 impl Diagnostic {
     /// Error that belongs to no single line.
-    pub(super) fn without_location(file: &str, message: String, hint: &str) -> Diagnostic {
-        Diagnostic {
-            file: file.to_owned(),
-            line: 0,
-            column: 0,
-            text: String::new(),
-            message,
-            hint: hint.to_owned(),
-        }
+    pub(super) fn without_location(file: &str, message: Message) -> Diagnostic {
+        Diagnostic { file: file.to_owned(), line: 0, column: 0, text: String::new(), message }
     }
 }
 
@@ -43,19 +34,4 @@ pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
         },
         Cow::Borrowed,
     )
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.line > 0 {
-            let before = self.text.chars().take(self.column.saturating_sub(1) as usize);
-            // Tabs are kept, so that the caret is below its character.
-            let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            writeln!(f, "{}:{}: {}", self.file, self.line, self.message)?;
-            writeln!(f, "{}\n{indent}^ error found here", self.text)?;
-        } else {
-            writeln!(f, "{}", self.message)?;
-        }
-        write!(f, "hint: {}", self.hint)
-    }
 }

@@ -7,6 +7,8 @@ use super::eval::{BinaryOp, Expr, ExprNode, Extremum, TernaryOp, UnaryOp};
 use super::names::NameTable;
 use super::token::{Cursor, ExpressionDiagnostic, Token};
 use super::value::Value;
+use model::message;
+use model::message::Message;
 
 /// Maximum depth of an expression, so that neither parsing nor evaluation overflows a thread's stack.
 pub const MAX_DEPTH: usize = 500;
@@ -23,7 +25,7 @@ pub(super) fn expression(
     let tree = parser.expression(LOWEST)?;
     match parser.token {
         Token::EndOfLine => Ok(Expr(tree.node)),
-        _ => Err(parser.unexpected("an operator or the end of the line")),
+        _ => Err(parser.unexpected("end-of-line")),
     }
 }
 
@@ -97,17 +99,18 @@ impl Parser<'_, '_> {
         self.advance()
     }
 
+    /// Syntax error at the current token, where the message `script-syntax` says what is expected.
     fn unexpected(&self, expected: &str) -> ExpressionDiagnostic {
-        let hint = match self.token {
-            Token::EndOfLine => format!("expected {expected}, but the line ends here"),
-            Token::MinInt => "9223372036854775808 fits into an int only right after a minus sign".to_owned(),
-            Token::Eq if expected.starts_with("an operand") => "write a single = to compare".to_owned(),
-            _ if expected.starts_with("no second") => expected.to_owned(),
+        let message = match self.token {
+            Token::MinInt => message!("script-syntax-min-int"),
+            Token::Eq if expected == "operand" => message!("script-syntax-equals"),
             _ => {
-                format!("expected {expected}, found \"{}\"", self.cursor.text[self.at..self.cursor.at].trim())
+                let found = self.cursor.text[self.at..self.cursor.at].trim();
+                let found = Some(found).filter(|_| self.token != Token::EndOfLine);
+                message!("script-syntax", expected, found)
             }
         };
-        ExpressionDiagnostic { at: self.at, message: "syntax error".to_owned(), hint }
+        ExpressionDiagnostic { at: self.at, message }
     }
 
     /// Parses an expression of operators whose precedence is at least `tightness`.
@@ -116,8 +119,7 @@ impl Parser<'_, '_> {
         if self.nesting > MAX_NESTING {
             return Err(ExpressionDiagnostic {
                 at: self.at,
-                message: format!("expression is nested too deeply (maximum is {MAX_NESTING})"),
-                hint: "compute a part of it in a \\set of its own".to_owned(),
+                message: message!("script-nesting", max = MAX_NESTING),
             });
         }
         let mut left = self.parse_operand()?;
@@ -137,7 +139,8 @@ impl Parser<'_, '_> {
             let right = self.expression(tight + 1)?;
             left = self.join(at, infix, left, right)?;
             if tight == COMPARISON && matches!(self::infix(self.token), Some((COMPARISON, _))) {
-                return Err(self.unexpected("no second comparison; write a < b AND b < c"));
+                let message = message!("script-syntax-comparison");
+                return Err(ExpressionDiagnostic { at: self.at, message });
             }
         }
         self.nesting -= 1;
@@ -151,7 +154,7 @@ impl Parser<'_, '_> {
             Token::Open => {
                 self.advance()?;
                 let inner = self.expression(LOWEST)?;
-                self.expect(&Token::Close, "an operator or \")\"")?;
+                self.expect(&Token::Close, "closing")?;
                 return Ok(inner);
             }
             Token::Plus => {
@@ -188,7 +191,7 @@ impl Parser<'_, '_> {
             Token::Int(i) => Value::Int(i),
             Token::Double(d) => Value::Double(d),
             _ => {
-                return Err(self.unexpected("an operand: a number, :variable, function(…), CASE or \"(\""));
+                return Err(self.unexpected("operand"));
             }
         };
         self.advance()?;
@@ -209,7 +212,7 @@ impl Parser<'_, '_> {
             against = match self.token {
                 Token::Null => Value::Null,
                 Token::Bool(b) => Value::Bool(b),
-                _ => return Err(self.unexpected("NULL, TRUE or FALSE after IS")),
+                _ => return Err(self.unexpected("truth")),
             };
         }
         self.advance()?;
@@ -224,20 +227,20 @@ impl Parser<'_, '_> {
         while self.token == Token::When {
             self.advance()?;
             let condition = self.expression(LOWEST)?;
-            self.expect(&Token::Then, "an operator or THEN")?;
+            self.expect(&Token::Then, "then")?;
             let value = self.expression(LOWEST)?;
             depth = depth.max(condition.depth).max(value.depth);
             arms.push([condition.node, value.node]);
         }
         if arms.is_empty() {
-            return Err(self.unexpected("WHEN (as in CASE WHEN :i = 1 THEN … END)"));
+            return Err(self.unexpected("when"));
         }
         let mut otherwise = Tree::leaf(Value::Null);
         if self.token == Token::Else {
             self.advance()?;
             otherwise = self.expression(LOWEST)?;
         }
-        self.expect(&Token::End, "an operator, WHEN, ELSE or END")?;
+        self.expect(&Token::End, "end")?;
         depth = depth.max(otherwise.depth);
         let node = ExprNode::Case { arms: arms.into(), otherwise: Box::new(otherwise.node) };
         Tree::parent(at, node, depth)
@@ -247,14 +250,10 @@ impl Parser<'_, '_> {
         let at = self.at;
         let Some(&(name, function)) = FUNCTIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
         else {
-            return Err(ExpressionDiagnostic {
-                at,
-                message: format!("unexpected function name ({name})"),
-                hint: suggest_function(name),
-            });
+            return Err(ExpressionDiagnostic { at, message: unknown_function(name) });
         };
         self.advance()?;
-        self.expect(&Token::Open, "\"(\" and the function's arguments")?;
+        self.expect(&Token::Open, "arguments")?;
         let mut arguments = Vec::new();
         let mut depth = 0;
         let mut more = self.token != Token::Close;
@@ -270,16 +269,14 @@ impl Parser<'_, '_> {
             match self.token {
                 Token::Close => {}
                 Token::Comma => self.advance()?,
-                _ => return Err(self.unexpected("an operator, \",\" or \")\"")),
+                _ => return Err(self.unexpected("comma")),
             }
         }
-        let node = function.applied_to(arguments, self.names).map_err(|hint| ExpressionDiagnostic {
-            at,
-            message: match function {
-                Function::Extremum(_) => format!("at least one argument expected ({name})"),
-                _ => format!("unexpected number of arguments ({name})"),
-            },
-            hint: format!("write {name}({hint})"),
+        let node = function.applied_to(arguments, self.names).map_err(|usages| {
+            let calls = usages.iter().map(|arguments| format!("{name}({arguments})"));
+            let calls: Vec<Message> = calls.map(|keyword| message!("experiment-keyword", keyword)).collect();
+            let some = matches!(function, Function::Extremum(_));
+            ExpressionDiagnostic { at, message: message!("script-arguments", name, some, calls) }
         })?;
         self.advance()?;
         Tree::parent(at, node, depth)
@@ -315,13 +312,7 @@ impl Tree {
         match node.fold_constants() {
             node @ ExprNode::Const(_) => Ok(Tree { node, depth: 1 }),
             node if depth < MAX_DEPTH => Ok(Tree { node, depth: depth + 1 }),
-            _ => Err(ExpressionDiagnostic {
-                at,
-                message: format!(
-                    "expression is too deep (maximum is {MAX_DEPTH} operations upon each other)"
-                ),
-                hint: "compute a part of it in a \\set of its own".to_owned(),
-            }),
+            _ => Err(ExpressionDiagnostic { at, message: message!("script-depth", max = MAX_DEPTH) }),
         }
     }
 }
@@ -364,21 +355,25 @@ const FUNCTIONS: [(&str, Function); 21] = [
 ];
 
 impl Function {
-    /// Creates the node of the function's call. Fails with the arguments that the function expects.
-    fn applied_to(self, arguments: Vec<ExprNode>, names: &mut NameTable) -> Result<ExprNode, &'static str> {
+    /// Creates the node of the function's call. Fails with the lists of arguments that the function expects.
+    fn applied_to(
+        self,
+        arguments: Vec<ExprNode>,
+        names: &mut NameTable,
+    ) -> Result<ExprNode, &'static [&'static str]> {
         let mut seed = || ExprNode::Var(names.slot("default_seed"));
         let mut arguments = arguments;
         match self {
             Function::Pi if arguments.is_empty() => Ok(ExprNode::Const(Value::Double(std::f64::consts::PI))),
-            Function::Pi => Err(""),
-            Function::Extremum(_) if arguments.is_empty() => Err("x, …"),
+            Function::Pi => Err(&[""]),
+            Function::Extremum(_) if arguments.is_empty() => Err(&["x, …"]),
             Function::Extremum(which) => Ok(ExprNode::Extremum(which, arguments.into())),
             Function::Unary(op) => {
-                let [x] = into_array(arguments).ok_or("x")?;
+                let [x] = into_array(arguments).ok_or(&["x"][..])?;
                 Ok(ExprNode::Unary(op, Box::new(x)))
             }
             Function::Binary(op) => {
-                let expected = if op == BinaryOp::Random { "min, max" } else { "x, y" };
+                let expected = if op == BinaryOp::Random { &["min, max"][..] } else { &["x, y"] };
                 Ok(ExprNode::Binary(op, Box::new(into_array(arguments).ok_or(expected)?)))
             }
             Function::Hash(op) => {
@@ -387,19 +382,20 @@ impl Function {
                 }
                 Ok(ExprNode::Binary(
                     op,
-                    Box::new(into_array(arguments).ok_or("value) or with (value, seed")?),
+                    Box::new(into_array(arguments).ok_or(&["value", "value, seed"][..])?),
                 ))
             }
             Function::Permute => {
                 if arguments.len() == 2 {
                     arguments.push(seed());
                 }
-                let arguments = into_array(arguments).ok_or("value, size) or with (value, size, seed")?;
+                let arguments = into_array(arguments).ok_or(&["value, size", "value, size, seed"][..])?;
                 Ok(ExprNode::Ternary(TernaryOp::Permute, Box::new(arguments)))
             }
-            Function::Ternary(function) => {
-                Ok(ExprNode::Ternary(function, Box::new(into_array(arguments).ok_or("min, max, parameter")?)))
-            }
+            Function::Ternary(function) => Ok(ExprNode::Ternary(
+                function,
+                Box::new(into_array(arguments).ok_or(&["min, max, parameter"][..])?),
+            )),
         }
     }
 }
@@ -408,15 +404,12 @@ fn into_array<const N: usize>(arguments: Vec<ExprNode>) -> Option<[ExprNode; N]>
     arguments.try_into().ok()
 }
 
-/// Hint for an unknown function: the known function with the same first letters, or a list of all functions.
-fn suggest_function(name: &str) -> String {
+/// Error for an unknown function. The correction is a function with the same beginning, or the list of all.
+fn unknown_function(name: &str) -> Message {
     let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
     let alike = |known: &&&str| {
         let shared = known.bytes().zip(name.bytes()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
         shared >= 3.min(known.len())
     };
-    match known.iter().find(alike) {
-        Some(alike) => format!("perhaps {alike}(…)? A variable is written :{name}"),
-        None => format!("a variable is written :{name}; the functions are {}", known.join(", ")),
-    }
+    message!("script-function", name, alike = known.iter().find(alike).copied(), known = known.join(", "))
 }

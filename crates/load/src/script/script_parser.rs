@@ -1,5 +1,7 @@
 //! Parser of scripts
 
+use model::message;
+use model::message::Message;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, readable};
@@ -46,8 +48,7 @@ impl<'a> ScriptParser<'a> {
     pub fn parse_commands(&mut self) -> Vec<Command> {
         let text = self.source.text;
         if let Some(at) = text.iter().position(|byte| *byte == 0) {
-            let hint = "scripts are text files; remove it";
-            self.add_diagnostic(at, "zero byte in script".to_owned(), hint.to_owned());
+            self.add_diagnostic(at, message!("script-zero-byte"));
             return Vec::new();
         }
         let mut commands: Vec<Command> = Vec::new();
@@ -70,22 +71,16 @@ impl<'a> ScriptParser<'a> {
     /// Checks the script as a whole.
     fn finish(&mut self, commands: &mut [Command]) {
         let name = self.source.name;
-        for (index, wrong) in branches::link_branches(commands) {
+        let script = Some(name).filter(|name| !name.is_empty());
+        for (index, error) in branches::link_branches(commands) {
             // pgbench counts an open \if after the last command.
-            let number = if wrong.starts_with("\\if") { commands.len() } else { index } + 1;
-            let message = format!("condition error in script \"{name}\" command {number}: {wrong}");
-            let hint = match wrong {
-                "\\if without matching \\endif" => "end this \\if with a line \\endif",
-                "\\else after \\else" | "\\elif after \\else" => "put all \\elif before one \\else",
-                _ => "begin with a line \\if EXPRESSION",
-            };
+            let number = if error == "if" { commands.len() } else { index } + 1;
             let line_start = self.lines[commands[index].line as usize - 1];
-            self.add_diagnostic(line_start, message, hint.to_owned());
+            self.add_diagnostic(line_start, message!("script-condition", script, number, error));
         }
         if commands.is_empty() && self.diagnostics.is_empty() {
-            let message = format!("empty command list for script \"{name}\"");
-            let hint = "a script needs at least one statement or backslash command";
-            self.diagnostics.push(Diagnostic::without_location(name, message, hint));
+            let message = message!("script-empty", script);
+            self.diagnostics.push(Diagnostic::without_location(name, message));
         }
     }
 
@@ -97,11 +92,8 @@ impl<'a> ScriptParser<'a> {
         let pieces = split_variables(text, self.names);
         let parameters = pieces.iter().filter(|piece| matches!(piece, Piece::Var { .. })).count();
         if self.mode != Mode::Simple && parameters > MAX_PARAMETERS {
-            self.add_diagnostic(
-                at,
-                format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {}", readable(text)),
-                "use fewer variables in it, or -M simple".to_owned(),
-            );
+            let text = readable(text).into_owned();
+            self.add_diagnostic(at, message!("script-parameters", max = MAX_PARAMETERS, text));
         }
         Some(Command {
             line: self.line_of(at) as u32 + 1,
@@ -126,10 +118,7 @@ impl<'a> ScriptParser<'a> {
         let kind = if let [byte, ..] = chunk.invalid() {
             Err(ExpressionDiagnostic {
                 at: text.len(),
-                message: format!("the byte 0x{byte:02x} is not UTF-8"),
-                hint: "only SQL statements may have another encoding; write variables and backslash commands in \
-                       ASCII"
-                    .to_owned(),
+                message: message!("script-not-utf8", byte = format!("0x{byte:02x}")),
             })
         } else if let "set" | "if" | "elif" = &command[..] {
             self.parse_expression_command(&command, at, cursor).map(Some)
@@ -142,12 +131,10 @@ impl<'a> ScriptParser<'a> {
         };
         let kind = match kind {
             Ok(kind) => kind,
-            Err(ExpressionDiagnostic { at, message, hint }) => {
-                let place =
-                    if message == NOT_BEHIND_SQL { String::new() } else { format!(" in command \"{name}\"") };
-                self.add_diagnostic(start + at, message + &place, hint);
+            Err(diagnostic) => {
+                self.add_expression_diagnostic(start, name, diagnostic);
                 if let "set" | "if" | "elif" = &command[..] {
-                    self.skip_rest_of_expression(start, cursor, &place);
+                    self.skip_rest_of_expression(start, cursor, name);
                 }
                 recover_branch(&command)
             }
@@ -159,16 +146,24 @@ impl<'a> ScriptParser<'a> {
 
     /// Skips the rest of a command that begins at offset `start` and has an error. Reports invalid characters and
     /// numbers in the rest.
-    fn skip_rest_of_expression(&mut self, start: usize, cursor: &mut Cursor<'_>, place: &str) {
+    fn skip_rest_of_expression(&mut self, start: usize, cursor: &mut Cursor<'_>, command: &str) {
         while cursor.at < cursor.text.len() {
             match cursor.token() {
                 Ok((_, Token::EndOfLine)) => return,
-                Err(ExpressionDiagnostic { at, message, hint }) => {
-                    self.add_diagnostic(start + at, message + place, hint);
-                }
+                Err(diagnostic) => self.add_expression_diagnostic(start, command, diagnostic),
                 Ok(_) => {}
             }
         }
+    }
+
+    /// Adds an error in the backslash command that begins at offset `start`.
+    fn add_expression_diagnostic(&mut self, start: usize, command: &str, diagnostic: ExpressionDiagnostic) {
+        let ExpressionDiagnostic { at, message: error } = diagnostic;
+        let message = match error.id {
+            "script-store-place" => error,
+            _ => message!("script-in-command", error, command),
+        };
+        self.add_diagnostic(start + at, message);
     }
 
     fn parse_expression_command(
@@ -186,7 +181,7 @@ impl<'a> ScriptParser<'a> {
                 CommandKind::Elif { test, next, end: 0 }
             });
         }
-        let Some((_, variable)) = cursor.word() else { return missing(at, "write \\set NAME EXPRESSION") };
+        let Some((_, variable)) = cursor.word() else { return missing(at, "\\set NAME EXPRESSION") };
         let slot = self.names.slot(variable);
         let mut value = parser::expression(cursor, self.names)?;
         if !is_valid_name(variable) {
@@ -202,18 +197,14 @@ impl<'a> ScriptParser<'a> {
         words: &[(usize, &str)],
     ) -> Result<CommandKind, ExpressionDiagnostic> {
         if words.len() >= MAX_WORDS {
-            let hint = format!("a backslash command has at most {} words", MAX_WORDS - 1);
-            return Err(ExpressionDiagnostic {
-                at: words[MAX_WORDS - 1].0,
-                message: TOO_MANY.to_owned(),
-                hint,
-            });
+            let message = message!("script-word-count", max = MAX_WORDS - 1);
+            return Err(ExpressionDiagnostic { at: words[MAX_WORDS - 1].0, message });
         }
         let alone = |kind: CommandKind| match words {
             [] => Ok(kind),
             [(at, word), ..] => {
-                let hint = format!("leave \"{word}\" out");
-                Err(ExpressionDiagnostic { at: *at, message: "unexpected argument".to_owned(), hint })
+                let message = message!("script-unexpected-argument", word = *word);
+                Err(ExpressionDiagnostic { at: *at, message })
             }
         };
         match command {
@@ -223,34 +214,25 @@ impl<'a> ScriptParser<'a> {
             "syncpipeline" => alone(CommandKind::SyncPipeline),
             "endpipeline" => alone(CommandKind::EndPipeline),
             "sleep" => Ok(CommandKind::Sleep { amount: self.parse_sleep_duration(at, words)? }),
-            "shell" | "setshell" if !self.allow_shell => Err(ExpressionDiagnostic {
-                at,
-                message: "shell commands are not allowed".to_owned(),
-                hint: "pass --allow-shell if you trust this script".to_owned(),
-            }),
+            "shell" | "setshell" if !self.allow_shell => {
+                Err(ExpressionDiagnostic { at, message: message!("script-shell-forbidden") })
+            }
             "shell" if words.is_empty() => {
-                let message = "missing command".to_owned();
-                Err(ExpressionDiagnostic { at, message, hint: "write \\shell COMMAND".to_owned() })
+                Err(ExpressionDiagnostic { at, message: message!("script-shell-missing") })
             }
             "shell" => Ok(CommandKind::Shell { words: self.shell_words(words) }),
             "setshell" => match words {
-                [] | [_] => missing(at, "write \\setshell NAME COMMAND"),
+                [] | [_] => missing(at, "\\setshell NAME COMMAND"),
                 [(at, name), ..] if !is_valid_name(name) => Err(ExpressionDiagnostic {
                     at: *at,
-                    message: format!("setshell: invalid variable name: \"{name}\""),
-                    hint: "letters, digits and underscores, not a digit first".to_owned(),
+                    message: message!("script-variable-name", command = Some("setshell"), name = *name),
                 }),
-                [(_, name), command @ ..] => {
-                    Ok(CommandKind::SetShell { slot: self.names.slot(name), words: self.shell_words(command) })
-                }
+                [(_, name), command @ ..] => Ok(CommandKind::SetShell {
+                    slot: self.names.slot(name),
+                    words: self.shell_words(command),
+                }),
             },
-            _ => Err(ExpressionDiagnostic {
-                at,
-                message: "invalid command".to_owned(),
-                hint: "the commands are \\set \\if \\elif \\else \\endif \\gset \\aset \\sleep \\shell \\setshell \
-                       \\startpipeline \\syncpipeline \\endpipeline"
-                    .to_owned(),
-            }),
+            _ => Err(ExpressionDiagnostic { at, message: message!("script-invalid-command") }),
         }
     }
 
@@ -263,8 +245,7 @@ impl<'a> ScriptParser<'a> {
         commands: &mut [Command],
     ) -> Result<(), ExpressionDiagnostic> {
         if let [_, (at, _), ..] = words {
-            let hint = "write one prefix for the variables' names, or none".to_owned();
-            return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
+            return Err(ExpressionDiagnostic { at: *at, message: message!("script-prefixes") });
         }
         let prefix = words.first().map_or("", |(_, prefix)| prefix);
         match commands.last_mut().map(|command| &mut command.kind) {
@@ -276,12 +257,7 @@ impl<'a> ScriptParser<'a> {
                 });
                 Ok(())
             }
-            _ => Err(ExpressionDiagnostic {
-                at,
-                message: NOT_BEHIND_SQL.to_owned(),
-                hint: "write it once, instead of the statement's semicolon, as in SELECT 1 AS one \\gset"
-                    .to_owned(),
-            }),
+            _ => Err(ExpressionDiagnostic { at, message: message!("script-store-place") }),
         }
     }
 
@@ -291,12 +267,12 @@ impl<'a> ScriptParser<'a> {
         words: &[(usize, &str)],
     ) -> Result<SleepDuration, ExpressionDiagnostic> {
         let (&(at, amount), mut unit) = match words {
-            [] => return missing(at, "write \\sleep NUMBER [us|ms|s]"),
+            [] => return missing(at, SLEEP_USAGE),
             [amount] => (amount, None),
             [amount, unit] => (amount, Some(*unit)),
             [_, _, (at, _), ..] => {
-                let hint = "write \\sleep NUMBER [us|ms|s]".to_owned();
-                return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
+                let message = message!("script-too-many-arguments", usage = SLEEP_USAGE);
+                return Err(ExpressionDiagnostic { at: *at, message });
             }
         };
         if !amount.starts_with(':') {
@@ -306,8 +282,7 @@ impl<'a> ScriptParser<'a> {
                 if unit.is_some() || rest.len() == signed.len() {
                     return Err(ExpressionDiagnostic {
                         at,
-                        message: format!("invalid sleep time, must be an integer ({amount})"),
-                        hint: "write a smaller unit instead of a fraction, as in \\sleep 1500 ms".to_owned(),
+                        message: message!("script-sleep-time", text = amount),
                     });
                 }
                 unit = Some((at + amount.len() - rest.len(), rest));
@@ -319,11 +294,8 @@ impl<'a> ScriptParser<'a> {
             Some((_, unit)) if unit.eq_ignore_ascii_case("ms") => 1_000,
             Some((_, unit)) if unit.eq_ignore_ascii_case("us") => 1,
             Some((at, unit)) => {
-                return Err(ExpressionDiagnostic {
-                    at,
-                    message: format!("unrecognized time unit, must be us, ms or s ({unit})"),
-                    hint: "write \\sleep NUMBER [us|ms|s]".to_owned(),
-                });
+                let message = message!("script-sleep-unit", unit, usage = SLEEP_USAGE);
+                return Err(ExpressionDiagnostic { at, message });
             }
         };
         Ok(match amount.strip_prefix(':') {
@@ -349,7 +321,7 @@ impl<'a> ScriptParser<'a> {
         self.lines.partition_point(|&start| start <= at) - 1
     }
 
-    fn add_diagnostic(&mut self, at: usize, message: String, hint: String) {
+    fn add_diagnostic(&mut self, at: usize, message: Message) {
         if self.diagnostics.len() == MAX_DIAGNOSTICS {
             return;
         }
@@ -364,16 +336,14 @@ impl<'a> ScriptParser<'a> {
             column: readable(before).chars().count() as u32 + 1,
             text: readable(text).into_owned(),
             message,
-            hint,
         });
     }
 }
 
-const TOO_MANY: &str = "too many arguments";
-const NOT_BEHIND_SQL: &str = "\\gset must follow an SQL command";
+const SLEEP_USAGE: &str = "\\sleep NUMBER [us|ms|s]";
 
-fn missing<T>(at: usize, hint: &str) -> Result<T, ExpressionDiagnostic> {
-    Err(ExpressionDiagnostic { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
+fn missing<T>(at: usize, usage: &str) -> Result<T, ExpressionDiagnostic> {
+    Err(ExpressionDiagnostic { at, message: message!("script-missing-argument", usage) })
 }
 
 /// Replacement of a conditional command with errors. Without it, the `\endif` would be reported too.

@@ -5,15 +5,14 @@
 
 use super::names::{continues_name, starts_name};
 use super::number;
+use model::message;
+use model::message::Message;
 
 /// Error at a byte of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExpressionDiagnostic {
     pub at: usize,
-    /// Message, in pgbench's wording.
-    pub message: String,
-    /// Correction to write instead.
-    pub hint: String,
+    pub message: Message,
 }
 
 /// Position in a script.
@@ -206,16 +205,14 @@ impl<'a> Cursor<'a> {
         let token = if fractional {
             Token::Double(number::parse_double(text.as_bytes()).ok_or_else(|| ExpressionDiagnostic {
                 at: start,
-                message: format!("double constant overflow ({text})"),
-                hint: "a double lies between 2.3e-308 and 1.7e308".to_owned(),
+                message: message!("script-double-overflow", text),
             })?)
         } else if text == "9223372036854775808" {
             Token::MinInt
         } else {
             Token::Int(number::parse_integer(text.as_bytes()).map_err(|_| ExpressionDiagnostic {
                 at: start,
-                message: format!("bigint constant overflow ({text})"),
-                hint: format!("the greatest int is {}; {text}.0 is a double", i64::MAX),
+                message: message!("script-bigint-overflow", text, max = i64::MAX.to_string()),
             })?)
         };
         Ok((start, token))
@@ -223,18 +220,19 @@ impl<'a> Cursor<'a> {
 }
 
 fn unexpected(at: usize, character: char) -> ExpressionDiagnostic {
-    let hint = match character {
-        ';' => "a backslash command ends with its line; leave the semicolon out",
-        '!' => "write NOT for negation, <> or != for inequality",
-        '^' => "write pow(x, y) for a power",
-        '\'' | '"' => "expressions know numbers, booleans and null, but no texts",
-        ':' => "write the variable's name right after the colon",
-        '\\' => "a backslash continues the command only at the very end of a line",
-        '.' => "write a digit after the point",
-        '[' | ']' | '{' | '}' => "group with round parentheses",
-        _ => "the operators are + - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS",
+    let kind = match character {
+        ';' => "semicolon",
+        '!' => "exclamation",
+        '^' => "caret",
+        '\'' | '"' => "quote",
+        ':' => "colon",
+        '\\' => "backslash",
+        '.' => "point",
+        '[' | ']' | '{' | '}' => "bracket",
+        _ => "other",
     };
-    ExpressionDiagnostic { at, message: format!("unexpected character ({character})"), hint: hint.to_owned() }
+    let message = message!("script-character", character = character.to_string(), kind);
+    ExpressionDiagnostic { at, message }
 }
 
 /// True for white space within a line.

@@ -6,6 +6,8 @@ use super::{
     CallPart, Command, CommandKind, Piece, ResultStore, Script, ScriptSource, ShellWord, SleepDuration, Slot,
     Sql,
 };
+use model::message;
+use model::message::Message;
 use std::collections::BTreeSet;
 
 /// Maximum number of names in a hint.
@@ -74,19 +76,15 @@ pub(super) fn diagnostics(
         _ => None,
     });
     let known: BTreeSet<Slot> = defined.iter().copied().chain(sets).collect();
-    let listed: Vec<String> =
-        known.iter().take(LISTED_MAX).map(|slot| format!(":{}", names.name(*slot))).collect();
-    let alternatives =
-        if listed.is_empty() { String::new() } else { format!("write {}, ", listed.join(" or ")) };
+    let keyword = |slot: &Slot| message!("experiment-keyword", keyword = format!(":{}", names.name(*slot)));
+    let listed: Vec<Message> = known.iter().take(LISTED_MAX).map(keyword).collect();
+    let alternatives = Some(listed).filter(|listed| !listed.is_empty());
     let text = readable(source.text);
     let diagnostic = |(slot, index): (Slot, usize)| {
         let name = names.name(slot);
-        let hint = format!(
-            "{alternatives}set it before by \\set {name} …, or write \": {name}\" if no variable is meant"
-        );
-        let message = format!("undefined variable \"{name}\"");
+        let message = message!("script-undefined", name, alternatives = alternatives.clone());
         let (line, column, text) = locate(&text, commands[index].line, name);
-        Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message, hint }
+        Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message }
     };
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }

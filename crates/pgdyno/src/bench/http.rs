@@ -56,7 +56,7 @@ pub fn run(
     let program = match Program::from_request(&written, &defined) {
         Ok(it) => it,
         Err(diagnostics) => {
-            diagnostics.iter().for_each(|it| terminal.error(it));
+            diagnostics.iter().for_each(|it| terminal.print_error(it, options.lang));
             return Ok(usage_status(terminal));
         }
     };

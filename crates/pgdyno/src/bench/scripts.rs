@@ -8,6 +8,8 @@ use load::script::{self, CommandKind, Diagnostic, Program, Script};
 use model::message;
 use model::message::Message;
 use model::summary::QueryMode;
+use report::lang::Lang;
+use report::say;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -38,12 +40,12 @@ pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
     }
     match script::parse(&sources, mode(options.mode), options.allow_shell, &defined) {
         Ok(program) => {
-            program.undefined.iter().for_each(|it| warn(it, options.mode, terminal));
+            program.undefined.iter().for_each(|it| warn(it, options, terminal));
             program.scripts.iter().for_each(|script| warn_of_encoding(script, terminal));
             Some(program).filter(|_| readable)
         }
         Err(diagnostics) => {
-            diagnostics.iter().for_each(|it| print_diagnostic(it, terminal));
+            diagnostics.iter().for_each(|it| print_diagnostic(it, options.lang, terminal));
             None
         }
     }
@@ -73,17 +75,15 @@ fn read(name: &str) -> Result<Vec<u8>, Message> {
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
 /// Warns of a variable without a value. As in pgbench, the run continues.
-fn warn(diagnostic: &Diagnostic, mode: QueryMode, terminal: &Terminal) {
-    let sent = match mode {
-        QueryMode::Simple => "the statement is sent with the text :name",
-        QueryMode::Extended | QueryMode::Prepared => "a client that reaches the statement aborts",
+fn warn(diagnostic: &Diagnostic, options: &BenchOptions, terminal: &Terminal) {
+    let mode = match options.mode {
+        QueryMode::Simple => "simple",
+        QueryMode::Extended | QueryMode::Prepared => "extended",
     };
-    terminal.warning(&format!(
-        "{}: {}; until another script sets it, {sent}",
-        position(diagnostic),
-        diagnostic.message
-    ));
-    terminal.hint(&diagnostic.hint);
+    let error = options.lang.message(&diagnostic.message);
+    let place = position(diagnostic);
+    terminal.warning(&say!(options.lang, "script-undefined-warning", place, error, mode));
+    terminal.hint(&options.lang.help(&diagnostic.message));
 }
 
 /// Warns of the first statement that is not UTF-8. As in pgbench, its bytes are sent unchanged.
@@ -107,21 +107,17 @@ fn position(diagnostic: &Diagnostic) -> String {
 }
 
 /// Prints a diagnostic of a script: position, source line and correction.
-fn print_diagnostic(diagnostic: &Diagnostic, terminal: &Terminal) {
+fn print_diagnostic(diagnostic: &Diagnostic, lang: &Lang, terminal: &Terminal) {
+    let message = lang.message(&diagnostic.message);
     if diagnostic.line == 0 {
-        terminal.error(&diagnostic.message);
+        terminal.error(&message);
     } else {
         let before = diagnostic.text.chars().take(diagnostic.column.saturating_sub(1) as usize);
         // Tabs are preserved, so that the caret is below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
-        terminal.error(&format!(
-            "{}: {}\n{}\n{indent}^ error found here",
-            position(diagnostic),
-            diagnostic.message,
-            diagnostic.text
-        ));
+        let (place, text) = (position(diagnostic), &diagnostic.text);
+        let here = say!(lang, "script-found-here");
+        terminal.error(&format!("{place}: {message}\n{text}\n{indent}^ {here}"));
     }
-    if !diagnostic.hint.is_empty() {
-        terminal.hint(&diagnostic.hint);
-    }
+    terminal.hint(&lang.help(&diagnostic.message));
 }

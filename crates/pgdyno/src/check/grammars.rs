@@ -44,7 +44,7 @@ fn check_address(text: &str) -> GrammarResult<UrlTarget> {
             return reject(message!("experiment-url-password"));
         }
         Err(error) => {
-            return reject(message!("experiment-url", reason = error.problem.to_string()));
+            return reject(url_message(error.problem));
         }
     };
     let transport = match (&url.host, url.tls) {
@@ -63,6 +63,22 @@ fn check_address(text: &str) -> GrammarResult<UrlTarget> {
         }
     };
     Ok(UrlTarget { address, transport, is_local: near, target: url.target })
+}
+
+fn url_message(problem: UrlProblem) -> Message {
+    let (key, scheme) = match problem {
+        UrlProblem::Blank => ("blank", None),
+        UrlProblem::NoSocket => ("socket", None),
+        UrlProblem::RelativeTarget => ("relative", None),
+        UrlProblem::NoScheme => ("no-scheme", None),
+        UrlProblem::UnknownScheme(scheme) => ("scheme", Some(scheme)),
+        UrlProblem::Credentials => ("password", None),
+        UrlProblem::AfterBracket => ("after-bracket", None),
+        UrlProblem::NoIpv6Address => ("ipv6", None),
+        UrlProblem::NoHost => ("host", None),
+        UrlProblem::Port => ("port", None),
+    };
+    message!("experiment-url", problem = key, scheme)
 }
 
 fn database(text: &str) -> Option<UrlTarget> {
@@ -151,8 +167,7 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
         let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
         let at = if diagnostic.line == 0 { 0..0 } else { start..end };
-        let message = message!("experiment-grammar", found = diagnostic.message, help = diagnostic.hint);
-        GrammarDiagnostic { span: at, message }
+        GrammarDiagnostic { span: at, message: diagnostic.message }
     };
     let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();

@@ -13,6 +13,7 @@ use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, S
 use model::row_table::Rows;
 use model::summary;
 use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, UserRamp};
+use report::lang::english;
 use stack::client::{self, Target};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -270,7 +271,12 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
         }
     }
     let to_error = |all: &[Diagnostic]| {
-        CommandError::new(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        let lines = all.iter().map(|diagnostic| {
+            let Diagnostic { file, line, message, .. } = diagnostic;
+            let place = if *line > 0 { format!("{file}:{line}: ") } else { String::new() };
+            format!("{place}{}; {}", english().message(message), english().help(message))
+        });
+        CommandError::new(lines.collect::<Vec<_>>().join("\n"))
     };
     let program = maker.finish().map_err(|it| to_error(&it))?;
     if program.undefined.is_empty() { Ok(program) } else { Err(to_error(&program.undefined)) }

@@ -59,10 +59,16 @@ impl Catalogue {
         self.format(identifier, pattern, arguments)
     }
 
-    /// Renders the attribute `help` of a message: how to correct the error that the message states.
+    /// Renders the attribute `help` of a message: how to correct the error that the message states. A message without
+    /// it has the help of the first message in its arguments.
     pub fn help(&self, message: &Message) -> Option<String> {
-        let attribute = self.bundle.get_message(message.id)?.get_attribute("help")?;
-        Some(self.format(message.id, attribute.value(), &message.arguments))
+        match self.bundle.get_message(message.id)?.get_attribute("help") {
+            Some(attribute) => Some(self.format(message.id, attribute.value(), &message.arguments)),
+            None => message.arguments.iter().find_map(|(_, argument)| match argument {
+                Argument::Message(inner) => self.help(inner),
+                Argument::Count(_) | Argument::Text(_) | Argument::AnyOf(_) => None,
+            }),
+        }
     }
 
     fn format(
