@@ -2878,7 +2878,10 @@ compare-higher = higher
 compare-lower = lower
 compare-percentage-points = { $points } pp
 
-compare-question-cells = How do the cells of { $base } compare with its baseline?
+compare-question-cells = How do the cells of { $base } compare with { $baselines ->
+    [one] its baseline
+   *[other] their baselines
+ }?
 compare-question-runs = What changed from { $base } to { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}

@@ -3035,7 +3035,10 @@ compare-higher = выше
 compare-lower = ниже
 compare-percentage-points = { $points }{"\u00A0"}п.{"\u00A0"}п.
 
-compare-question-cells = Чем ячейки прогона { $base } отличаются от его ячейки сравнения?
+compare-question-cells = Чем ячейки прогона { $base } отличаются от { $baselines ->
+    [1] его ячейки сравнения
+   *[other] своих ячеек сравнения
+ }?
 compare-question-runs = Что изменилось по сравнению с прогоном { $base }: { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}

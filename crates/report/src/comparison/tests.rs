@@ -128,6 +128,29 @@ fn renders_a_comparison_in_both_languages() {
 }
 
 #[test]
+fn asks_about_one_or_several_baselines() {
+    let of_cell = |name: &str| vec![("way".to_owned(), name.to_owned())];
+    for (bases, expected) in [
+        (["direct", "direct"], "How do the cells of before compare with its baseline?"),
+        (["direct", "unix"], "How do the cells of before compare with their baselines?"),
+    ] {
+        let mut within = comparison();
+        within.runs[0].run = within.base.clone();
+        within.runs[0].cells = bases
+            .iter()
+            .map(|base| CellComparison {
+                base: of_cell(base),
+                run: of_cell("pooled"),
+                figures: within.runs[0].cells[0].figures.clone(),
+            })
+            .collect();
+        within.runs[0].differences.clear();
+        within.runs[0].conditions.clear();
+        assert_eq!(page(&within, english()).question, expected);
+    }
+}
+
+#[test]
 fn unfair_differences_come_first() {
     let of = |comparison: &Comparison| {
         page(comparison, english()).sections.iter().map(|section| section.id).collect::<Vec<_>>()

@@ -80,10 +80,11 @@ impl Lang {
         self.number(&format!("{:+.3}", 100.0 * share))
     }
 
-    /// Question of a comparison. `runs` is empty if the cells of the base are compared with each other.
-    pub fn comparison_question(&self, base: &str, runs: &[&str]) -> String {
+    /// Question of a comparison. `runs` is empty if the cells of the base are compared with
+    /// `baselines` of its cells.
+    pub fn comparison_question(&self, base: &str, runs: &[&str], baselines: usize) -> String {
         match runs {
-            [] => say!(self, "compare-question-cells", base),
+            [] => say!(self, "compare-question-cells", base, baselines),
             runs => say!(self, "compare-question-runs", base, runs = runs.join(", ")),
         }
     }

@@ -334,7 +334,9 @@ fn comparisons(lang: &Lang) -> NamedTexts {
         add("change point", lang.change_point(metric, "№", 0.012_345, 0.023_456, 0.0005));
     }
     for runs in [&[][..], &["№", "№"]] {
-        add("question", lang.comparison_question("№", runs));
+        for baselines in [1, 2] {
+            add("question", lang.comparison_question("№", runs, baselines));
+        }
     }
     let source = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
     let beside = RunComparison {
