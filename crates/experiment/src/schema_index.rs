@@ -51,7 +51,7 @@ impl SchemaIndex {
         })
     }
 
-    /// Keys that the schema allows in a mapping at a place; excludes keys that the user chooses.
+    /// Keys that `schema` allows in a mapping, except those that the user chooses.
     pub fn keys<'a>(&'a self, schema: &'a Json) -> Vec<&'a str> {
         let all = self.alternatives(schema).into_iter();
         all.filter_map(|it| it.get("properties")?.as_object())

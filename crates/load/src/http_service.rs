@@ -67,7 +67,7 @@ pub(crate) struct HttpRequest {
     pub finder: usize,
 }
 
-/// Argument number of the target of a redirect.
+/// Reserved argument number: the target of a redirect.
 pub(crate) const TARGET: u16 = u16::MAX;
 /// Argument number of the `Cookie` header line.
 pub(crate) const COOKIES: u16 = u16::MAX - 1;

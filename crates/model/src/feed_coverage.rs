@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct FeedCoverage {
     pub feed: String,
     pub rows: u64,
-    /// Distinct values of the column that is looked up, or of all columns together if no table is named.
+    /// Number of distinct values of the feed column that selects rows of the table; number of distinct feed rows without a table.
     pub distinct: u64,
     /// Number of draws until the same row is drawn again; `None` if rows are drawn randomly or only once.
     pub repeats_after: Option<u64>,

@@ -78,7 +78,7 @@ pub enum Knob {
     Setting { name: String, value: String },
     /// Additional index, created by this statement.
     Index { ddl: String },
-    /// Number of rows of a feed: the original number, or that of its table.
+    /// Number of rows of a feed: the rows of the experiment file, or all rows of the table that they look up.
     FeedRows { feed: String },
 }
 

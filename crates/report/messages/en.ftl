@@ -2669,7 +2669,7 @@ failover-anomaly-duplicate = duplicates
 failover-anomaly-split-brain = split-brain writes
 failover-anomaly-wrong-promotion = wrong promotions
 failover-anomaly-lost-ambiguous = writes lost while the promise changed
-failover-anomaly-lost-unpromised = writes lost without a promise
+failover-anomaly-lost-unpromised = writes lost without a durability guarantee
 failover-anomaly-lost-local = writes lost after a warning
 failover-anomaly-retry = duplicates by retries
 failover-meaning-lost = acknowledged with the promise to survive the loss of the primary, and missing
@@ -2715,7 +2715,7 @@ failover-doubt-promise-unknown = it is unknown what was promised for { $writes -
     [one] { $writes } lost write
    *[other] { $writes } lost writes
  }
-failover-doubt-promise-changed = writes were lost while the promise changed
+failover-doubt-promise-changed = writes were lost while the durability guarantee changed
 failover-doubt-no-fault = no fault was injected
 failover-doubt-no-control = there was no positive control
 failover-doubt-control-lossless = the positive control lost nothing

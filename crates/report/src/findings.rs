@@ -223,8 +223,7 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Wraps a text into lines of at most `width` columns. The first line begins with `begin`; the others are indented. A
 /// longer word has a line of its own.
-/// line.
-pub(crate) fn paragraph(begin: &str, text: &str, width: usize) -> String {
+pub fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();
     let mut out = begin.to_owned();
     let mut column = margin;

@@ -119,10 +119,10 @@ struct LegacyFact<'a> {
 }
 
 impl<'a> LegacyFact<'a> {
-    /// Fact that the note stores; `None` if the note is a text for people.
+    /// Fact that the note stores; `None` if the note is human-readable text.
     ///
-    /// A text for people may have the subject of a fact: if it is about an operation of that name, or if it replaces a
-    /// fact that was too long. Its text is then a sentence.
+    /// The subject alone does not decide: a human-readable note has a fact's subject if an operation has that name, or if the
+    /// note replaces a fact that was too long.
     fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {

@@ -58,7 +58,7 @@ pub struct Max {
     pub precision: Option<Share>,
     /// Duration of one trial, in whole seconds. Default: 20s.
     pub window: Option<Duration>,
-    /// Duration of the confirming trial at the result, in whole seconds. Default: 60s.
+    /// Duration of each trial that confirms the maximum, in whole seconds. Default: 60s.
     pub hold: Option<Duration>,
 }
 

@@ -19,7 +19,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Error that belongs to no single line.
+    /// Diagnostic that refers to the whole file.
     pub(super) fn without_location(file: &str, message: Message) -> Diagnostic {
         Diagnostic { file: file.to_owned(), line: 0, column: 0, text: String::new(), message }
     }

@@ -172,7 +172,7 @@ impl StackDirectory {
         }
     }
 
-    /// Removes the files of this name, and the directory if it is empty. Only the holder may call it.
+    /// Removes the files of the stack `name`, and the directory if it is then empty. The caller must hold the lock of the stack.
     pub fn clear(&self, name: &str) {
         let _ = remove_file(self.socket(name));
         let _ = remove_file(self.log(name));

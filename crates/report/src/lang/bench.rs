@@ -22,7 +22,7 @@ pub struct SchedulePreview {
     pub duration: Nanos,
     pub lowest: PerSecond,
     pub highest: PerSecond,
-    /// Mean rates in equal parts of the time.
+    /// Mean rate in each of several equal intervals of the schedule.
     pub rates: Vec<PerSecond>,
 }
 

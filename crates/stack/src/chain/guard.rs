@@ -16,7 +16,7 @@ use wire::http::Url;
 
 /// Schema whose presence permits load on a database.
 const ALLOW_SCHEMA: &str = "pgdyno_allowed";
-/// Page that permits load on a service, and its required content.
+/// Path of the page with which a service permits load.
 const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";
 /// Timeout of one attempt to reach the server.

@@ -68,7 +68,7 @@ impl fmt::Display for GeneratorError {
                 f,
                 "\"{text}\" is no timestamp; write a date as 2024-01-01, or a timestamp as 2024-01-01 12:00:00"
             ),
-            GeneratorError::Corner => f.write_str("a corner is not finite; write numbers"),
+            GeneratorError::Corner => f.write_str("the coordinates of both corners must be finite numbers"),
             GeneratorError::NoValue => f.write_str("the list of values is empty; write at least one"),
             GeneratorError::Field { name, error } => write!(f, "field {name}: {error}"),
         }

@@ -20,7 +20,7 @@ pub(crate) struct ColumnMapping<'a> {
 }
 
 impl ColumnMapping<'_> {
-    /// Mapping of columns with the names of their series. The column `label` holds the label.
+    /// Mapping of each series to the column of the same name. The column `label` holds the label.
     pub(crate) fn new(series: &'static [Series]) -> ColumnMapping<'static> {
         ColumnMapping { series, prefix: "", labels: &["label"], columns: &[], scale: |_| 1.0, skip: &[] }
     }

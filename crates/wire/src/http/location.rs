@@ -35,7 +35,7 @@ impl fmt::Display for RedirectError {
 
 impl std::error::Error for RedirectError {}
 
-/// Maximum length in bytes of a path and query to follow. Servers do not accept longer ones.
+/// Maximum length of the path and query of a redirect target, in bytes. Common servers reject longer ones by default.
 const TARGET_MAX: usize = 8 << 10;
 /// Maximum number of bytes of another origin's name that are displayed.
 const SHOWN_MAX: usize = 100;

@@ -12,7 +12,7 @@ use model::{Nanos, Spacing};
 use report::lang::english;
 use wire::http::Method;
 
-/// Default spin time. Sleeping until a moment is late by at most about this time.
+/// Default spin time: about the longest delay with which the kernel wakes a sleeping thread.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
 /// Command that `draft` describes. It is valid only if no diagnostics were added.

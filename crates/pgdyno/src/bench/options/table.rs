@@ -6,6 +6,7 @@ use super::{BenchCommand, OptionDiagnostic, SeedOption, Source, TargetOptions, W
 use load::driver::Driver;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
+use report::findings::paragraph;
 use report::lang::Lang;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -239,7 +240,7 @@ pub static TABLE: &[Opt] = &[
         switch!(unlogged)),
 
     opt('b', "builtin", "NAME[@W]", Phase::Run,
-        &[(Section::Scripts, "add a built-in script with weight W (default: 1);\n\"-b list\" lists them")],
+        &[(Section::Scripts, "add a built-in script with weight W (default: 1); \"-b list\" lists them")],
         |draft, value_text| {
             if value_text == "list" {
                 draft.immediate = Some(BenchCommand::ListBuiltins);
@@ -310,7 +311,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Run, "prefix of log file names (default: pgbench_log)")],
         read!(log_prefix = text)),
     opt(NONE, "max-tries", "NUM", Phase::Run,
-        &[(Section::Run, "tries of a transaction after serialization failures and\ndeadlocks (default: 1; 0: unlimited)")],
+        &[(Section::Run, "maximum tries of a transaction that fails by serialization or deadlock (default: 1, no retry; 0: unlimited)")],
         read!(max_tries = value::tries)),
     opt(NONE, "progress-timestamp", "", Phase::Run,
         &[(Section::Run, "report progress with Unix timestamps")],
@@ -342,7 +343,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Extended, "same as -c: at most NUM transactions in flight")],
         read!(clients = |it| int(it, "--max-in-flight", 1..=INT_MAX))),
     opt(NONE, "max-backlog", "NUM", Phase::Run,
-        &[(Section::Extended, "open-loop: largest backlog of arrivals; further arrivals are\ndropped and counted (default: 1000000)")],
+        &[(Section::Extended, "open-loop: largest backlog of arrivals; further arrivals are dropped and counted (default: 1000000)")],
         read!(max_backlog = |it| int(it, "--max-backlog", 0..=MAX_BACKLOG))),
     opt(NONE, "think", "TIME", Phase::Run,
         &[(Section::Extended, "closed-loop: think time between transactions, such as 50ms")],
@@ -366,7 +367,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Extended, "exit with status 3 if the measurement is invalid")],
         switch!(strict)),
     opt(NONE, "lang", "LANG", Phase::Run,
-        &[(Section::Extended, "language of output that pgbench does not have: en or ru\n(default: PGDYNO_LANG, else en)")],
+        &[(Section::Extended, "language of output that pgbench does not have: en or ru (default: PGDYNO_LANG, else en)")],
         read!(lang = |it| value::lang(it, "--lang option"))),
     opt(NONE, "allow-shell", "", Phase::Both,
         &[(Section::Extended, "allow \\shell and \\setshell in scripts")],
@@ -376,14 +377,14 @@ pub static TABLE: &[Opt] = &[
         |draft, it| { draft.yes_load = Some(it.to_owned()); Ok(()) }),
 
     opt(NONE, "http", "URL", Phase::Run,
-        &[(Section::Http, "measure this service instead of PostgreSQL:\nhttp://host:port/path, https://..., unix:/socket:/path")],
+        &[(Section::Http, "measure this service instead of PostgreSQL: http://host:port/path, https://..., unix:/socket:/path")],
         |draft, url| {
             draft.has_http = true;
             draft.url = Some(value::url(url)?);
             Ok(())
         }),
     opt(NONE, "method", "METHOD", Phase::Http,
-        &[(Section::Http, "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS\n(default: POST with --body, else GET)")],
+        &[(Section::Http, "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS (default: POST with --body, else GET)")],
         read!(method = value::method)),
     opt(NONE, "header", "NAME: VALUE", Phase::Http,
         &[(Section::Http, "send this header; ${name} is the value of -D name=value")],
@@ -392,7 +393,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Http, "send this body; ${name} is escaped as in a JSON string")],
         read!(body = text)),
     opt(NONE, "expect", "STATUSES", Phase::Http,
-        &[(Section::Http, "successful statuses, such as 200,404 or 200-299\n(default: 200-399)")],
+        &[(Section::Http, "successful statuses, such as 200,404 or 200-299 (default: 200-399)")],
         |draft, it| { draft.expect = value::statuses(it)?; Ok(()) }),
     opt(NONE, "first-byte", "TIME", Phase::Http,
         &[(Section::Http, "timeout of the first byte of a response, such as 500ms")],
@@ -437,6 +438,9 @@ pub fn spellings() -> Vec<Spelling> {
     TABLE.iter().map(spelling).collect()
 }
 
+/// Width of `--help`, which pgbench does not adapt to the terminal either.
+const COLUMNS: usize = 80;
+
 /// Text of `--help`. `program` is the name by which the program was called.
 pub fn usage(program: &str) -> String {
     const SECTIONS: [(Section, &str); 6] = [
@@ -458,12 +462,9 @@ pub fn usage(program: &str) -> String {
             let short = option.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
             let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
             let name = format!("{short}--{}{value}", option.long);
-            for (i, line) in help.lines().enumerate() {
-                let name = if i == 0 { name.as_str() } else { "" };
-                writeln!(out, "  {name:<34}{line}").expect("writing to a String cannot fail");
-            }
+            out += &paragraph(&format!("  {name:<34}"), help, COLUMNS);
         }
     }
-    out + "\nDBNAME may be a connection string or a URI. PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE,\n\
-           .pgpass and service files work as in libpq.\n"
+    out + "\nDBNAME may be a connection string or a URI. PGHOST, PGPORT, PGUSER, PGDATABASE,\n\
+           PGSSLMODE, .pgpass and service files work as in libpq.\n"
 }

@@ -235,12 +235,12 @@ fn reads_the_language_from_the_environment() {
 }
 
 #[test]
-fn help_names_every_option_within_100_columns() {
+fn help_names_every_option_within_80_columns() {
     let help = usage("pgbench");
     for option in table::TABLE {
         assert!(help.contains(&format!("--{}", option.long)), "{}", option.long);
     }
     for line in help.lines() {
-        assert!(line.chars().count() <= 100, "{line}");
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }

@@ -182,8 +182,7 @@ fn secrets(operation: &Operation) -> Vec<String> {
 }
 
 impl Execution {
-    /// Error of an execution that an answer, or the script itself, made fail; `None` if it succeeded or was not
-    /// answered.
+    /// Error of a failed execution, reported by the server or by the script; `None` if the execution succeeded or was not answered.
     pub fn error(&self, operation: &Operation) -> Option<OperationError> {
         let Some(Outcome::Failed(code)) = self.outcome else { return None };
         if !code.is_answer() {

@@ -151,7 +151,7 @@ pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
     };
     match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
         Some(it) => Readiness::Ready(it.to_owned()),
-        None => Readiness::NotYet("it does not tell its version".to_owned()),
+        None => Readiness::NotYet("HAProxy does not report its version".to_owned()),
     }
 }
 
