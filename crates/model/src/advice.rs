@@ -14,8 +14,8 @@ pub struct Advice {
     pub statements: Vec<StatementAdvice>,
     /// Recommended indexes by time saved, the largest saving first.
     pub indexes: Vec<IndexAdvice>,
-    /// Share of the time of all statements (0..=1) that all indexes together save; see [`IndexAdvice::saved`].
-    pub saved: Option<f64>,
+    /// Share of the time of all statements (0..=1) that all indexes together save; see [`IndexAdvice::saved_share`].
+    pub saved_share: Option<f64>,
     /// Reason why the planner could not cost hypothetical indexes; savings are then estimated without it.
     pub planner_unavailable: Option<String>,
 }
@@ -40,11 +40,11 @@ pub struct StatementAdvice {
 pub struct Scan {
     /// `schema.table`.
     pub table: String,
-    /// Number of rows read; `passed` is the number that the filter kept.
+    /// Number of rows read; `rows_kept` is the number that the filter kept.
     pub rows: f64,
-    pub passed: f64,
+    pub rows_kept: f64,
     /// True if the rows were counted in an execution; otherwise they are the planner's estimate.
-    pub counted: bool,
+    pub actual: bool,
 }
 
 /// Remedy for an expensive statement.
@@ -77,13 +77,13 @@ pub struct IndexAdvice {
     pub bytes: Option<u64>,
     /// Number of rows of the table.
     pub rows: f64,
-    pub improved: Vec<CostChange>,
+    pub cost_changes: Vec<CostChange>,
     /// Share of the time of all statements (0..=1) that the index saves, if time is proportional to the planner's cost.
-    pub saved: Option<f64>,
+    pub saved_share: Option<f64>,
     /// Indexes into [`Advice::statements`]: statements that have to maintain the index.
-    pub maintained_by: Vec<usize>,
-    /// Part of `maintained_by`: updates that change an indexed column and therefore can no longer be heap-only (HOT).
-    pub not_hot: Vec<usize>,
+    pub maintaining_statements: Vec<usize>,
+    /// Part of `maintaining_statements`: updates that change an indexed column and therefore can no longer be heap-only (HOT).
+    pub non_hot_updates: Vec<usize>,
 }
 
 /// Planner's cost of a statement without and with an index.
@@ -109,11 +109,11 @@ pub struct IndexBuild {
 /// Measured effect of indexes: cells with and without them, on copies of the same data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IndexEffect {
-    pub built: Vec<IndexBuild>,
+    pub builds: Vec<IndexBuild>,
     /// Statements that both cells sent, by their time in the first one.
     pub statements: Vec<StatementChange>,
     /// Share of heap-only (HOT) updates without and with the indexes, 0..=1.
-    pub hot: Option<(f64, f64)>,
+    pub hot_share: Option<(f64, f64)>,
 }
 
 /// Mean time of a statement without and with the indexes, in seconds.

@@ -280,7 +280,7 @@ pub enum TestMethod {
 pub struct Blocks {
     /// Length of a block in seconds.
     #[serde(rename = "length_s")]
-    pub seconds: f64,
+    pub length: f64,
     /// Number of blocks without overlap.
     pub count: u32,
     /// Correlation of each second with the next, −1..=1.
@@ -306,9 +306,9 @@ pub struct ConditionResult {
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOutcome {
     /// Condition holds: the whole interval is beyond the bound.
-    Yes,
+    Holds,
     /// Condition does not hold: the whole interval is on this side of the bound.
-    No,
+    DoesNotHold,
     /// Result unknown: the bound lies within the interval, or there is no interval.
     Unknown,
     /// Figure that the condition names is absent from the runs.
@@ -344,7 +344,7 @@ pub struct RunHistory {
 /// Run in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DatedRun {
-    pub source: RunRef,
+    pub run: RunRef,
     /// PostgreSQL version as the server reported it.
     pub server: Option<String>,
 }
@@ -357,7 +357,7 @@ pub struct CellHistory {
     pub points: Vec<HistoryPoint>,
     pub changes: Vec<ChangePoint>,
     /// True if there are too few points for the detection of a change.
-    pub too_few: bool,
+    pub too_few_points: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -381,8 +381,7 @@ pub struct HistoryPoint {
 pub struct ChangePoint {
     pub metric: Metric,
     /// Index into [`CellHistory::points`] of the first point after the change.
-    #[serde(rename = "point")]
-    pub at: usize,
+    pub point: usize,
     /// Median of the metric before the change; `after` is the median after it. Each period ends at the next change.
     pub before: f64,
     pub after: f64,

@@ -81,7 +81,7 @@ facts! {
     /// Stop rule that ended the trial.
     StopRule(StopEvent) = "stop_rule", 1;
     /// Result of an objective.
-    Objective(ObjectiveResult) = "objective", 1;
+    Objective(ObjectiveResult) = "objective", 2;
     /// Outages during the trial, at least one.
     Outages(Vec<Outage>) = "outages", 1;
     /// Injected faults and their effects.

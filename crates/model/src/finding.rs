@@ -38,9 +38,9 @@ pub enum Finding {
         cell: usize,
         limit: ConnectionLimit,
         /// Number of refusals that clients saw, over all trials.
-        refused: u64,
+        refusals: u64,
         /// Number of refusals in the server's log, over all trials.
-        logged: u64,
+        logged_refusals: u64,
         max_connections: Option<u32>,
         /// Earliest second with a refusal in any trial; `None` if neither a log nor ticks show it.
         first_second: Option<u64>,
@@ -53,16 +53,16 @@ pub enum Finding {
     ClientsStarved {
         cell: usize,
         /// Number of clients that completed at least a tenth of the mean.
-        served: u32,
+        clients_served: u32,
         /// Number of clients that completed no transaction.
-        without: u32,
+        clients_without_success: u32,
         clients: u32,
         /// Mode and size of the pool; `None` without a pooler.
         pool: Option<(PoolMode, u32)>,
         /// Jain's index over all clients.
         jain: f64,
         /// Mean number of transactions per client, over all clients.
-        mean: f64,
+        mean_transactions: f64,
     },
     /// The cell's throughput is not compared with other cells, because not all clients did the same work.
     NotCompared { cell: usize, reason: IncomparableReason },
@@ -75,46 +75,40 @@ pub enum Finding {
         /// CPUs of the machine.
         processors: f64,
         /// CPUs used by the generator.
-        #[serde(rename = "generator_cpu")]
-        generator: Option<f64>,
+        generator_cpu: Option<f64>,
         /// CPUs used by the nodes before PostgreSQL; `None` if there are no such nodes.
-        #[serde(rename = "pooler_cpu")]
-        before: Option<f64>,
-        #[serde(rename = "server_cpu")]
-        server: Option<f64>,
+        pooler_cpu: Option<f64>,
+        server_cpu: Option<f64>,
         /// CPUs used by everything else on the machine, including monitoring; `None` if one of the other figures is
         /// unknown.
-        #[serde(rename = "other_cpu")]
-        others: Option<f64>,
+        other_cpu: Option<f64>,
     },
     /// Generator used a large share of the machine on which the stack also runs.
     GeneratorShare {
         cell: usize,
         /// CPUs used by the generator.
-        #[serde(rename = "generator_cpu")]
-        used: f64,
+        generator_cpu: f64,
         /// CPUs of the machine.
         processors: f64,
     },
     /// Throughput cost of the pooler or balancer, measured with the same transport on every hop.
-    LikeForLikeCost { cell: usize, with: usize, transport: Transport, compared: ThroughputComparison },
-    /// Apparent throughput cost, measured against another transport; `like` is the ratio on equal transports.
+    LikeForLikeCost { cell: usize, other_cell: usize, transport: Transport, comparison: ThroughputComparison },
+    /// Apparent throughput cost, measured against another transport.
     UnlikeComparison {
         cell: usize,
-        with: usize,
+        other_cell: usize,
         transports: Vec<Transport>,
-        with_transport: Transport,
-        compared: ThroughputComparison,
-        #[serde(rename = "like_for_like_ratio")]
-        like: f64,
+        other_transport: Transport,
+        comparison: ThroughputComparison,
+        like_for_like_ratio: f64,
     },
     /// Cells that differ only in the pool mode do not differ measurably in throughput.
     NoDifference {
         cell: usize,
-        with: usize,
+        other_cell: usize,
         mode: PoolMode,
-        with_mode: PoolMode,
-        compared: ThroughputComparison,
+        other_mode: PoolMode,
+        comparison: ThroughputComparison,
     },
     /// Transactions are queued in the pooler.
     QueueInPooler {
@@ -123,11 +117,10 @@ pub enum Finding {
         /// Number of waiting clients that the console reports; `None` if the console does not report them.
         waiting: Option<f64>,
         /// Longest wait of the first client in the queue, in seconds.
-        #[serde(rename = "longest_s")]
-        longest: Option<f64>,
+        #[serde(rename = "longest_wait_s")]
+        longest_wait: Option<f64>,
         /// Transactions in flight by Little's law: throughput × mean time from the send.
-        #[serde(rename = "in_flight")]
-        under_way: f64,
+        in_flight: f64,
         /// PostgreSQL sessions in a transaction or statement.
         busy: Option<f64>,
     },
@@ -154,23 +147,13 @@ pub enum Finding {
         throttled_cpu: Option<f64>,
         pool: u32,
         /// Number of server connections in use that the console reports.
-        #[serde(rename = "in_use")]
-        lent: Option<f64>,
+        in_use: Option<f64>,
         /// Number of PostgreSQL sessions that ran a statement.
         active: f64,
     },
     /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
     /// The pooler has idle CPU time.
-    PoolBound {
-        cell: usize,
-        node: String,
-        pool: u32,
-        #[serde(rename = "in_use")]
-        lent: f64,
-        busy: f64,
-        cpu: f64,
-        cpu_limit: f64,
-    },
+    PoolBound { cell: usize, node: String, pool: u32, in_use: f64, busy: f64, cpu: f64, cpu_limit: f64 },
     /// PostgreSQL is CPU-bound.
     ServerBound {
         cell: usize,
@@ -197,38 +180,24 @@ pub enum Finding {
         name: Option<&'static str>,
         count: u64,
         /// Number of transactions that were sent.
-        #[serde(rename = "sent")]
-        of: u64,
+        sent: u64,
     },
     /// Deadlocks per thousand transactions, with a 95 % confidence interval over the runs.
-    Deadlocks {
-        cell: usize,
-        #[serde(rename = "per_thousand")]
-        of_thousand: f64,
-        interval: Option<(f64, f64)>,
-        runs: u32,
-    },
+    Deadlocks { cell: usize, per_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
     /// Deadlock rates are not comparable: one cell had more concurrent transactions in PostgreSQL.
-    NotConcurrent { cell: usize, with: usize, busy: f64, with_busy: f64 },
+    NotConcurrent { cell: usize, other_cell: usize, busy: f64, other_busy: f64 },
     /// All clients were busy and arrivals were delayed, so the test was no longer open-loop. Sums over all trials.
     NotOpenLoop {
         cell: usize,
         arrivals: u64,
         waited: u64,
         dropped: u64,
-        in_flight_max: u32,
+        in_flight_cap: u32,
         trials: u32,
         total_trials: u32,
     },
     /// A node still had client connections after the end of the load. Maximum over the trials.
-    ClientsLeftAfterTest {
-        cell: usize,
-        node: String,
-        clients: u64,
-        trials: u32,
-        #[serde(rename = "total_trials")]
-        of: u32,
-    },
+    ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, total_trials: u32 },
     /// Responses with the expected status but different sizes for the same request. Error and login pages typically
     /// differ in size.
     AnswerSizes {
@@ -272,7 +241,7 @@ pub enum Finding {
     OpenAndClosed {
         cell: usize,
         /// Index of the cell of the closed-loop test.
-        with: usize,
+        other_cell: usize,
         /// Offered load, in arrivals per second.
         offered: f64,
         open: CellResponse,
@@ -281,16 +250,14 @@ pub enum Finding {
     /// Two feeds of the same setup lead to different results.
     FeedsDiffer {
         cell: usize,
-        with: usize,
+        other_cell: usize,
         /// Name of the feed in which the two cells differ.
         feed: String,
-        #[serde(rename = "response")]
-        mine: CellResponse,
-        #[serde(rename = "with_response")]
-        other: CellResponse,
+        response: CellResponse,
+        other_response: CellResponse,
         /// Data read per transaction in each of the two cells.
         read: ReadVolume,
-        with_read: ReadVolume,
+        other_read: ReadVolume,
     },
 }
 
@@ -299,42 +266,15 @@ pub enum Finding {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SizeChange {
     /// Sizes fell at this second of the window, in at least one trial.
-    Fell {
-        #[serde(rename = "before_bytes")]
-        before: u64,
-        #[serde(rename = "after_bytes")]
-        after: u64,
-        second: u64,
-    },
+    Fell { before_bytes: u64, after_bytes: u64, second: u64 },
     /// Sizes form two distinct groups.
-    TwoPopulations {
-        #[serde(rename = "small_bytes")]
-        small: u64,
-        #[serde(rename = "large_bytes")]
-        large: u64,
-    },
+    TwoPopulations { small_bytes: u64, large_bytes: u64 },
     /// Sizes are smaller than in another cell with the same requests.
-    SmallerThan {
-        with: usize,
-        #[serde(rename = "bytes")]
-        here: u64,
-        #[serde(rename = "with_bytes")]
-        there: u64,
-    },
+    SmallerThan { other_cell: usize, bytes: u64, other_bytes: u64 },
     /// Many answers are less than half as large as those that the log recorded.
-    SmallerThanRecorded {
-        #[serde(rename = "bytes")]
-        here: u64,
-        #[serde(rename = "recorded_bytes")]
-        recorded: u64,
-    },
+    SmallerThanRecorded { bytes: u64, recorded_bytes: u64 },
     /// Many answers are more than twice as large as those that the log recorded, which may have been compressed.
-    LargerThanRecorded {
-        #[serde(rename = "bytes")]
-        here: u64,
-        #[serde(rename = "recorded_bytes")]
-        recorded: u64,
-    },
+    LargerThanRecorded { bytes: u64, recorded_bytes: u64 },
 }
 
 /// Throughput and response time of a cell.
@@ -355,8 +295,7 @@ pub struct ReadVolume {
     /// Blocks per transaction that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
     /// Bytes per transaction read from disk, as counted by the control group or else by the processes.
-    #[serde(rename = "disk_bytes")]
-    pub disk: Option<f64>,
+    pub disk_bytes: Option<f64>,
 }
 
 /// First reason that applies why a cell's throughput is not compared.
@@ -367,8 +306,7 @@ pub enum IncomparableReason {
     ClientsStarved,
     /// Failed transactions per thousand.
     Errors {
-        #[serde(rename = "per_thousand")]
-        of_thousand: f64,
+        per_thousand: f64,
     },
 }
 

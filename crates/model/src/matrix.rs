@@ -21,7 +21,7 @@ pub struct Matrix {
     /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
     /// Median over the trials of the CPUs used by the monitoring of the stack.
-    pub observer_cpu: Option<f64>,
+    pub monitoring_cpu: Option<f64>,
 }
 
 /// Figures of one cell.
@@ -103,7 +103,7 @@ pub enum TrialStatus {
     /// Trial completed.
     Done,
     /// Trial stopped by a stop rule; the measurement until then counts.
-    Stopped { fired: StopEvent },
+    Stopped { event: StopEvent },
     /// Trial interrupted by the user; the measurement does not count.
     Interrupted,
     /// Trial not measured, because a component is not available.
@@ -118,7 +118,7 @@ pub struct Estimate {
     pub figure: Figure,
     pub median: f64,
     /// True if the median is only a lower bound, because arrivals were not answered.
-    pub at_least: bool,
+    pub is_lower_bound: bool,
     /// 95 % confidence interval by resampling runs; `None` with fewer than three runs.
     pub interval: Option<(f64, f64)>,
     /// Number of runs, at least 1.

@@ -16,7 +16,8 @@ pub struct ObjectiveResult {
     ///
     /// Either arrivals were not answered, or an outage in a closed model prevented users from arriving.
     #[serde(default)]
-    pub at_least: bool,
+    #[serde(alias = "at_least")]
+    pub is_lower_bound: bool,
     /// True if the value is within the bound, but the load ended before the planned time. The verdict is then unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,

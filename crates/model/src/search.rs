@@ -109,9 +109,9 @@ impl StepResult {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LevelOutcome {
     #[serde(rename = "sustained")]
-    Yes,
+    Sustained,
     #[serde(rename = "not_sustained")]
-    No { reason: OverloadReason },
+    NotSustained { reason: OverloadReason },
     /// Invalid: the measurement does not describe the system.
     Invalid { reason: SearchStopReason },
 }
@@ -169,7 +169,7 @@ pub struct SearchResult {
     /// Throughput at the level, per second.
     pub delivered: Option<PerSecond>,
     /// Numbers of confirming trials at the level: sustained, total.
-    pub confirmed: (u32, u32),
+    pub confirmations: (u32, u32),
     /// Most frequent reason for overload above the level.
     pub overload: Option<OverloadReason>,
     /// Reason for which there is no level, or no higher one.
@@ -203,13 +203,12 @@ pub struct Maximum {
 pub enum Cause {
     /// Proven limiter: the perturbation moved the maximum.
     ///
-    /// `proof` is an index into `proofs`. `by` is the work that saturates PostgreSQL's CPU. It is absent if the work is
+    /// `proof` is an index into `proofs`. `root_cause` is the work that saturates PostgreSQL's CPU. It is absent if the work is
     /// unknown or a knob changes it.
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[serde(rename = "root_cause")]
-        by: Option<Limit>,
+        root_cause: Option<Limit>,
     },
     /// Limiter suspected from samples but not proven: no perturbation was tried, or its result is undecided.
     Suspected { suspect: Suspect },
@@ -307,7 +306,7 @@ pub struct Proof {
     pub perturbation: Perturbation,
     /// Unchanged maximum, measured again in trials that alternate with the perturbed ones.
     pub base: SearchResult,
-    pub changed: SearchResult,
+    pub perturbed: SearchResult,
     /// Ratio of the perturbed maximum to the unchanged one, with its 95 % confidence interval.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
     /// Elasticity d ln X / d ln Q of the maximum, with its 95 % confidence interval; absent for switches.
@@ -359,9 +358,9 @@ pub struct Trend {
     pub metric: TrendMetric,
     /// Slope per hour in the metric's unit, by the Theil–Sen estimator.
     pub per_hour: FittedValue,
-    /// Value of the fitted line at the start; `to` is the value at the end.
-    pub from: f64,
-    pub to: f64,
+    /// Value of the fitted line at the start; `end` is the value at the end.
+    pub start: f64,
+    pub end: f64,
     pub verdict: TrendVerdict,
 }
 
@@ -411,8 +410,7 @@ pub struct SoakResult {
     pub purpose: StepPurpose,
     pub level: f64,
     /// Held level as a share of the maximum; absent if the maximum is unknown.
-    #[serde(rename = "share_of_maximum")]
-    pub of_maximum: Option<f64>,
+    pub share_of_maximum: Option<f64>,
     #[serde(rename = "duration_ns")]
     pub duration: Nanos,
     pub outcome: LevelOutcome,
@@ -430,7 +428,7 @@ pub struct Plateau {
     pub plateau: Vec<usize>,
     /// Cell with the smallest setting of the plateau: fewest threads, smallest pool.
     pub recommended: Option<usize>,
-    pub needs: Option<RequiredConnections>,
+    pub required_connections: Option<RequiredConnections>,
 }
 
 /// Number of connections that a transaction rate requires, by Little's law.

@@ -345,19 +345,18 @@ pub struct ConnectSummary {
     #[serde(rename = "initial_ns")]
     pub initial: Nanos,
     /// Time from `connect` to the end of login, for connections opened within the window.
-    pub each: Distribution,
+    pub durations: Distribution,
     pub refused: Vec<Failure>,
     /// Number of closed-model clients without any success, if connections were refused.
-    #[serde(rename = "clients_without_success")]
     pub clients_without_success: u32,
 }
 
 /// Evenness of service, measured by the number of successful transactions of each client within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fairness {
-    pub fewest: u64,
+    pub min_transactions: u64,
     pub median: u64,
-    pub most: u64,
+    pub max_transactions: u64,
     /// Jain's index (Σx)² / (n Σx²): 1 if all clients are served equally, 1/n if only one client is served.
     pub jain: f64,
 }

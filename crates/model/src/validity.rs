@@ -86,7 +86,7 @@ pub enum Doubt {
     /// never sent. The test was no longer open-loop.
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
     /// Service was uneven: some clients completed hardly any transactions.
-    UnevenClients { jain: f64, fewest: u64, most: u64 },
+    UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
     /// No transaction succeeded.
     NoSuccess,
     /// Outages: `count` of them, with a total of `duration`. The longest one was between `from` and `to`, relative to

@@ -104,10 +104,10 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
 /// it. A condition on a figure that no trial has is never decided.
 fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<Item = ExitStatus> {
     comparison.runs.iter().flat_map(|it| &it.conditions).map(move |result| match result.outcome {
-        ConditionOutcome::Yes => ExitStatus::Violated,
+        ConditionOutcome::Holds => ExitStatus::Violated,
         ConditionOutcome::Unknown | ConditionOutcome::Absent if strict => ExitStatus::Violated,
         ConditionOutcome::Absent => ExitStatus::NoAnswer,
-        ConditionOutcome::No | ConditionOutcome::Unknown => ExitStatus::Success,
+        ConditionOutcome::DoesNotHold | ConditionOutcome::Unknown => ExitStatus::Success,
     })
 }
 

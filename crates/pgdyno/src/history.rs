@@ -98,7 +98,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
     let all: Vec<HistoryRun<'_>> = runs
         .iter()
         .map(|run| HistoryRun {
-            dated: DatedRun { source: run.source.clone(), server: run.server.clone() },
+            dated: DatedRun { run: run.source.clone(), server: run.server.clone() },
             experiment: &run.experiment,
             environment: RunEnvironment {
                 machine: &run.environment.machine,

@@ -67,7 +67,7 @@ bench-effect-unknown = unknown: connection broke
 bench-effect-refused = not connected
 
 bench-never-sent = { $dropped } of { $arrivals } arrivals were never sent ({ $share })
-bench-fairness = fewest { $fewest }, median { $median }, most { $most } transactions; Jain's index { $jain }
+bench-fairness = fewest { $min_transactions }, median { $median }, most { $max_transactions } transactions; Jain's index { $jain }
 bench-cpu-cost = { $user } us user + { $system } us system per transaction, { $spun } us of it spinning; busiest thread { $busiest } busy
 bench-measured-postgres = PostgreSQL { $version }{ $origin ->
     [none] {""}
@@ -123,9 +123,9 @@ bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitt
 bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this machine
 bench-starved = thread { $thread } of the generator was starved of CPU for { $share } of the time; response times include it
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
-bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides the clients that waited
-bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
-bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
+bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
+bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
+bench-outages = no transaction succeeded for { $duration } in total, in { $count } outages, the longest from { $from } to { $to }
 bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a feed with `order: once` has only { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
@@ -148,7 +148,7 @@ bench-few-samples = { $count ->
     [one] { $count } transaction is
    *[other] { $count } transactions are
  } too few for p99 (1000 are needed); run longer
-bench-small-answers = { $share } of the HTTP responses have about { $small }, others to the same request { $large }: check whether they are error or login pages
+bench-small-answers = { $share } of the HTTP responses have about { $small }, other responses to the same request { $large }; check whether the small ones are error or login pages
 bench-address-changed = "{ $name }" now resolves to { $now }; the whole run used { $used }
 bench-script-open = could not open file "{ $name }": { $error }
     .help = name a file that can be read, or - for standard input
@@ -174,7 +174,7 @@ bench-server-primary = server is not in hot standby mode
 bench-clock-stepped = this machine's clock was stepped { $direction ->
     [back] back
    *[forward] forward
- } by { $step }; the times in this report do not depend on it, those in other programs' logs do
+ } by { $step }; times in this report are not affected, but times in other programs' logs are
 
 
 ### Language of the output: language-
@@ -208,7 +208,7 @@ stop-tank-failed-times = only successful transactions have a response time here;
 stop-tank-rounded = Yandex.Tank rounds { $limit } ms to a histogram bin; pgdyno is exact to 0.1 %
 stop-tank-mean = pgdyno averages the percentages of the seconds that have responses; Yandex.Tank counts a second without responses as 1 %, and its newest versions divide the sums over the window
 stop-tank-missing = pgdyno ignores a second without a sample; Yandex.Tank counts it as 0
-stop-tank-instances = the share refers to the clients here; with Pandora, Yandex.Tank requires `startup: once` for such a rule
+stop-tank-instances = pgdyno relates the share to the number of clients; with Pandora, Yandex.Tank requires `startup: once` for such a rule
 stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
 stop-objective-met = met: { $objective }: { $measured }
@@ -243,7 +243,7 @@ stop-summary-none = { $objective }: no trial was measured
 
 feed-unreadable = it cannot be read: { $error }
 feed-empty = no rows; write at least one
-feed-header = its first line names its columns ({ $columns }), and would be used as a row
+feed-header = its first line contains column names ({ $columns }) and would be used as a row
 feed-invalid = { $line ->
     [none] {""}
    *[other] line { $line }:{" "}
@@ -1105,12 +1105,12 @@ matrix-p99 = p99, ms
 matrix-errors = errors/1000
 matrix-dropped = dropped/1000
 matrix-refused = refused
-matrix-deadlocks = deadl./1000
+matrix-deadlocks = deadlocks/1k
 matrix-served = served
 matrix-starved = starved
 matrix-pooler-cpu = pooler CPU
 matrix-server-cpu = PG CPU
-matrix-time-to-steady = to 90 %, s
+matrix-time-to-steady = settling, s
 # Verdicts of at most 14 columns.
 matrix-no-evidence = no evidence
 matrix-lower = lower
@@ -1170,14 +1170,14 @@ matrix-watching = monitoring used { $share } of a CPU
 # Beginnings of paragraphs: what findings of one kind have in common.
 finding-slots-role = PostgreSQL refused connections: the role's CONNECTION LIMIT was reached
 finding-slots-database = PostgreSQL refused connections: the database's CONNECTION LIMIT was reached
-finding-slots = PostgreSQL's slots ran out{ $max_connections ->
+finding-slots = PostgreSQL's connection slots were exhausted{ $max_connections ->
     [none] {""}
    *[other] {" "}(max_connections { $max_connections })
  }
 finding-starved = only some clients were served, which the average hides (Jain's index; 1 is fair)
 finding-starved-pool = only some clients were served, which the average hides, behind a pool of { $size } in { $mode } mode
-finding-not-compared = excluded from comparisons, because not all clients did their work
-finding-host-bound = all { $processors } CPUs of this machine were saturated, so cells also differ by how much CPU each process received
+finding-not-compared = excluded from comparisons
+finding-host-bound = all { $processors } CPUs of this machine were saturated, so differences between cells may only show which process received CPU time
 finding-generator-share = the generator used a large share of this machine's { $processors } CPUs
 finding-like-for-like = throughput vs the direct cell, with the same transport on every hop
 # `with` is unix, tcp or tls; `transports` is a list.
@@ -1203,7 +1203,7 @@ finding-failures = transactions failed with { $code }{ $name ->
  }
 finding-deadlocks = deadlocks per thousand transactions
 finding-not-concurrent = where { $busy } transactions were in progress in PostgreSQL
-finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop; arrivals that waited for a client, dropped arrivals, and all arrivals
+finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
 finding-sizes = responses to { $request } differ in size although their status is as expected; check whether the small ones are error or login pages, and state what a response must contain (expect.contains)
 finding-sizes-below-recorded = responses to { $operation } are less than half as large as recorded in the log; check whether they are error or login pages
 finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
@@ -1234,7 +1234,7 @@ finding-slots-cell = { $cell } ({ $refused } refused, { $logged } in its log{ $f
  }{ $some })
 finding-starved-cell = { $cell } { $served } of { $clients } ({ $hardly ->
     [0] {""}
-   *[other] { $hardly } almost nothing,{" "}
+   *[other] { $hardly } almost not at all,{" "}
  }Jain { $jain })
 finding-figures-cell = { $cell } ({ $figures })
 finding-figure-cell = { $cell } { $figure }
@@ -1249,7 +1249,7 @@ finding-change = { $change }{ $interval ->
    *[other] {" "}(95 % CI { $interval })
  }
 finding-queue-cell = { $cell } { $figures }
-finding-lent = { $lent } of { $pool } in use
+finding-in-use = { $in_use } of { $pool } in use
 finding-running = { $active } running
 finding-busy-server = { $busy } busy in PostgreSQL
 finding-cpu = { $used } of { $limit } CPU
@@ -1264,11 +1264,11 @@ finding-deadlocks-cell = { $cell } { $rate }{ $interval ->
     [one] { $runs } trial
    *[other] { $runs } trials
  }
-finding-not-open-cell = { $cell } { $waited }, { $dropped } of { $arrivals }{ $some }
-finding-sizes-fell = { $cell } median { $before }, from second { $second } on { $after } ({ $share } of all)
-finding-sizes-two = { $cell } { $share } about { $small }, the others { $large }
-finding-sizes-smaller = { $cell } median { $here }, { $with } { $there }
-finding-sizes-recorded = { $cell } { $share }, median { $here }, recorded { $recorded }
+finding-not-open-cell = { $cell } { $waited } waited and { $dropped } dropped of { $arrivals } arrivals{ $some }
+finding-sizes-fell = { $cell } median { $before } until second { $second }, then { $after } ({ $share } of all responses)
+finding-sizes-two = { $cell } { $share } of responses about { $small }, the others about { $large }
+finding-sizes-smaller = { $cell } median { $here }, vs { $there } in { $with }
+finding-sizes-recorded = { $cell } { $share } of responses, median { $here } vs { $recorded } recorded
 finding-recorded-status-cell = { $cell } { $share } of { $count }
 finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second ->
     [none] {""}
@@ -1326,13 +1326,13 @@ bound-sync-replicas = commits wait for replicas
 bound-row-locks = transactions wait for each other's rows
 bound-scans = PostgreSQL repeatedly scans { $table } sequentially
 bound-checkpoints = checkpoints reduce throughput
-bound-clients = nothing is saturated: { $clients } closed-loop clients, each of which waits for its response, do not offer more load
+bound-clients = no resource is saturated: { $clients } closed-loop clients do not offer more load, because each waits for its response
 
 # Figures of one cell.
-bound-lent = { $busy } of { $size } in use
+bound-in-use = { $busy } of { $size } in use
 bound-busy = { $busy } of { $size } busy
 bound-waiting = { $waiting } waiting
-bound-had-to-wait = { $share } waited
+bound-had-to-wait = { $share } of requests waited
 bound-per-second = { $rate }{ $quota ->
     [none] {""}
    *[other] {" "}of { $quota }
@@ -1341,47 +1341,47 @@ bound-sessions-wait = { $share } of active sessions wait for it
 bound-memory-used = { $used } of { $limit } used
 bound-memory-read = { $read } from disk per transaction
 bound-sessions = { $share } of { $active } active sessions
-bound-longest = at most { $time }
-bound-statements = in: { $statements }
-bound-scans-each = { $scans } times per transaction
-bound-scan-rows = { $rows } rows each
+bound-longest = longest wait { $time }
+bound-statements = statements: { $statements }
+bound-scans-each = { $scans } scans per transaction
+bound-scan-rows = { $rows } rows per scan
 bound-scan-cpu = PostgreSQL's CPU { $share } busy
 bound-checkpoints-requested = { $count } requested because of the WAL volume
-bound-checkpoints-share = writing in { $share } of the seconds
+bound-checkpoints-share = in progress for { $share } of the time
 bound-checkpoints-slowed = throughput during checkpoints { $change }
 bound-clients-rate = { $rate } of at most { $most }
-bound-clients-mean = { $time } on average
+bound-clients-mean = mean response time { $time }
 bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = the feed { $feed } measures the cache: the rows that its { $distinct } distinct values select, { $touched } of { $bytes }, fit in the server's { $memory }
+circumstance-feed-cached = the feed { $feed } measures the cache: the rows that its { $distinct } distinct values select, { $touched } of { $bytes }, fit in the { $memory } that the server may use
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
 circumstance-connection-storm = connections are opened or statements are cancelled continually
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
 circumstance-noisy-host = noisy host: CPU steal or late timers
 circumstance-bloat = dead row versions accumulate
-circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. Whether the client is faulty or slow cannot be seen; shorter idle times are not included
+circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. The cause is a faulty or a slow client. Shorter idle times are not counted
 circumstance-littles-law = the number of transactions in { $node } does not equal throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
 circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
-circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
-circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-not-used = the load did not pass through { $node }: it counted none or few of the transactions that clients completed. Either the load took another path, or the figures belong to another node. Findings therefore do not name { $node } as a limiter
+circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either the load took another path, or the figures belong to another node. Findings therefore do not name { $node } as a limiter
 circumstance-error-origins = the sessions that caused the errors in PostgreSQL's log
 circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Figures of one cell.
-circumstance-lent-times = { $times } server assignments per transaction
+circumstance-assignments = { $times } server assignments per transaction
 circumstance-sets = { $sets } SET statements per transaction
 circumstance-logins = { $rate } logins/s, { $each } per transaction
 circumstance-cancelled = { $count } of 1000 transactions cancelled
 circumstance-trials = { $cell } { $trials } of { $total }
 circumstance-stolen = { $cpus } CPU stolen
-circumstance-late-timers = timers late by { $time } at p99
+circumstance-late-timers = p99 timer jitter { $time }
 circumstance-dead-rows = { $first } in the first of { $trials } trials, { $last } in the last, { $live } live rows
 circumstance-vacuums = tables vacuumed per trial: { $count }
-circumstance-idle-sessions = { $sessions } at once
+circumstance-idle-sessions = { $sessions } sessions on average
 circumstance-idle-longest = longest { $time }
 circumstance-idle-horizon = { $sessions } of them hold back vacuum
 circumstance-idle-blocked = { $sessions } sessions wait for their locks
@@ -1429,13 +1429,13 @@ circumstance-rule-idle-transactions = sessions idle in transaction
 circumstance-rule-host = the machine
 circumstance-rule-feed = whether the feed fits in memory
 
-circumstance-missing-group = its use of the machine was not measured
+circumstance-missing-group = its CPU, memory and disk usage was not measured
 circumstance-missing-quota = it has no quota
 circumstance-missing-server = PostgreSQL's statistics were not available
 circumstance-missing-console = the pooler's console was not available
 circumstance-missing-stats = the service reports no statistics
 circumstance-missing-machine = the machine's statistics were not available
-circumstance-missing-column = no feed names its column
+circumstance-missing-column = no feed names the table column of its values
 
 
 ### Index advice: advice-
@@ -1864,22 +1864,22 @@ page-event-too-many-connections = connection slots exhausted
 page-event-slow-statement = slow statement
 page-event-fatal = fatal
 page-event-error = error
-page-event-lifecycle = state
+page-event-lifecycle = state change
 page-event-fault = fault
 page-event-reverted = fault reverted
 page-event-promoted = promoted
 page-event-rejoined = rejoined
-page-event-other = log
+page-event-other = log line
 
 # Environment, and reasons for doubt.
 page-in-trials = in { $trials } of { $total } trials: { $text }
-page-not-passed = The load bypassed { $nodes }: it was not measured.
+page-not-passed = The load bypassed { $nodes }: the results do not describe it.
 page-machine-system = system
 page-machine-kernel = kernel
 page-machine-processor = CPU
 page-machine-processors = CPUs
 page-machine-memory = memory
-page-machine-files = open files (allowed, possible)
+page-machine-files = open files (limit, maximum limit)
 page-machine-ports = local ports
 page-machine-clock-source = clock source
 page-machine-governor = frequency governor
@@ -1979,8 +1979,8 @@ answer-objectives-violated = { $count ->
  }
 
 answer-trial-valid = its trial is valid
-answer-outage = nothing succeeded for { $time }
-answer-outages = nothing succeeded for up to { $time }
+answer-outage = no transaction succeeded for { $time }
+answer-outages = no transaction succeeded for up to { $time }
 answer-ended-early = the load ended early, because a feed had no rows left
 answer-no-rows = a statement found no rows
 answer-bypassed = the load did not pass through every node of its path
@@ -2417,7 +2417,7 @@ search-limit-row-locks = row locks{ $statement ->
  }
 search-limit-scan = sequential scans of { $table }{ $ddl ->
     [none] {""}
-   *[other] {" "}without { $ddl }
+   *[other] {" "}(missing index: { $ddl })
  }
 search-limit-checkpoints = checkpoints
 search-limit-clients = the number of clients
@@ -2490,8 +2490,8 @@ search-cause-proven = limited by { $limit }{ $proof ->
    *[other] , saturated by { $consumer }
  }
 search-cause-elasticity = elasticity { $value }
-search-cause-feed = { $ratio } times as much with rows of the whole table
-search-cause-switch = { $ratio } times as much without it
+search-cause-feed = with rows of the whole table, the maximum is { $ratio } times as high
+search-cause-switch = without this limit, the maximum is { $ratio } times as high
 search-cause-suspected = limiter not proven; suspected: { $limit }
 search-cause-unknown = limiter not proven
 search-answered-cells = { $answered } of { $cells ->
@@ -2512,7 +2512,7 @@ search-effort = { $trials ->
  }, { $duration } under load.
 
 search-law = By the Universal Scalability Law, a single client delivers λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
-    [none] The peak lies outside the measured numbers of clients, for which the law predicts nothing
+    [none] The peak lies outside the measured range, and the law is not extrapolated
     [one] Throughput peaks at { $peak } client
    *[other] Throughput peaks at { $peak } clients
  }. The law explains { $variance } of the variance.
@@ -2674,7 +2674,7 @@ failover-anomaly-lost-local = writes lost after a warning
 failover-anomaly-retry = duplicates by retries
 failover-meaning-lost = acknowledged with the promise to survive the loss of the primary, and missing
 failover-meaning-hole = missing, although a later write of the same session on the same server is present
-failover-meaning-flicker = present in one reading and missing in another, with no event in between
+failover-meaning-flicker = present in one read-back and missing in another, with no event between them
 failover-meaning-false-failure = refused, but present
 failover-meaning-phantom = present, but never sent
 failover-meaning-duplicate = present more than once after a single attempt
@@ -2690,10 +2690,10 @@ failover-doubt-not-read = nothing was read back
 failover-doubt-newer = { $writes ->
     [one] { $writes } acknowledged write is
    *[other] { $writes } acknowledged writes are
- } newer than every reading
-failover-doubt-standby-read = reading { $reading } came from a standby
-failover-doubt-old-timeline = reading { $reading } came from an old timeline
-failover-doubt-other-system = reading { $reading } came from another database system
+ } newer than every read-back
+failover-doubt-standby-read = read-back { $reading } came from a standby
+failover-doubt-old-timeline = read-back { $reading } came from an old timeline
+failover-doubt-other-system = read-back { $reading } came from another database system
 failover-doubt-standby-acknowledged = a standby acknowledged writes
 failover-doubt-systems = servers of several database systems acknowledged writes
 failover-doubt-no-writes = nothing was acknowledged after fault { $fault }
@@ -2817,14 +2817,14 @@ freshness-column-visible = visible after, { $quantile }
 freshness-column-not-visible = not visible within { $bound }
 
 freshness-no-answer = no replica answered the reads of fresh writes
-freshness-all-visible = immediately after its acknowledgement every write was visible, in { $reads ->
+freshness-all-visible = every write was visible immediately after its acknowledgement, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
  } on { $replicas ->
     [one] { $replicas } replica
    *[other] { $replicas } replicas
  } (95 % CI: fewer than { $highest } stale)
-freshness-some-stale = immediately after its acknowledgement a write was not visible in { $share } on { $replica }
+freshness-some-stale = a write was not visible immediately after its acknowledgement in { $share } on { $replica }
 freshness-round-robin-fresh = A session that read the replicas in turn never saw older data than before, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
@@ -2905,7 +2905,7 @@ compare-answer-other = { $count } different
 compare-confounders = { $count ->
     [one] One difference affects the figures
    *[other] { $count } differences affect the figures
- }, whatever change is being tested:
+ } in addition to the change under test:
 compare-difference = { $path }: { $base } → { $run }{ $cells ->
     [none] {""}
    *[other] {" "}({ $cells })

@@ -71,7 +71,7 @@ bench-never-sent = так и не { $dropped ->
     [few] отправлены { $dropped } заявки
    *[many] отправлено { $dropped } заявок
  } из { $arrivals } ({ $share })
-bench-fairness = транзакций у клиента: меньше всего { $fewest }, медиана { $median }, больше всего { $most }; индекс Джейна { $jain }
+bench-fairness = транзакций у клиента: меньше всего { $min_transactions }, медиана { $median }, больше всего { $max_transactions }; индекс Джейна { $jain }
 bench-cpu-cost = на транзакцию { $user }{"\u00A0"}мкс в режиме пользователя и { $system }{"\u00A0"}мкс в режиме ядра, из них { $spun }{"\u00A0"}мкс активного ожидания; самый занятый поток работал { $busiest } времени
 bench-measured-postgres = PostgreSQL { $version }{ $origin ->
     [none] {""}
@@ -136,12 +136,12 @@ bench-cap-reached = все клиенты ({ $clients }) были заняты: 
     [one] { $arrivals } заявки
    *[other] { $arrivals } заявок
  } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
-bench-uneven = клиенты обслужены неравномерно: от { $fewest } до { $most ->
-    [one] { $most } транзакции
-   *[other] { $most } транзакций
+bench-uneven = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
+    [one] { $max_transactions } транзакции
+   *[other] { $max_transactions } транзакций
  } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
-bench-outage = ни одного успеха в течение { $duration } (с { $from } до { $to })
-bench-outages = ни одного успеха в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
+bench-outage = ни одной успешной транзакции в течение { $duration } (с { $from } до { $to })
+bench-outages = ни одной успешной транзакции в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
 bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте данных, каждая строка которой берётся один раз, всего { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -1185,7 +1185,7 @@ matrix-served = обслужено
 matrix-starved = обделено
 matrix-pooler-cpu = ЦП пулера
 matrix-server-cpu = ЦП PG
-matrix-time-to-steady = до 90{"\u00A0"}%, с
+matrix-time-to-steady = разгон, с
 # Выводы не шире 14 знаков.
 matrix-no-evidence = не доказано
 matrix-lower = ниже
@@ -1261,7 +1261,7 @@ finding-starved-pool = среднее скрывает, что за пулом �
     [one] { $size } соединения
    *[other] { $size } соединений
  } в режиме { $mode } обслужена только часть клиентов
-finding-not-compared = не участвуют в сравнениях, потому что не все клиенты сделали свою работу
+finding-not-compared = не участвуют в сравнениях
 finding-host-bound = все процессоры этой машины ({ $processors }) были насыщены, поэтому на различия ячеек влияет и борьба за процессор
 finding-generator-share = генератор занял заметную часть процессоров этой машины (всего { $processors })
 finding-like-for-like = пропускная способность относительно прямой ячейки, с одним и тем же транспортом на всех участках
@@ -1334,7 +1334,7 @@ finding-change = { $change }{ $interval ->
    *[other] {" "}(95{"\u00A0"}%: { $interval })
  }
 finding-queue-cell = { $cell } ({ $figures })
-finding-lent = занято { $lent } из { $pool }
+finding-in-use = занято { $in_use } из { $pool }
 finding-running = выполняют { $active }
 finding-busy-server = заняты в PostgreSQL { $busy }
 finding-cpu = ЦП { $used } из { $limit }
@@ -1427,7 +1427,7 @@ bound-checkpoints = контрольные точки снижают пропу�
 bound-clients = ничто не насыщено: клиенты замкнутого цикла ({ $clients }), каждый из которых ждёт своего ответа, не создают большей нагрузки
 
 # Показатели одной ячейки.
-bound-lent = занято { $busy } из { $size }
+bound-in-use = занято { $busy } из { $size }
 bound-busy = занято { $busy } из { $size }
 bound-waiting = ждут { $waiting }
 bound-had-to-wait = ждать пришлось { $share } запросов
@@ -1440,9 +1440,9 @@ bound-memory-used = занято { $used } из { $limit }
 bound-memory-read = { $read } с диска на транзакцию
 bound-sessions = { $share } из { $active } активных сеансов
 bound-longest = не дольше { $time }
-bound-statements = на чём: { $statements }
+bound-statements = запросы: { $statements }
 bound-scans-each = { $scans } на транзакцию
-bound-scan-rows = строк за раз { $rows }
+bound-scan-rows = строк за просмотр: { $rows }
 bound-scan-cpu = ЦП PostgreSQL занят на { $share }
 bound-checkpoints-requested = из-за объёма журнала { $count }
 bound-checkpoints-share = запись идёт { $share } времени
@@ -1463,14 +1463,14 @@ circumstance-bloat = неубранные версии строк
 circumstance-idle-transactions = сеансы PostgreSQL простаивают в транзакции дольше секунды и удерживают блокировки и соединение пула. Неисправен клиент или медлителен, не видно; более короткие простои не учтены
 circumstance-littles-law = число транзакций в { $node } не равно пропускной способности, умноженной на время в нём (закон Литтла): часть не закончилась или учтена в другом месте
 circumstance-data-changed = измерения одной ячейки застали на подключённом сервере разные данные, поэтому они не повторяют друг друга
-circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
-circumstance-no-session = нагрузка не прошла через { $node }: пока клиенты завершали транзакции, в нём не было ни одного сеанса. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо нагрузка прошла другим путём, либо это счётчики другого узла. Поэтому { $node } не называется пределом
+circumstance-no-session = нагрузка не прошла через { $node }: пока клиенты завершали транзакции, в нём не было ни одного сеанса. Либо нагрузка прошла другим путём, либо это счётчики другого узла. Поэтому { $node } не называется пределом
 circumstance-error-origins = чьи сеансы вызвали ошибки в журнале PostgreSQL
 circumstance-not-judged = не оценено: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Показатели одной ячейки.
-circumstance-lent-times = серверное соединение назначалось { $times } раза на транзакцию
+circumstance-assignments = серверное соединение назначалось { $times } раза на транзакцию
 circumstance-sets = команд SET на транзакцию { $sets }
 circumstance-logins = подключений в секунду { $rate }, на транзакцию { $each }
 circumstance-cancelled = отменено { $count } из 1000 транзакций
@@ -1482,7 +1482,7 @@ circumstance-dead-rows = в первом из { $trials ->
    *[other] { $trials } измерений
  } { $first }, в последнем { $last }, живых строк { $live }
 circumstance-vacuums = убрано таблиц за измерение: { $count }
-circumstance-idle-sessions = одновременно { $sessions }
+circumstance-idle-sessions = в среднем сеансов: { $sessions }
 circumstance-idle-longest = самый долгий простой { $time }
 circumstance-idle-horizon = из них мешают VACUUM { $sessions }
 circumstance-idle-blocked = сеансов, ждущих их блокировок, { $sessions }
@@ -1990,7 +1990,7 @@ page-event-too-many-connections = слоты соединений исчерпа
 page-event-slow-statement = медленный запрос
 page-event-fatal = фатальная ошибка
 page-event-error = ошибка
-page-event-lifecycle = состояние
+page-event-lifecycle = смена состояния
 page-event-fault = сбой
 page-event-reverted = сбой устранён
 page-event-promoted = повышен до основного
@@ -1999,13 +1999,13 @@ page-event-other = журнал
 
 # Стенд и причины для сомнений.
 page-in-trials = в { $trials } из { $total } измерений: { $text }
-page-not-passed = Нагрузка прошла мимо { $nodes }: измерений по ним нет.
+page-not-passed = Нагрузка прошла мимо { $nodes }: результаты к ним не относятся.
 page-machine-system = система
 page-machine-kernel = ядро
 page-machine-processor = процессор
 page-machine-processors = число процессоров
 page-machine-memory = память
-page-machine-files = открытые файлы (разрешено, возможно)
+page-machine-files = открытые файлы (предел, наибольший предел)
 page-machine-ports = локальные порты
 page-machine-clock-source = источник времени
 page-machine-governor = управление частотой
@@ -2108,8 +2108,8 @@ answer-objectives-violated = { $count ->
  } из { $total }
 
 answer-trial-valid = измерение достоверно
-answer-outage = ни одного успеха в течение { $time }
-answer-outages = ни одного успеха до { $time } подряд
+answer-outage = ни одной успешной транзакции в течение { $time }
+answer-outages = ни одной успешной транзакции до { $time } подряд
 answer-ended-early = нагрузка кончилась раньше времени: в ленте данных не осталось строк
 answer-no-rows = запрос не нашёл ни одной строки
 answer-bypassed = нагрузка прошла не через все узлы своего пути
@@ -2550,7 +2550,7 @@ search-limit-row-locks = блокировки строк{ $statement ->
  }
 search-limit-scan = последовательный просмотр таблицы { $table }{ $ddl ->
     [none] {""}
-   *[other] {" "}без { $ddl }
+   *[other] {" "}(нет индекса: { $ddl })
  }
 search-limit-checkpoints = контрольные точки
 search-limit-clients = число клиентов
@@ -2625,8 +2625,8 @@ search-cause-proven = узкое место — { $limit }{ $proof ->
    *[other] , его занимает { $consumer }
  }
 search-cause-elasticity = эластичность { $value }
-search-cause-feed = со строками всей таблицы отношение { $ratio }
-search-cause-switch = без этого больше, отношение { $ratio }
+search-cause-feed = со строками всей таблицы максимум — { $ratio } от исходного
+search-cause-switch = без этого предела максимум — { $ratio } от исходного
 search-cause-suspected = узкое место не доказано, предположительно { $limit }
 search-cause-unknown = узкое место не доказано
 search-answered-cells = ответ есть для { $answered } из { $cells ->

@@ -61,14 +61,14 @@ fn advice_block(advice: &Advice, lang: &Lang) -> String {
 /// Renders gain and cost of indexes.
 pub fn effect_text(effect: &IndexEffect, lang: &Lang) -> String {
     let mut out = format!("\n{}\n\n", say!(lang, "advice-applied"));
-    for built in &effect.built {
+    for built in &effect.builds {
         out += &format!("{}\n", visible(&lang.index_built(built)));
     }
     for statement in &effect.statements {
         let text = truncate(&statement.text, WIDTH);
         out += &format!("\n{}\n    {}\n", visible(&text), lang.statement_changed(statement));
     }
-    if let Some((before, after)) = effect.hot {
+    if let Some((before, after)) = effect.hot_share {
         out += &format!("\n{}\n", lang.heap_only(before, after));
     }
     out
@@ -79,7 +79,7 @@ pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
     let mut all = Vec::new();
     match advice.indexes.len() {
         0 => all.push(say!(lang, "advice-no-index")),
-        many => all.extend(advice.saved.map(|share| lang.saved_together(many, share))),
+        many => all.extend(advice.saved_share.map(|share| lang.saved_together(many, share))),
     }
     all.extend(advice.planner_unavailable.as_ref().map(|reason| lang.no_estimates(reason)));
     all
@@ -95,7 +95,8 @@ pub(crate) fn remedy(advice: &Advice, statement: &StatementAdvice, lang: &Lang) 
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, statement));
     let helped = match &statement.remedy {
         model::advice::Remedy::Index { index } => {
-            let improved = advice.indexes.get(*index).map(|it| it.improved.as_slice()).unwrap_or_default();
+            let improved =
+                advice.indexes.get(*index).map(|it| it.cost_changes.as_slice()).unwrap_or_default();
             let this = improved.iter().find(|it| Some(it.statement) == number);
             this.map(|it| (index + 1, it.before, it.after))
         }

@@ -76,7 +76,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
 /// Renders the history of an experiment in one language.
 pub fn history(history: &RunHistory, lang: &Lang) -> Page {
     let change_count = history.series.iter().map(|it| it.changes.len()).sum();
-    let too_few = history.series.iter().all(|it| it.too_few);
+    let too_few = history.series.iter().all(|it| it.too_few_points);
     let series = history.series.iter().map(|cell| Block::Table(points(history, cell, lang))).collect();
     let found = history.series.iter().flat_map(|cell| changes(history, cell, lang)).collect();
     Page {
@@ -149,7 +149,7 @@ fn pair_name(comparison: &CellComparison) -> String {
 fn tone(all: &[RunComparison]) -> Tone {
     let mut figures = all.iter().flat_map(|it| &it.cells).flat_map(|it| &it.figures);
     match () {
-        () if all.iter().flat_map(|it| &it.conditions).any(|it| it.outcome == ConditionOutcome::Yes) => {
+        () if all.iter().flat_map(|it| &it.conditions).any(|it| it.outcome == ConditionOutcome::Holds) => {
             Tone::Bad
         }
         () if all.iter().flat_map(|it| &it.differences).any(Difference::is_confounder) => Tone::Doubt,
@@ -189,8 +189,8 @@ fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     let line = |condition: &ConditionResult| Line {
         text: lang.condition(condition, &pair_name(&comparison.cells[condition.cell])),
         tone: match condition.outcome {
-            ConditionOutcome::Yes => Tone::Bad,
-            ConditionOutcome::No => Tone::Good,
+            ConditionOutcome::Holds => Tone::Bad,
+            ConditionOutcome::DoesNotHold => Tone::Good,
             ConditionOutcome::Unknown | ConditionOutcome::Absent => Tone::Doubt,
         },
     };
@@ -289,7 +289,7 @@ fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for point in &cell.changes {
-        let run = &history.runs[cell.points[point.at].run].source.name;
+        let run = &history.runs[cell.points[point.point].run].run.name;
         let of = cell_name(&cell.label);
         let change = lang.change_point(point.metric, run, point.before, point.after, point.p);
         let change = if of.is_empty() { change } else { format!("{of}: {change}") };
@@ -317,13 +317,13 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[point.run];
         // A mark shows the change without colour too.
-        let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
+        let of = |metric| cell.changes.iter().any(|change| change.point == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
         let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));
         Row {
             cells: vec![
-                lang.moment(run.source.started_ms),
-                run.source.pgdyno_version.clone(),
+                lang.moment(run.run.started_ms),
+                run.run.pgdyno_version.clone(),
                 run.server.clone().unwrap_or_default(),
                 point.trials.to_string(),
                 mark(Metric::Tps, lang.metric_value(Metric::Tps, point.tps.0)),

@@ -92,8 +92,8 @@ fn tone(finding: &Finding) -> Tone {
 /// True if too few trials were compared for any conclusion.
 pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| match finding {
-        Finding::LikeForLikeCost { compared, .. } | Finding::UnlikeComparison { compared, .. } => {
-            compared.verdict == ChangeVerdict::TooFewRuns
+        Finding::LikeForLikeCost { comparison, .. } | Finding::UnlikeComparison { comparison, .. } => {
+            comparison.verdict == ChangeVerdict::TooFewRuns
         }
         _ => false,
     })
@@ -156,21 +156,21 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
     let mut rows = Vec::new();
     for finding in all {
-        let Finding::LikeForLikeCost { cell, with, transport, compared } = finding else { continue };
+        let Finding::LikeForLikeCost { cell, other_cell, transport, comparison } = finding else { continue };
         let cells = vec![
             name(*cell),
-            name(*with),
+            name(*other_cell),
             lang.transport(*transport).to_owned(),
-            lang.number(&format!("{:.3}", compared.ratio)),
-            compared.interval.map_or(String::new(), |it| interval_text(it, lang)),
-            format!("{}, {}", compared.runs.0, compared.runs.1),
+            lang.number(&format!("{:.3}", comparison.ratio)),
+            comparison.interval.map_or(String::new(), |it| interval_text(it, lang)),
+            format!("{}, {}", comparison.runs.0, comparison.runs.1),
             // A note below the table reports once that there are too few trials.
-            match compared.verdict {
+            match comparison.verdict {
                 ChangeVerdict::TooFewRuns => String::new(),
                 verdict => lang.verdict(verdict),
             },
         ];
-        let tone = match compared.verdict {
+        let tone = match comparison.verdict {
             ChangeVerdict::Lower => Tone::Bad,
             ChangeVerdict::Higher => Tone::Good,
             ChangeVerdict::NoEvidence | ChangeVerdict::TooFewRuns => Tone::Plain,

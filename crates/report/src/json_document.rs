@@ -112,7 +112,7 @@ fn translate_descriptions(schema: &mut Value) {
 
 impl JsonDocument for Summary {
     const NAME: &'static str = "bench";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// Comparison of runs: `pgdyno compare`.
@@ -123,7 +123,7 @@ pub struct ComparisonDocument<'a> {
 
 impl JsonDocument for ComparisonDocument<'_> {
     const NAME: &'static str = "comparison";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// Runs of one experiment in order of time: `pgdyno history`.
@@ -134,7 +134,7 @@ pub struct HistoryDocument<'a> {
 
 impl JsonDocument for HistoryDocument<'_> {
     const NAME: &'static str = "history";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// Report of a run in one language, with its data: `pgdyno report`.
@@ -147,5 +147,5 @@ pub struct ReportDocument<'a> {
 
 impl JsonDocument for ReportDocument<'_> {
     const NAME: &'static str = "report";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }

@@ -55,7 +55,7 @@ fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
         for trial in &row.trials {
             let doubts = trial.doubts.iter().map(|it| lang.doubt(it, row.clients));
             let fired = match &trial.status {
-                TrialStatus::Stopped { fired } => Some(lang.fired(fired)),
+                TrialStatus::Stopped { event } => Some(lang.fired(event)),
                 _ => None,
             };
             let named = |reason: String| match several {
@@ -88,7 +88,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
         let tone = if mark.starts_with(|c: char| c.is_ascii_digit()) { Tone::Doubt } else { Tone::Plain };
         (mark, Line { text, tone })
     }));
-    below.extend(matrix.observer_cpu.map(|it| (String::new(), faint(lang.watching(it)))));
+    below.extend(matrix.monitoring_cpu.map(|it| (String::new(), faint(lang.watching(it)))));
     let row = |(number, row): (usize, &Row)| view::Row {
         cells: columns.iter().map(|it| it.1[number].clone()).collect(),
         tone: tone(row),
@@ -222,7 +222,7 @@ fn interval(estimate: &Estimate, lang: &Lang) -> String {
 
 /// Formats `12.3`, or `>6000` if only a lower bound is known.
 fn at_least(estimate: &Estimate, lang: &Lang) -> String {
-    let sign = if estimate.at_least { ">" } else { "" };
+    let sign = if estimate.is_lower_bound { ">" } else { "" };
     sign.to_owned() + &number(estimate.figure, estimate.median, lang)
 }
 

@@ -72,7 +72,7 @@ fn samples() -> Vec<Fact> {
             verdict: ObjectiveVerdict::Met,
             unit: ObjectiveUnit::Seconds,
             measured: Some(0.008),
-            at_least: true,
+            is_lower_bound: true,
             ended_early: false,
             bound: 0.1,
             samples: 7456,
@@ -172,7 +172,7 @@ fn legacy_notes() -> [(Option<u32>, &'static str, &'static str, Option<&'static 
     let step =
         r#"{"scale":"rate","level":15.0,"stage":"ramp","window_ns":3000000000,"nudge":null,"round":0}"#;
     let fired = r#"{"rule":"r","cause_second":1,"at_second":2,"rate_at_cause":9.5,"tank_rc":null}"#;
-    let objective = r#"{"objective":"errors < 1%","verdict":"broken","unit":"share","measured":null,"bound":0.01,"of":1}"#;
+    let objective = r#"{"objective":"errors < 1%","verdict":"broken","unit":"share","measured":null,"bound":0.01,"at_least":true,"of":1}"#;
     let faults =
         r#"{"inflicted":[],"promoted":[],"rejoined":[],"readings":[],"verdict":null,"troubles":["x"]}"#;
     let freshness = r#"{"bound":1000,"acknowledged":1,"replicas":[],"in_turn":null}"#;
@@ -249,6 +249,8 @@ fn reads_and_upgrades_facts_stored_as_notes() {
         reason: "no controller".to_owned(),
     };
     assert!(before.iter().any(|it| it.fact == Fact::UnappliedLimit(limit.clone())), "{before:?}");
+    let is_lower_bound = |it: &FactRecord| matches!(&it.fact, Fact::Objective(it) if it.is_lower_bound);
+    assert!(before.iter().any(is_lower_bound), "{before:?}");
     // Resuming moves the facts into their table.
     store::resume(&path, 5)
         .and_then(|it| it.finish(outcome(RunStatus::Complete)))

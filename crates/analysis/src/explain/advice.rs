@@ -42,10 +42,10 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             let share = known[change.statement].iter().map(|it| it.share).sum::<f64>();
             share * (1.0 - change.after / change.before)
         };
-        let maintained_by: Vec<usize> = (0..plans.statements.len())
+        let maintaining_statements: Vec<usize> = (0..plans.statements.len())
             .filter(|n| writes_to_table(&plans.statements[*n], &estimate.candidate))
             .collect();
-        let not_hot = maintained_by
+        let not_hot = maintaining_statements
             .iter()
             .copied()
             .filter(|n| updates_column(&plans.statements[*n], &estimate.candidate));
@@ -54,10 +54,10 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             ddl: estimate.candidate.ddl(),
             bytes: estimate.bytes,
             rows,
-            saved: (!counted.is_empty()).then(|| helped.iter().map(saves).sum()),
-            improved: helped,
-            not_hot: not_hot.collect(),
-            maintained_by,
+            saved_share: (!counted.is_empty()).then(|| helped.iter().map(saves).sum()),
+            cost_changes: helped,
+            non_hot_updates: not_hot.collect(),
+            maintaining_statements,
             candidate: estimate.candidate.clone(),
         }
     };
@@ -74,8 +74,8 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             scan: worst.map(|scan| Scan {
                 table: format!("{}.{}", scan.table.schema, scan.table.name),
                 rows: scan.table.rows,
-                passed: scan.selected_rows,
-                counted: scan.counted,
+                rows_kept: scan.selected_rows,
+                actual: scan.counted,
             }),
             remedy: remedy(number, statement, worst, &indexes),
         }
@@ -83,12 +83,12 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     let statements = plans.statements.iter().enumerate().map(case).collect();
     // The planner uses the index with the lowest cost.
     let share = |n: usize| {
-        let with = indexes.iter().flat_map(|it| &it.improved).filter(|it| it.statement == n);
+        let with = indexes.iter().flat_map(|it| &it.cost_changes).filter(|it| it.statement == n);
         let left = with.map(|it| it.after / it.before).fold(1.0, f64::min);
         (1.0 - left) * known[n].iter().map(|it| it.share).sum::<f64>()
     };
-    let saved = (!counted.is_empty()).then(|| (0..plans.statements.len()).map(share).sum());
-    Advice { cells, statements, indexes, saved, planner_unavailable: plans.planner_unavailable.clone() }
+    let saved_share = (!counted.is_empty()).then(|| (0..plans.statements.len()).map(share).sum());
+    Advice { cells, statements, indexes, saved_share, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
 /// Mean times of the statements that both cells executed, without and with the indexes.
@@ -222,7 +222,7 @@ fn remedy(
     }
     // Several indexes may help: use the one with the lowest cost.
     let with = indexes.iter().enumerate().filter_map(|(n, index)| {
-        let helped = index.improved.iter().find(|it| it.statement == number)?;
+        let helped = index.cost_changes.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))
     });
     if let Some((index, _)) = with.min_by(|a, b| a.1.total_cmp(&b.1)) {

@@ -90,7 +90,7 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
     if let Some((proof, strongest)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
-        return Cause::Proven { proof, by: work_behind_cpu(setup, suspects, &strongest.limit) };
+        return Cause::Proven { proof, root_cause: work_behind_cpu(setup, suspects, &strongest.limit) };
     }
     let cleared = |suspect: &Suspect| {
         proofs.iter().any(|proof| proof.limit == suspect.limit && proof.verdict == ProofVerdict::DoesNotLimit)
@@ -162,8 +162,8 @@ impl CauseContext<'_> {
                     self.perturb_cpu(node, *cpu_limit),
                 )
             }
-            Finding::PoolBound { cell, node, pool, lent, .. } if *cell == number => {
-                let full = lent / f64::from(*pool);
+            Finding::PoolBound { cell, node, pool, in_use, .. } if *cell == number => {
+                let full = in_use / f64::from(*pool);
                 found(
                     CauseRank::Pooler,
                     full,
@@ -187,14 +187,16 @@ impl CauseContext<'_> {
             {
                 found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
             }
-            Finding::NotOpenLoop { cell, in_flight_max, .. } if *cell == number => {
-                let perturbation = numeric_perturbation(Knob::Clients, *in_flight_max, 2 * in_flight_max);
+            Finding::NotOpenLoop { cell, in_flight_cap, .. } if *cell == number => {
+                let perturbation = numeric_perturbation(Knob::Clients, *in_flight_cap, 2 * in_flight_cap);
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(perturbation))
             }
-            Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == number => {
+            Finding::HostBound { cell, idle, generator_cpu, pooler_cpu, server_cpu, other_cpu, .. }
+                if *cell == number =>
+            {
                 // A busy machine is a circumstance. It is a limit only if the stack under test saturates it.
-                let own: f64 = [generator, before, server].into_iter().flatten().sum();
-                let foreign = others.is_some_and(|it| it > own);
+                let own: f64 = [generator_cpu, pooler_cpu, server_cpu].into_iter().flatten().sum();
+                let foreign = other_cpu.is_some_and(|it| it > own);
                 let near = if foreign { CauseRank::OtherPrograms } else { CauseRank::Machine };
                 found(near, 1.0 - idle, Limit::Host, None)
             }
@@ -234,20 +236,25 @@ impl CauseContext<'_> {
                     perturbation,
                 )
             }
-            Bound::Reads { node, per_second, quota, waits, in_bytes } => {
+            Bound::Reads { node, per_second, quota, wait_share, in_bytes } => {
                 let limit = Limit::Reads { node: node.clone() };
                 let knob = Knob::ReadIops { node: node.clone() };
-                disk_suspect(limit, knob, *per_second, *quota, *waits, *in_bytes)
+                disk_suspect(limit, knob, *per_second, *quota, *wait_share, *in_bytes)
             }
-            Bound::Writes { node, per_second, quota, waits, in_bytes } => {
+            Bound::Writes { node, per_second, quota, wait_share, in_bytes } => {
                 let limit = Limit::Writes { node: node.clone() };
                 let knob = Knob::WriteIops { node: node.clone() };
-                disk_suspect(limit, knob, *per_second, *quota, *waits, *in_bytes)
+                disk_suspect(limit, knob, *per_second, *quota, *wait_share, *in_bytes)
             }
-            Bound::Memory { node, used, limit, .. } => {
+            Bound::Memory { node, used_bytes, limit_bytes, .. } => {
                 let knob = Knob::Memory { node: node.clone() };
-                let perturbation = Perturbation { knob, amount: Some((*limit, 2.0 * limit)) };
-                (CauseRank::Memory, used / limit, Limit::Memory { node: node.clone() }, Some(perturbation))
+                let perturbation = Perturbation { knob, amount: Some((*limit_bytes, 2.0 * limit_bytes)) };
+                (
+                    CauseRank::Memory,
+                    used_bytes / limit_bytes,
+                    Limit::Memory { node: node.clone() },
+                    Some(perturbation),
+                )
             }
             Bound::WalFlush { share, .. } => {
                 (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
@@ -260,9 +267,9 @@ impl CauseContext<'_> {
                 let statement = statements.first().cloned();
                 (CauseRank::Waits, *share, Limit::RowLocks { statement }, None)
             }
-            Bound::Scans { table, cpu, .. } => {
+            Bound::Scans { table, cpu_share, .. } => {
                 let limit = Limit::Scan { table: table.clone(), ddl: None };
-                (CauseRank::Work, cpu.unwrap_or(0.0), limit, None)
+                (CauseRank::Work, cpu_share.unwrap_or(0.0), limit, None)
             }
             // Eight times the default, so that no checkpoint starts during a trial.
             Bound::Checkpoints { share, .. } => {

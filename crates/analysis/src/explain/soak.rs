@@ -108,8 +108,8 @@ pub fn endurance(
     outcome: LevelOutcome,
     trends: Vec<Trend>,
 ) -> SoakResult {
-    let of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
-    SoakResult { cell, purpose: stage, level, of_maximum, duration, outcome, trends }
+    let share_of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
+    SoakResult { cell, purpose: stage, level, share_of_maximum, duration, outcome, trends }
 }
 
 /// Middle of a slice, in hours since the window began.

@@ -87,20 +87,20 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
             let from = if n == 0 { 0 } else { ends[n - 1] };
             let to = ends.get(n + 1).copied().unwrap_or(values.len());
             let median = |part: &[f64]| median(part.iter().copied()).unwrap_or(f64::NAN);
-            let at = known[change.at].0;
+            let point = known[change.at].0;
             changes.push(ChangePoint {
                 metric,
-                at,
+                point,
                 before: median(&values[from..change.at]),
                 after: median(&values[change.at..to]),
                 p: change.p,
-                differences: differences_between(runs, places[known[change.at - 1].0], places[at]),
+                differences: differences_between(runs, places[known[change.at - 1].0], places[point]),
             });
         }
     }
-    changes.sort_by_key(|it| (it.at, it.metric));
-    let too_few = points.len() < 2 * RUNS_MIN;
-    CellHistory { label: label.clone(), points, changes, too_few }
+    changes.sort_by_key(|it| (it.point, it.metric));
+    let too_few_points = points.len() < 2 * RUNS_MIN;
+    CellHistory { label: label.clone(), points, changes, too_few_points }
 }
 
 fn differences_between(

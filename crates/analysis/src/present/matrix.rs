@@ -44,7 +44,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         baseline: experiment.baseline.as_ref().and_then(Baseline::single),
         seed: experiment.seed,
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
-        observer_cpu: median(watching),
+        monitoring_cpu: median(watching),
     };
     let compared = compared_rows(&matrix, &cells);
     for figure in FIGURES {
@@ -52,7 +52,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     }
     for (number, row) in matrix.rows.iter_mut().enumerate() {
         for estimate in &mut row.figures {
-            estimate.at_least = cells[number].is_lower_bound(estimate);
+            estimate.is_lower_bound = cells[number].is_lower_bound(estimate);
         }
     }
     matrix
@@ -159,7 +159,7 @@ fn estimate(
     for ((row, values), vs_baseline) in matrix.rows.iter_mut().zip(values).zip(changes) {
         if let Some(estimate) = repeats::estimate(&values) {
             let (median, interval, runs) = (estimate.median, estimate.interval, estimate.runs);
-            row.figures.push(Estimate { figure, median, at_least: false, interval, runs, vs_baseline });
+            row.figures.push(Estimate { figure, median, is_lower_bound: false, interval, runs, vs_baseline });
         }
     }
 }
@@ -315,7 +315,7 @@ mod tests {
                 Some(estimate) => {
                     format!(
                         "{}{:.0} ms",
-                        if estimate.at_least { "at least " } else { "" },
+                        if estimate.is_lower_bound { "at least " } else { "" },
                         1e3 * estimate.median
                     )
                 }
@@ -384,7 +384,7 @@ mod tests {
             [0.01, 0.03, 0.02].map(|it| TestRun::new(0, 0).watching(it).not_applied("postgres", "cpu"));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let matrix = matrix(&experiment, &facts);
-        assert_eq!(matrix.observer_cpu, Some(0.02));
+        assert_eq!(matrix.monitoring_cpu, Some(0.02));
         let limits = |row: &Row| row.unapplied_limits.iter().map(|it| it.limit.clone()).collect::<Vec<_>>();
         assert_eq!((limits(&matrix.rows[0]), limits(&matrix.rows[1])), (vec!["cpu".to_owned()], vec![]));
     }

@@ -54,7 +54,7 @@ pub fn plateau(
     labels: &[Vec<(String, String)>],
     known: &[CellValue],
     maxima: bool,
-    needs: Option<RequiredConnections>,
+    required_connections: Option<RequiredConnections>,
     seed: u64,
 ) -> Option<Plateau> {
     let points: Vec<Option<FittedValue>> = known.iter().map(CellValue::fitted).collect();
@@ -71,7 +71,7 @@ pub fn plateau(
     let beats = |cell: usize| scatter.as_ref().is_some_and(|it| it.is_worse(best, cell, maxima));
     let plateau: Vec<usize> = cells.into_iter().filter(|cell| *cell == best || !beats(*cell)).collect();
     let recommended = plateau.iter().copied().min_by(|a, b| by_size(labels, *a, *b));
-    Some(Plateau { maxima, points, plateau, recommended, needs })
+    Some(Plateau { maxima, points, plateau, recommended, required_connections })
 }
 
 /// Scatter of the cells, from which the largest random difference is derived.

@@ -73,7 +73,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
         level: None,
         interval: track.interval(),
         delivered: None,
-        confirmed: (0, 0),
+        confirmations: (0, 0),
         overload: None,
         stop_reason: None,
         trials: done.len() as u32,
@@ -89,8 +89,8 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
             let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
             let holds: Vec<&StepResult> = done.iter().filter(here).collect();
             let held: Vec<&StepResult> =
-                holds.iter().filter(|it| it.outcome == LevelOutcome::Yes).copied().collect();
-            result.confirmed = (held.len() as u32, holds.len() as u32);
+                holds.iter().filter(|it| it.outcome == LevelOutcome::Sustained).copied().collect();
+            result.confirmations = (held.len() as u32, holds.len() as u32);
             result.delivered = held.last().map(|it| it.delivered);
             result.level = Some(level);
             result.interval = result.interval.map(|(low, high)| (low.min(level), high.max(level)));

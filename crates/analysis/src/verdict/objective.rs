@@ -166,7 +166,7 @@ impl Objective {
         };
         let (value, sample_count) = group.map_or((None, 0), |it| self.figure.measure(it));
         let least = group.and_then(|it| self.figure.lower_bound(it, summary));
-        let (measured, at_least) = match (value, least) {
+        let (measured, is_lower_bound) = match (value, least) {
             (Some(value), Some(least)) if least > value => (Some(least), true),
             (None, Some(least)) => (Some(least), true),
             (value, _) => (value, false),
@@ -177,7 +177,7 @@ impl Objective {
             // The figure has no upper limit, so it exceeds any bound.
             (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
             (Some(value), _) => match self.compare(value) {
-                ObjectiveVerdict::Met if at_least && self.figure.is_hidden_by_outage(summary) => {
+                ObjectiveVerdict::Met if is_lower_bound && self.figure.is_hidden_by_outage(summary) => {
                     ObjectiveVerdict::Unknown
                 }
                 verdict => verdict,
@@ -193,7 +193,7 @@ impl Objective {
             verdict,
             unit,
             measured,
-            at_least,
+            is_lower_bound,
             ended_early,
             bound: self.bound,
             samples: sample_count,
@@ -339,7 +339,7 @@ mod tests {
         spoil(&mut measured);
         let summary = summarise(&measured, Server::default(), closed_plan());
         let result = parse(objective, &operations()).expect(objective).judge(&summary);
-        let sign = if result.at_least { ">" } else { "" };
+        let sign = if result.is_lower_bound { ">" } else { "" };
         let shown = result.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
         assert_eq!(format!("{:?} {shown} of {}", result.verdict, result.samples), expected, "{objective}");
     }

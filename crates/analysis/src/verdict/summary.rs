@@ -53,7 +53,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
         failures: failures_of(&all),
         connects: ConnectSummary {
             initial: measured.connect_time,
-            each: distribution(&interval.connects),
+            durations: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
             clients_without_success: if constant && interval.refused.total() > 0 {
                 unserved_clients(&measured.clients)
@@ -199,11 +199,11 @@ fn failures(counts: &FailureCounts, class: FailureClass) -> Vec<Failure> {
 fn fairness(clients: &[u64]) -> Option<Fairness> {
     let mut sorted = clients.to_vec();
     sorted.sort_unstable();
-    let (fewest, most) = (*sorted.first()?, *sorted.last()?);
+    let (min_transactions, max_transactions) = (*sorted.first()?, *sorted.last()?);
     let sum: f64 = sorted.iter().map(|&it| it as f64).sum();
     let squares: f64 = sorted.iter().map(|&it| it as f64 * it as f64).sum();
     let jain = if squares > 0.0 { sum * sum / (sorted.len() as f64 * squares) } else { 1.0 };
-    Some(Fairness { fewest, median: sorted[sorted.len() / 2], most, jain })
+    Some(Fairness { min_transactions, median: sorted[sorted.len() / 2], max_transactions, jain })
 }
 
 fn generator(measured: &Measurement, executed: u64) -> GeneratorSummary {
@@ -307,7 +307,8 @@ mod tests {
             (vec![9, 0, 0], Some((0, 0, 9, 1.0 / 3.0))),
             (vec![1, 2, 3], Some((1, 2, 3, 36.0 / 42.0))),
         ] {
-            let got = fairness(&clients).map(|it| (it.fewest, it.median, it.most, it.jain));
+            let got =
+                fairness(&clients).map(|it| (it.min_transactions, it.median, it.max_transactions, it.jain));
             assert_eq!(got, expected, "{clients:?}");
         }
     }

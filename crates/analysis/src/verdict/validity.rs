@@ -199,9 +199,14 @@ fn uneven_clients(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let fairness = summary.fairness?;
     let enough = summary.total.counts.ok >= FAIRNESS_TRANSACTIONS_MIN * u64::from(summary.plan.clients);
-    let (jain, fewest, most) = (fairness.jain, fairness.fewest, fairness.most);
-    let hardly = (fewest as f64) < STARVED_SHARE * fairness.median as f64;
-    (enough && (jain < JAIN_INDEX_MIN || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
+    let (jain, min_transactions, max_transactions) =
+        (fairness.jain, fairness.min_transactions, fairness.max_transactions);
+    let hardly = (min_transactions as f64) < STARVED_SHARE * fairness.median as f64;
+    (enough && (jain < JAIN_INDEX_MIN || hardly)).then_some(Doubt::UnevenClients {
+        jain,
+        min_transactions,
+        max_transactions,
+    })
 }
 
 /// Doubt about a long outage, or about short ones that make up a significant share of the window.
@@ -433,12 +438,12 @@ mod tests {
         check(
             closed_plan(),
             |it| it.clients = [vec![500; 20], vec![0; 180]].concat(),
-            "? UnevenClients { jain: 0.1, fewest: 0, most: 500 }",
+            "? UnevenClients { jain: 0.1, min_transactions: 0, max_transactions: 500 }",
         );
         check(
             closed_plan(),
             |it| it.clients = [vec![33; 300], vec![0; 3]].concat(),
-            "? UnevenClients { jain: 0.9900990099009901, fewest: 0, most: 33 }",
+            "? UnevenClients { jain: 0.9900990099009901, min_transactions: 0, max_transactions: 33 }",
         );
         check(closed_plan(), |it| it.clients = vec![3, 30, 30, 30], "");
         check(open_plan(), |it| it.clients = vec![10_000, 0, 0, 0], "");

@@ -32,7 +32,7 @@ pub enum Bound {
         /// Number of requests that wait for a connection; `None` if the service does not report it.
         waiting: Option<f64>,
         /// Share of requests that had to wait, 0..=1; `None` if the service does not count them.
-        waited: Option<f64>,
+        waited_share: Option<f64>,
     },
     /// All threads of a service are busy, and requests are queued.
     ServiceThreads {
@@ -50,7 +50,7 @@ pub enum Bound {
         /// Disk quota in the unit of `per_second`.
         quota: Option<f64>,
         /// Share of active sessions that wait until a block is read.
-        waits: Option<f64>,
+        wait_share: Option<f64>,
         /// True if `per_second` and `quota` are in bytes per second.
         in_bytes: bool,
     },
@@ -60,20 +60,17 @@ pub enum Bound {
         per_second: Option<f64>,
         quota: Option<f64>,
         /// Share of active sessions that wait until a block or WAL is written.
-        waits: Option<f64>,
+        wait_share: Option<f64>,
         in_bytes: bool,
     },
     /// A memory limit causes evicted data to be read again.
     Memory {
         node: String,
         /// Memory in use, in bytes.
-        #[serde(rename = "used_bytes")]
-        used: f64,
-        #[serde(rename = "limit_bytes")]
-        limit: f64,
+        used_bytes: f64,
+        limit_bytes: f64,
         /// Bytes read from disk per transaction.
-        #[serde(rename = "read_bytes_per_transaction")]
-        read: f64,
+        read_bytes_per_transaction: f64,
     },
     /// Commits wait for the WAL flush.
     WalFlush { share: f64, active: f64 },
@@ -84,8 +81,8 @@ pub enum Bound {
         share: f64,
         active: f64,
         /// Longest observed wait, in seconds.
-        #[serde(rename = "longest_s")]
-        longest: Option<f64>,
+        #[serde(rename = "longest_wait_s")]
+        longest_wait: Option<f64>,
         /// At most three statements that waited most often, without constants; untrusted input.
         statements: Vec<String>,
     },
@@ -93,14 +90,11 @@ pub enum Bound {
     Scans {
         /// `schema.table` from which the most rows are read.
         table: String,
-        /// Number of scans per transaction; `rows` is the number of rows read per scan.
-        #[serde(rename = "scans_per_transaction")]
-        scans: f64,
-        #[serde(rename = "rows_per_scan")]
-        rows: f64,
+        /// Number of scans per transaction.
+        scans_per_transaction: f64,
+        rows_per_scan: f64,
         /// Share of the CPUs available to PostgreSQL that are in use, 0..=1.
-        #[serde(rename = "cpu_share")]
-        cpu: Option<f64>,
+        cpu_share: Option<f64>,
     },
     /// WAL volume causes checkpoints, or throughput drops during checkpoints.
     Checkpoints {
@@ -109,8 +103,7 @@ pub enum Bound {
         /// Share of seconds during which a checkpoint runs, 0..=1.
         share: f64,
         /// Throughput during checkpoints ÷ throughput otherwise; `None` with too few seconds of either.
-        #[serde(rename = "throughput_ratio")]
-        slowed: Option<f64>,
+        throughput_ratio: Option<f64>,
     },
     /// The number of closed-loop clients limits the throughput; no resource is saturated.
     Clients {

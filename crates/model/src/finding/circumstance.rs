@@ -14,9 +14,9 @@ use serde::Serialize;
 pub enum Circumstance {
     /// Trials of the cell found different data on the attached server.
     DataChanged {
-        /// Size of all tables in bytes in the trial with the least data; `most_bytes` is that with the most.
-        least_bytes: u64,
-        most_bytes: u64,
+        /// Size of all tables in bytes in the trial with the least data; `max_bytes` is that with the most.
+        min_bytes: u64,
+        max_bytes: u64,
         /// True if tables were created, dropped, truncated or rewritten between trials.
         tables_replaced: bool,
         /// True if the server was restarted between trials.
@@ -30,14 +30,11 @@ pub enum Circumstance {
         distinct: u64,
         /// Share of the table's rows that the feed touches, 0..=1.
         share: f64,
-        /// Bytes that the feed touches; `bytes` is the size of its table, and `memory` is the memory that the server
+        /// Bytes that the feed touches; `table_bytes` is the size of its table, and `memory_bytes` the memory that the server
         /// may use.
-        #[serde(rename = "touched_bytes")]
-        touched: u64,
-        #[serde(rename = "table_bytes")]
-        bytes: u64,
-        #[serde(rename = "memory_bytes")]
-        memory: u64,
+        touched_bytes: u64,
+        table_bytes: u64,
+        memory_bytes: u64,
         /// Data read per transaction.
         read: ReadVolume,
     },
@@ -50,11 +47,9 @@ pub enum Circumstance {
         pool: u32,
         /// Number of assignments of a server connection to a client, per transaction; `None` if the console does not
         /// report them.
-        #[serde(rename = "assignments_per_transaction")]
-        lent: Option<f64>,
+        assignments_per_transaction: Option<f64>,
         /// Number of SET, RESET and DISCARD statements per transaction.
-        #[serde(rename = "sets_per_transaction")]
-        sets: Option<f64>,
+        sets_per_transaction: Option<f64>,
         /// Number of the service's connections that wait in the pooler.
         waiting: Option<f64>,
     },
@@ -63,8 +58,7 @@ pub enum Circumstance {
         /// PostgreSQL sessions started, per second and per transaction.
         logins: Option<NormalizedRate>,
         /// Number of cancelled statements (57014) per thousand transactions.
-        #[serde(rename = "cancelled_per_thousand")]
-        cancelled: f64,
+        cancelled_per_thousand: f64,
     },
     /// Trials are invalid because the generator was late or saturated.
     GeneratorLate {
@@ -76,19 +70,18 @@ pub enum Circumstance {
     /// Noisy host: CPU steal or late timers.
     NoisyHost {
         /// Number of CPUs that the hypervisor gave to other virtual machines.
-        #[serde(rename = "stolen_cpu")]
-        stolen: Option<f64>,
+        stolen_cpu: Option<f64>,
         /// 99th percentile of the timer jitter, in seconds.
         #[serde(rename = "jitter_s")]
         jitter: Option<f64>,
     },
     /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
     Bloat {
-        /// Number of dead rows in the first trial; `to` is the number in the last one.
-        from: f64,
-        to: f64,
+        /// Number of dead rows in the first trial; `last_dead_rows` is the number in the last one.
+        first_dead_rows: f64,
+        last_dead_rows: f64,
         /// Number of live rows.
-        live: f64,
+        live_rows: f64,
         /// Number of table vacuums within trials.
         vacuums: f64,
         trials: u32,
@@ -98,12 +91,12 @@ pub enum Circumstance {
         /// Mean number of idle sessions.
         sessions: f64,
         /// Longest observed idle time, in seconds.
-        #[serde(rename = "longest_s")]
-        longest: f64,
+        #[serde(rename = "longest_idle_s")]
+        longest_idle: f64,
         /// Number of idle sessions that hold back vacuum's horizon: they have written, or have a snapshot.
-        horizon: f64,
+        horizon_sessions: f64,
         /// Number of sessions that wait for a lock of an idle session.
-        blocked: f64,
+        blocked_sessions: f64,
         /// Pool size, and number of clients that wait for a server connection. `None` without a pooler, or if its
         /// console does not report them.
         pool: Option<(u32, f64)>,
@@ -112,13 +105,11 @@ pub enum Circumstance {
     /// server connection for longer than the trial causes this.
     LittlesLawViolation {
         node: String,
-        #[serde(rename = "concurrency")]
-        number: f64,
-        /// Concurrency expected by Little's law: `rate` × `time`.
+        concurrency: f64,
+        /// Concurrency expected by Little's law: `per_second` × `time`.
         expected: f64,
         /// Transactions per second.
-        #[serde(rename = "per_second")]
-        rate: f64,
+        per_second: f64,
         /// Mean time of a transaction in the node, in seconds.
         #[serde(rename = "time_s")]
         time: f64,
@@ -132,7 +123,7 @@ pub enum Circumstance {
         /// Quantity that the node counts.
         counter: UsageCounter,
         /// Count that the node reports for these trials, without the transactions of the monitoring.
-        counted: u64,
+        node_count: u64,
         trials: u32,
         total_trials: u32,
     },
@@ -164,7 +155,7 @@ pub struct LoggedErrors {
 
 /// Path on which a session reached PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "through")]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SessionOrigin {
     /// Session through this pooler, balancer or service, which is next to PostgreSQL.
     Node { node: String },

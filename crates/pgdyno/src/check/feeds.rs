@@ -91,7 +91,7 @@ mod tests {
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found, expected, "{text:?} {given:?}");
         };
-        let message = "its first line names its columns (userid, name), and would be used as a row";
+        let message = "its first line contains column names (userid, name) and would be used as a row";
         check("userid,name\n1,a\n", None, Ok("userid,name"));
         check("userid,name\n1,a\n", Some(&["id", "name"]), Err(message));
         check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(message));

@@ -197,8 +197,8 @@ impl RunDisplay {
         let end = match ended.status {
             RunStatus::Complete | RunStatus::Stopped if trial.searched => {
                 match step_result.map(|it| &it.outcome) {
-                    Some(LevelOutcome::Yes) => TrialEnd::Held,
-                    Some(LevelOutcome::No { .. }) => TrialEnd::TooMuch,
+                    Some(LevelOutcome::Sustained) => TrialEnd::Held,
+                    Some(LevelOutcome::NotSustained { .. }) => TrialEnd::TooMuch,
                     Some(LevelOutcome::Invalid { reason: stop_reason }) => {
                         let scale = step_result.map_or(LoadScale::Rate, |it| it.step.scale);
                         TrialEnd::NotCounted(self.lang.search_stop_reason(stop_reason, scale))

@@ -53,8 +53,8 @@ fn answer_statuses(result: &RunResult) -> impl Iterator<Item = ExitStatus> {
     let maxima = result.maxima.iter().filter(move |it| is_measured(it.cell));
     let maxima = maxima.map(|it| it.answer.level.map_or(ExitStatus::NoAnswer, |_| ExitStatus::Success));
     let soaks = result.soaks.iter().map(|soak| match soak.outcome {
-        LevelOutcome::Yes => ExitStatus::Success,
-        LevelOutcome::No { .. } => ExitStatus::Violated,
+        LevelOutcome::Sustained => ExitStatus::Success,
+        LevelOutcome::NotSustained { .. } => ExitStatus::Violated,
         LevelOutcome::Invalid { .. } => ExitStatus::NoAnswer,
     });
     let failovers =
@@ -105,14 +105,14 @@ mod tests {
     }
 
     fn stop(result: &mut RunResult, trial: usize) {
-        let fired = StopEvent {
+        let event = StopEvent {
             rule: "errors(1,1)".to_owned(),
             cause_second: 0,
             at_second: 1,
             rate_at_cause: PerSecond(1.0),
             tank_rc: None,
         };
-        result.trials[trial].status = Some(TrialStatus::Stopped { fired });
+        result.trials[trial].status = Some(TrialStatus::Stopped { event });
     }
 
     fn judge(result: &mut RunResult, trial: usize, verdict: ObjectiveVerdict) {
@@ -135,7 +135,7 @@ mod tests {
             level,
             interval: None,
             delivered: None,
-            confirmed: (0, 0),
+            confirmations: (0, 0),
             overload: None,
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
             trials: 1,
@@ -151,7 +151,7 @@ mod tests {
             cell: 0,
             purpose: StepPurpose::Confirm,
             level: 10.0,
-            of_maximum: None,
+            share_of_maximum: None,
             duration: Nanos::ZERO,
             outcome,
             trends: Vec::new(),
@@ -217,9 +217,9 @@ mod tests {
         check(|it| invalidate(it, 0), Success);
         check(|it| search(it, Some(100.0)), Success);
         check(|it| search(it, None), NoAnswer);
-        check(|it| soak(it, LevelOutcome::Yes), Success);
+        check(|it| soak(it, LevelOutcome::Sustained), Success);
         let behind = OverloadReason::FellBehind { share: 0.5 };
-        check(|it| soak(it, LevelOutcome::No { reason: behind }), Violated);
+        check(|it| soak(it, LevelOutcome::NotSustained { reason: behind }), Violated);
         let late = SearchStopReason::Generator;
         check(|it| soak(it, LevelOutcome::Invalid { reason: late }), NoAnswer);
         for (conclusion, expected) in [

@@ -48,8 +48,8 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         .find(|builds| !builds.is_empty())
         .unwrap_or_default();
     let there = without.setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
-    let mut hot = [None, None];
-    for (cell, hot) in hot.iter_mut().enumerate() {
+    let mut hot_share = [None, None];
+    for (cell, hot) in hot_share.iter_mut().enumerate() {
         let mut counts = UpdatedRows::default();
         for record in trials_of(cell as u32) {
             let mut trial = UpdatedRows::default();
@@ -61,9 +61,9 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     }
     let of = |cell: usize| account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
     Ok(Some(IndexEffect {
-        built: built.into_iter().skip(there).collect(),
+        builds: built.into_iter().skip(there).collect(),
         statements: analysis::explain::advice::statement_changes(of(0), of(1)),
-        hot: hot[0].zip(hot[1]),
+        hot_share: hot_share[0].zip(hot_share[1]),
     }))
 }
 

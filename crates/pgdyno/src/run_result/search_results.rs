@@ -134,7 +134,8 @@ fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     let failed = |result: &&StepResult| {
         matches!(
             result.outcome,
-            LevelOutcome::No { .. } | LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { .. } }
+            LevelOutcome::NotSustained { .. }
+                | LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { .. } }
         )
     };
     steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
@@ -168,9 +169,9 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
 fn shows_bottleneck(result: &StepResult, of: &Maximum) -> bool {
     match (of.answer.level, lowest_overload(&of.steps)) {
         (Some(level), _) => {
-            result.step.level <= level * EDGE && matches!(result.outcome, LevelOutcome::No { .. })
+            result.step.level <= level * EDGE && matches!(result.outcome, LevelOutcome::NotSustained { .. })
         }
-        (None, Some(lowest)) => result.step.level == lowest && result.outcome != LevelOutcome::Yes,
+        (None, Some(lowest)) => result.step.level == lowest && result.outcome != LevelOutcome::Sustained,
         (None, None) => false,
     }
 }
@@ -277,8 +278,8 @@ mod tests {
             round: 0,
         };
         let outcome = match held {
-            Ok(true) => LevelOutcome::Yes,
-            Ok(false) => LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.5 } },
+            Ok(true) => LevelOutcome::Sustained,
+            Ok(false) => LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.5 } },
             Err(reason) => LevelOutcome::Invalid { reason },
         };
         StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }

@@ -460,7 +460,7 @@ fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus
     let reason = outcome.reason.clone().unwrap_or_default();
     Some(match (outcome.status, fired) {
         (RunStatus::Complete, _) => matrix::TrialStatus::Done,
-        (RunStatus::Stopped, Some(fired)) => matrix::TrialStatus::Stopped { fired },
+        (RunStatus::Stopped, Some(event)) => matrix::TrialStatus::Stopped { event },
         (RunStatus::Interrupted | RunStatus::Stopped, _) => matrix::TrialStatus::Interrupted,
         (RunStatus::Failed, _) => matrix::TrialStatus::Failed { reason },
         (RunStatus::Skipped, _) => matrix::TrialStatus::Skipped { reason },

@@ -191,7 +191,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
         RunOutput::run(command.args(["report", path, "--format", format]).current_dir(&workspace.folder))
     };
     let page = report("md");
-    let answer = "The load bypassed postgres: it was not measured.";
+    let answer = "The load bypassed postgres: the results do not describe it.";
     assert!(page.out.contains(answer), "{}\n{}", page.err, page.out);
     let doubt = "with doubts: the load did not pass through";
     assert!(page.out.contains(&format!("{doubt} every node of its path")), "{}\n{}", page.err, page.out);

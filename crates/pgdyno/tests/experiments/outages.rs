@@ -131,8 +131,8 @@ load: { model: closed, clients: 4, duration: 8s }
         }
         let ended = running.wait();
         ended.expect(status);
-        assert!(ended.err.contains("nothing succeeded for "), "{}", ended.err);
-        assert!(ended.out.contains("! nothing succeeded for "), "{}", ended.out);
+        assert!(ended.err.contains("no transaction succeeded for "), "{}", ended.err);
+        assert!(ended.out.contains("! no transaction succeeded for "), "{}", ended.out);
         assert!(!ended.out.contains("nothing is full"), "{}", ended.out);
     }
 }
@@ -170,8 +170,8 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         assert!(page.contains("p99 &lt; 500ms: VIOLATED in 1 trial"), "{page}");
         // On a busy host the generator may be late or stall; then the trial is invalid and there is no answer.
         let is_invalid = page.contains("its one trial does not count");
-        assert!(is_invalid || page.contains("valid with doubts: nothing succeeded for "), "{page}");
-        assert!(page.contains("nothing succeeded for "), "{page}");
+        assert!(is_invalid || page.contains("valid with doubts: no transaction succeeded for "), "{page}");
+        assert!(page.contains("no transaction succeeded for "), "{page}");
     }
 }
 

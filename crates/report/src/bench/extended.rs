@@ -112,8 +112,8 @@ fn distributions(out: &mut String, summary: &Summary, lang: &Lang) {
             row(service, Unit::Millis, &script.group.service);
         }
     }
-    if summary.connects.each.count > 0 && summary.plan.reconnect {
-        row(say!(lang, "bench-connecting"), Unit::Millis, &summary.connects.each);
+    if summary.connects.durations.count > 0 && summary.plan.reconnect {
+        row(say!(lang, "bench-connecting"), Unit::Millis, &summary.connects.durations);
     }
     if summary.generator.backlog_wait.count > 0 {
         row(say!(lang, "bench-backlog-wait"), Unit::Millis, &summary.generator.backlog_wait);

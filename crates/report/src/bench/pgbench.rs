@@ -60,7 +60,7 @@ pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
         line!(out, "rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms");
     }
     if plan.reconnect {
-        let each = summary.connects.each.mean.unwrap_or_default().as_millis_f64();
+        let each = summary.connects.durations.mean.unwrap_or_default().as_millis_f64();
         line!(out, "average connection time = {each:.3} ms");
         line!(out, "tps = {:.6} (including reconnection times)", summary.total.tps.0);
     } else {

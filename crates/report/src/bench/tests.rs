@@ -67,7 +67,7 @@ fn plain_summary() -> Summary {
         total: group,
         failures: Vec::new(),
         connects: ConnectSummary { initial: Nanos::from_micros(4567), ..ConnectSummary::default() },
-        fairness: Some(Fairness { fewest: 9, median: 10, most: 11, jain: 0.998 }),
+        fairness: Some(Fairness { min_transactions: 9, median: 10, max_transactions: 11, jain: 0.998 }),
         generator: GeneratorSummary {
             send_lag: distribution(40, 2),
             jitter: distribution(9000, 4),
@@ -125,7 +125,7 @@ fn full_summary() -> Summary {
     ];
     summary.connects.refused =
         vec![failure("53300", Some("too_many_connections"), FailureClass::Refused, 17)];
-    summary.connects.each = distribution(50, 900);
+    summary.connects.durations = distribution(50, 900);
     summary.generator.backlog_wait = distribution(10, 2_000);
     summary.validity = Validity {
         verdict: Verdict::Invalid,
@@ -211,7 +211,7 @@ fn verdict_names_unanswered_arrivals() {
     let (from, to) = (Nanos::from_millis(2_200), Nanos::from_secs(6));
     summary.validity.doubts =
         vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, duration: to - from, from, to }];
-    let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
+    let expected = "verdict valid with doubts: no transaction succeeded for 3.80 s (from 2.20 s to 6.00 s)";
     assert_eq!(line(&summary, "verdict"), expected);
     assert!(!line(&summary, "note").contains("nothing succeeded"), "the sentence occurs once");
     // Without a success, no figure is valid.

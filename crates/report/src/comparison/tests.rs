@@ -53,7 +53,7 @@ fn difference(subject: DifferenceSubject, path: &str, base: Option<&str>, run: O
 
 fn comparison() -> Comparison {
     let trials = TestMethod::Trials { base: 5, run: 5 };
-    let blocks = |count| Blocks { seconds: 5.0, count, correlation: 0.31 };
+    let blocks = |count| Blocks { length: 5.0, count, correlation: 0.31 };
     let by_time = TestMethod::Blocks { base: blocks(12), run: blocks(24) };
     let points = Change::Difference { value: 0.012, interval: Some((0.01, 0.0145)) };
     let label = vec![("pooler.mode".to_owned(), "session".to_owned())];
@@ -107,7 +107,7 @@ fn comparison() -> Comparison {
             }],
             conditions: vec![
                 condition("p99 > +10%", ConditionOutcome::Unknown, 0.128, 0.1, ConditionUnit::Relative),
-                condition("errors > 1%", ConditionOutcome::Yes, 0.013, 0.01, ConditionUnit::Share),
+                condition("errors > 1%", ConditionOutcome::Holds, 0.013, 0.01, ConditionUnit::Share),
             ],
         }],
         seed: 42,
@@ -172,7 +172,7 @@ fn test_history() -> RunHistory {
     };
     let change = ChangePoint {
         metric: Metric::Tps,
-        at: 5,
+        point: 5,
         before: 1000.0,
         after: 800.0,
         p: 0.0005,
@@ -183,7 +183,7 @@ fn test_history() -> RunHistory {
             Some("15.19"),
         )],
     };
-    let dated = |n: usize| DatedRun { source: source(&format!("book-{n}")), server: Some("15.18".into()) };
+    let dated = |n: usize| DatedRun { run: source(&format!("book-{n}")), server: Some("15.18".into()) };
     RunHistory {
         experiment: "book".into(),
         runs: (0..10).map(dated).collect(),
@@ -191,7 +191,7 @@ fn test_history() -> RunHistory {
             label: Vec::new(),
             points: (0..10).map(point).collect(),
             changes: vec![change],
-            too_few: false,
+            too_few_points: false,
         }],
         seed: 42,
     }

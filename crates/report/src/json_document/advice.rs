@@ -14,5 +14,5 @@ pub struct AdviceDocument<'a> {
 
 impl JsonDocument for AdviceDocument<'_> {
     const NAME: &'static str = "advice";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }

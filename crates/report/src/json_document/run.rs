@@ -48,7 +48,7 @@ pub struct RunDocument<'a> {
 
 impl JsonDocument for RunDocument<'_> {
     const NAME: &'static str = "run";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// File of a run, and how the run ended.

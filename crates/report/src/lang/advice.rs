@@ -46,14 +46,14 @@ impl Lang {
     /// Time that the index saves, and number of statements that it helps. The time is a share of that of all
     /// statements, absent if they were not counted.
     pub fn index_saves(&self, advice: &IndexAdvice) -> String {
-        let share = advice.saved.map(|share| self.numbers().percent(share, 1));
-        say!(self, "advice-index-saves", statements = advice.improved.len(), share)
+        let share = advice.saved_share.map(|share| self.numbers().percent(share, 1));
+        say!(self, "advice-index-saves", statements = advice.cost_changes.len(), share)
     }
 
     /// Size of the index, and the statements that it slows down.
     pub fn index_costs(&self, advice: &IndexAdvice) -> String {
         let size = advice.bytes.map(|bytes| self.bytes(bytes as f64));
-        let (statements, not_hot) = (advice.maintained_by.len(), advice.not_hot.len());
+        let (statements, not_hot) = (advice.maintaining_statements.len(), advice.non_hot_updates.len());
         say!(self, "advice-index-costs", size, statements, not_hot)
     }
 
@@ -79,8 +79,8 @@ impl Lang {
 
     /// Rows that a scan reads, and the share that it passes on.
     pub fn scanned(&self, scan: &Scan) -> String {
-        let [rows, passed] = [scan.rows, scan.passed].map(|rows| rows.round() as u64);
-        say!(self, "advice-scanned", rows, table = &scan.table, counted = scan.counted, passed)
+        let [rows, passed] = [scan.rows, scan.rows_kept].map(|rows| rows.round() as u64);
+        say!(self, "advice-scanned", rows, table = &scan.table, counted = scan.actual, passed)
     }
 
     /// Reports that the planner could not estimate hypothetical indexes.

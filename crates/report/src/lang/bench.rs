@@ -43,8 +43,15 @@ impl Lang {
     }
 
     pub fn fairness(&self, fairness: &Fairness) -> String {
-        let Fairness { fewest, median, most, jain } = *fairness;
-        say!(self, "bench-fairness", fewest, median, most, jain = self.numbers().fixed(jain, 3))
+        let Fairness { min_transactions, median, max_transactions, jain } = *fairness;
+        say!(
+            self,
+            "bench-fairness",
+            min_transactions,
+            median,
+            max_transactions,
+            jain = self.numbers().fixed(jain, 3)
+        )
     }
 
     /// Reports the generator's CPU cost. `busiest` is the share of the window in which the busiest thread worked,
@@ -151,8 +158,8 @@ impl Lang {
             Doubt::InFlightCapReached { arrivals, waited, dropped } => {
                 say!(self, "bench-cap-reached", clients, arrivals, waited, dropped)
             }
-            Doubt::UnevenClients { jain, fewest, most } => {
-                say!(self, "bench-uneven", fewest, most, jain = numbers.fixed(jain, 2))
+            Doubt::UnevenClients { jain, min_transactions, max_transactions } => {
+                say!(self, "bench-uneven", min_transactions, max_transactions, jain = numbers.fixed(jain, 2))
             }
             Doubt::Outage { count, duration, from, to } => {
                 let [duration, from, to] = [duration, from, to].map(|time| self.time(time));

@@ -154,8 +154,8 @@ impl Lang {
                 "compare-method-blocks",
                 base_count = base.count,
                 run_count = run.count,
-                base_seconds = numbers.fixed(base.seconds, 0),
-                run_seconds = numbers.fixed(run.seconds, 0),
+                base_seconds = numbers.fixed(base.length, 0),
+                run_seconds = numbers.fixed(run.length, 0),
                 base_correlation = numbers.fixed(base.correlation, 2),
                 run_correlation = numbers.fixed(run.correlation, 2)
             ),
@@ -184,8 +184,8 @@ impl Lang {
             ConditionUnit::PerSecond | ConditionUnit::Processors => numbers.three(value),
         };
         let outcome = match condition.outcome {
-            ConditionOutcome::Yes => say!(self, "compare-condition-met"),
-            ConditionOutcome::No => say!(self, "compare-condition-not-met"),
+            ConditionOutcome::Holds => say!(self, "compare-condition-met"),
+            ConditionOutcome::DoesNotHold => say!(self, "compare-condition-not-met"),
             ConditionOutcome::Unknown => say!(self, "compare-condition-unknown"),
             ConditionOutcome::Absent => say!(self, "compare-condition-absent"),
         };

@@ -38,12 +38,12 @@ impl Lang {
                 say!(self, "finding-generator-share", processors = rounded(*processors))
             }
             Finding::LikeForLikeCost { .. } => say!(self, "finding-like-for-like"),
-            Finding::UnlikeComparison { transports, with_transport, .. } => {
+            Finding::UnlikeComparison { transports, other_transport, .. } => {
                 let transports: Vec<String> = group::distinct(transports)
                     .into_iter()
                     .map(|transport| self.transport(transport))
                     .collect();
-                let with = match with_transport {
+                let with = match other_transport {
                     Transport::Unix => "unix",
                     Transport::Tcp => "tcp",
                     Transport::Tls => "tls",
@@ -65,11 +65,11 @@ impl Lang {
             Finding::Failures { code, name, .. } => say!(self, "finding-failures", code, name = *name),
             Finding::Deadlocks { .. } => say!(self, "finding-deadlocks"),
             // The paragraph names the cell.
-            Finding::NotConcurrent { with_busy, .. } => {
-                say!(self, "finding-not-concurrent", busy = self.numbers().fixed(*with_busy, 1))
+            Finding::NotConcurrent { other_busy, .. } => {
+                say!(self, "finding-not-concurrent", busy = self.numbers().fixed(*other_busy, 1))
             }
-            Finding::NotOpenLoop { in_flight_max, .. } => {
-                say!(self, "finding-not-open", clients = in_flight_max.to_string())
+            Finding::NotOpenLoop { in_flight_cap, .. } => {
+                say!(self, "finding-not-open", clients = in_flight_cap.to_string())
             }
             Finding::AnswerSizes { operation, change: SizeChange::SmallerThanRecorded { .. }, .. } => {
                 say!(self, "finding-sizes-below-recorded", operation)
@@ -130,65 +130,80 @@ impl Lang {
         let name = |cell: &usize| cell_name(names, *cell);
         let tenths = |number: f64| numbers.fixed(number, 1);
         match finding {
-            Finding::SlotsExhausted { cell, refused, logged, first_second, trials, total_trials, .. } => {
+            Finding::SlotsExhausted {
+                cell,
+                refusals,
+                logged_refusals,
+                first_second,
+                trials,
+                total_trials,
+                ..
+            } => {
                 say!(
                     self,
                     "finding-slots-cell",
                     cell = name(cell),
-                    refused = *refused,
-                    logged = *logged,
+                    refused = *refusals,
+                    logged = *logged_refusals,
                     first = first_second.filter(|second| *second > 0).map(|second| second.to_string()),
                     some = self.some_trials(*trials, *total_trials)
                 )
             }
-            Finding::ClientsStarved { cell, served, without, clients, jain, .. } => say!(
+            Finding::ClientsStarved {
+                cell, clients_served, clients_without_success, clients, jain, ..
+            } => say!(
                 self,
                 "finding-starved-cell",
                 cell = name(cell),
-                served = served.to_string(),
+                served = clients_served.to_string(),
                 clients = clients.to_string(),
-                hardly = clients - served - without,
+                hardly = clients - clients_served - clients_without_success,
                 jain = numbers.fixed(*jain, 2)
             ),
             Finding::NotCompared { cell, .. } | Finding::LikeForLikeCost { cell, .. } => {
                 name(cell).to_owned()
             }
-            Finding::HostBound { cell, generator, before, server, others, .. } => {
+            Finding::HostBound { cell, generator_cpu, pooler_cpu, server_cpu, other_cpu, .. } => {
                 let hundredths = |used: &Option<f64>| used.map(|cpus| numbers.fixed(cpus, 2));
                 let each = [
-                    hundredths(generator).map(|cpus| say!(self, "finding-used-generator", cpus)),
-                    hundredths(before).map(|cpus| say!(self, "finding-used-before", cpus)),
-                    hundredths(server).map(|cpus| say!(self, "finding-used-server", cpus)),
-                    hundredths(others).map(|cpus| say!(self, "finding-used-others", cpus)),
+                    hundredths(generator_cpu).map(|cpus| say!(self, "finding-used-generator", cpus)),
+                    hundredths(pooler_cpu).map(|cpus| say!(self, "finding-used-before", cpus)),
+                    hundredths(server_cpu).map(|cpus| say!(self, "finding-used-server", cpus)),
+                    hundredths(other_cpu).map(|cpus| say!(self, "finding-used-others", cpus)),
                 ];
                 say!(self, "finding-figures-cell", cell = name(cell), figures = self.joined(each))
             }
-            Finding::GeneratorShare { cell, used, .. } => {
-                say!(self, "finding-figure-cell", cell = name(cell), figure = numbers.fixed(*used, 2))
+            Finding::GeneratorShare { cell, generator_cpu, .. } => {
+                say!(
+                    self,
+                    "finding-figure-cell",
+                    cell = name(cell),
+                    figure = numbers.fixed(*generator_cpu, 2)
+                )
             }
-            Finding::UnlikeComparison { cell, compared, like, .. } => say!(
+            Finding::UnlikeComparison { cell, comparison, like_for_like_ratio, .. } => say!(
                 self,
                 "finding-unlike-cell",
                 cell = name(cell),
-                change = numbers.change(compared.ratio),
-                like = numbers.change(*like)
+                change = numbers.change(comparison.ratio),
+                like = numbers.change(*like_for_like_ratio)
             ),
-            Finding::NoDifference { cell, with, mode, with_mode, compared } => {
-                let named = group::is_named_by_mode(names, [(*cell, *mode), (*with, *with_mode)]);
+            Finding::NoDifference { cell, other_cell, mode, other_mode, comparison } => {
+                let named = group::is_named_by_mode(names, [(*cell, *mode), (*other_cell, *other_mode)]);
                 say!(
                     self,
                     "finding-no-difference-cell",
                     cell = name(cell),
-                    with = name(with),
+                    with = name(other_cell),
                     mode = (!named).then(|| self.pool_mode(*mode)),
-                    with_mode = (!named).then(|| self.of_pool_mode(*with_mode)),
-                    change = self.compared(compared)
+                    with_mode = (!named).then(|| self.of_pool_mode(*other_mode)),
+                    change = self.compared(comparison)
                 )
             }
-            Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
+            Finding::QueueInPooler { cell, waiting, longest_wait, in_flight, busy, .. } => {
                 let figures = [
-                    Some(tenths(waiting.unwrap_or(*under_way))),
-                    longest.map(|seconds| numbers.seconds(seconds)),
+                    Some(tenths(waiting.unwrap_or(*in_flight))),
+                    longest_wait.map(|seconds| numbers.seconds(seconds)),
                     busy.map(tenths),
                 ];
                 say!(self, "finding-queue-cell", cell = name(cell), figures = self.joined(figures))
@@ -204,21 +219,21 @@ impl Lang {
                 throttled,
                 throttled_cpu,
                 pool,
-                lent,
+                in_use,
                 active,
                 ..
             } => {
                 let [cpu, throttled, stalled] =
                     self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu);
-                let lent = lent.map(|lent| self.lent(lent, *pool));
+                let in_use = in_use.map(|in_use| self.in_use(in_use, *pool));
                 let running = Some(say!(self, "finding-running", active = tenths(*active)));
-                let figures = self.joined([cpu, throttled, stalled, lent, running]);
+                let figures = self.joined([cpu, throttled, stalled, in_use, running]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }
-            Finding::PoolBound { cell, pool, lent, busy, cpu, cpu_limit, .. } => {
+            Finding::PoolBound { cell, pool, in_use, busy, cpu, cpu_limit, .. } => {
                 let busy = say!(self, "finding-busy-server", busy = tenths(*busy));
                 let [cpu, ..] = self.cpu_figures(*cpu, *cpu_limit, None, None);
-                let figures = self.joined([Some(self.lent(*lent, *pool)), Some(busy), cpu]);
+                let figures = self.joined([Some(self.in_use(*in_use, *pool)), Some(busy), cpu]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }
             Finding::ServerBound { cell, cpu, cpu_limit, throttled, throttled_cpu, .. } => {
@@ -232,14 +247,14 @@ impl Lang {
                 share = numbers.percent(*share, 0),
                 active = tenths(*active)
             ),
-            Finding::Failures { cell, count, of, .. } => {
-                say!(self, "finding-failures-cell", cell = name(cell), count = *count, total = *of)
+            Finding::Failures { cell, count, sent, .. } => {
+                say!(self, "finding-failures-cell", cell = name(cell), count = *count, total = *sent)
             }
-            Finding::Deadlocks { cell, of_thousand, interval, runs } => say!(
+            Finding::Deadlocks { cell, per_thousand, interval, runs } => say!(
                 self,
                 "finding-deadlocks-cell",
                 cell = name(cell),
-                rate = numbers.fixed(*of_thousand, 2),
+                rate = numbers.fixed(*per_thousand, 2),
                 interval = interval.map(|interval| numbers.range(interval, 2)),
                 runs = *runs
             ),
@@ -273,73 +288,82 @@ impl Lang {
                 count = *count,
                 second = second.map(|it| it.to_string())
             ),
-            Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => say!(
+            Finding::ClientsLeftAfterTest { cell, clients, trials, total_trials, .. } => say!(
                 self,
                 "finding-clients-left-cell",
                 cell = name(cell),
                 clients = *clients,
-                some = self.some_trials(*trials, *of)
+                some = self.some_trials(*trials, *total_trials)
             ),
             Finding::Bound { cell, bound } => {
                 say!(self, "finding-figures-cell", cell = name(cell), figures = self.bound_figures(bound))
             }
             Finding::Circumstance { cell, circumstance } => self.circumstance_cell(name(cell), circumstance),
-            Finding::OpenAndClosed { cell, with, offered, open, closed } => say!(
+            Finding::OpenAndClosed { cell, other_cell, offered, open, closed } => say!(
                 self,
                 "finding-open-closed-cell",
-                with = name(with),
+                with = name(other_cell),
                 closed = self.response(closed),
                 cell = name(cell),
                 offered = numbers.three(*offered) + &numbers.per_second,
                 open = self.response(open)
             ),
-            Finding::FeedsDiffer { cell, with, mine, other, read, with_read, .. } => say!(
-                self,
-                "finding-feeds-cell",
-                cell = name(cell),
-                response = self.response(mine),
-                read = self.read_volume(*read),
-                with = name(with),
-                with_response = self.response(other),
-                with_read = self.read_volume(*with_read)
-            ),
+            Finding::FeedsDiffer { cell, other_cell, response, other_response, read, other_read, .. } => {
+                say!(
+                    self,
+                    "finding-feeds-cell",
+                    cell = name(cell),
+                    response = self.response(response),
+                    read = self.read_volume(*read),
+                    with = name(other_cell),
+                    with_response = self.response(other_response),
+                    with_read = self.read_volume(*other_read)
+                )
+            }
         }
     }
 
     fn size_change(&self, cell: &str, change: &SizeChange, share: &str, names: &[String]) -> String {
-        let bytes = |bytes: u64| self.bytes(bytes as f64);
+        let size = |bytes: u64| self.bytes(bytes as f64);
         match *change {
-            SizeChange::Fell { before, after, second } => {
+            SizeChange::Fell { before_bytes, after_bytes, second } => {
                 let second = second.to_string();
                 say!(
                     self,
                     "finding-sizes-fell",
                     cell,
-                    before = bytes(before),
+                    before = size(before_bytes),
                     second,
-                    after = bytes(after),
+                    after = size(after_bytes),
                     share
                 )
             }
-            SizeChange::TwoPopulations { small, large } => {
-                say!(self, "finding-sizes-two", cell, share, small = bytes(small), large = bytes(large))
+            SizeChange::TwoPopulations { small_bytes, large_bytes } => {
+                say!(
+                    self,
+                    "finding-sizes-two",
+                    cell,
+                    share,
+                    small = size(small_bytes),
+                    large = size(large_bytes)
+                )
             }
-            SizeChange::SmallerThan { with, here, there } => say!(
+            SizeChange::SmallerThan { other_cell, bytes, other_bytes } => say!(
                 self,
                 "finding-sizes-smaller",
                 cell,
-                here = bytes(here),
-                with = cell_name(names, with),
-                there = bytes(there)
+                here = size(bytes),
+                with = cell_name(names, other_cell),
+                there = size(other_bytes)
             ),
-            SizeChange::SmallerThanRecorded { here, recorded }
-            | SizeChange::LargerThanRecorded { here, recorded } => say!(
+            SizeChange::SmallerThanRecorded { bytes, recorded_bytes }
+            | SizeChange::LargerThanRecorded { bytes, recorded_bytes } => say!(
                 self,
                 "finding-sizes-recorded",
                 cell,
                 share,
-                here = bytes(here),
-                recorded = bytes(recorded)
+                here = size(bytes),
+                recorded = size(recorded_bytes)
             ),
         }
     }
@@ -406,8 +430,8 @@ impl Lang {
         )
     }
 
-    fn lent(&self, lent: f64, pool: u32) -> String {
-        say!(self, "finding-lent", lent = self.numbers().fixed(lent, 1), pool = pool.to_string())
+    fn in_use(&self, in_use: f64, pool: u32) -> String {
+        say!(self, "finding-in-use", in_use = self.numbers().fixed(in_use, 1), pool = pool.to_string())
     }
 
     /// CPU use, share of throttled periods, and CPUs that were requested while throttled.

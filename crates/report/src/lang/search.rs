@@ -93,8 +93,8 @@ impl Lang {
     /// Outcome of a level in a few words. `scale` is the scale of the level.
     pub fn level_outcome(&self, outcome: &LevelOutcome, scale: LoadScale) -> String {
         match outcome {
-            LevelOutcome::Yes => say!(self, "search-outcome-held"),
-            LevelOutcome::No { reason } => self.overload_reason(reason),
+            LevelOutcome::Sustained => say!(self, "search-outcome-held"),
+            LevelOutcome::NotSustained { reason } => self.overload_reason(reason),
             LevelOutcome::Invalid { reason } => {
                 say!(self, "search-outcome-invalid", reason = self.search_stop_reason(reason, scale))
             }
@@ -250,7 +250,7 @@ impl Lang {
         if maximum.rounds > 1 {
             parts.push(say!(self, "search-searches", count = maximum.rounds));
         }
-        let (held, total) = maximum.answer.confirmed;
+        let (held, total) = maximum.answer.confirmations;
         if total > 0 {
             parts.push(say!(self, "search-confirmed", held, total));
         }
@@ -326,11 +326,11 @@ impl Lang {
     /// Result of a soak: a sentence with its full stop. `name` is the name of the cell; empty if there is only one.
     /// `scale` is the scale of its level.
     pub fn soak_result(&self, soak: &SoakResult, scale: LoadScale, name: &str) -> String {
-        let share = soak.of_maximum.map(|share| self.numbers().percent(share, 0));
+        let share = soak.share_of_maximum.map(|share| self.numbers().percent(share, 0));
         let (level, duration) = (self.level(scale, soak.level), self.span(soak.duration));
         let mut parts = vec![match &soak.outcome {
-            LevelOutcome::Yes => say!(self, "search-soak-held", level, share, duration),
-            LevelOutcome::No { reason } => {
+            LevelOutcome::Sustained => say!(self, "search-soak-held", level, share, duration),
+            LevelOutcome::NotSustained { reason } => {
                 let reason = self.overload_reason(reason);
                 say!(self, "search-soak-failed", level, share, duration, reason)
             }

@@ -121,7 +121,7 @@ fn measured(numbers: &Numbers, result: &ObjectiveResult, value: f64) -> String {
         ObjectiveUnit::Share => numbers.percent(value, 3),
         ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + &numbers.per_second,
     };
-    match (result.at_least, result.unit) {
+    match (result.is_lower_bound, result.unit) {
         (false, _) => value,
         (true, ObjectiveUnit::Seconds) => format!(">{}{value}", numbers.gap),
         (true, _) => format!("≥{}{value}", numbers.gap),

@@ -68,7 +68,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Stolen { processors: 0.1 },
         Doubt::Starved { thread: 1, share: 0.12 },
         Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
-        Doubt::UnevenClients { jain: 0.35, fewest: 1, most: 30_001 },
+        Doubt::UnevenClients { jain: 0.35, min_transactions: 1, max_transactions: 30_001 },
         Doubt::NoSuccess,
         Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
@@ -107,10 +107,10 @@ fn differences() -> Vec<TankDifference> {
 }
 
 fn statuses() -> Vec<TrialStatus> {
-    let fired = fired();
+    let event = fired();
     let all = vec![
         TrialStatus::Done,
-        TrialStatus::Stopped { fired },
+        TrialStatus::Stopped { event },
         TrialStatus::Interrupted,
         TrialStatus::Skipped { reason: "№".into() },
         TrialStatus::Failed { reason: "№".into() },
@@ -179,7 +179,7 @@ fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> Objectiv
         verdict,
         unit,
         measured,
-        at_least: false,
+        is_lower_bound: false,
         ended_early: false,
         bound: 0.2,
         samples: 10_021,
@@ -217,7 +217,15 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
         add(format!("{verdict:?}"), lang.verdict(verdict).to_owned());
     }
     add("dropped".into(), lang.dropped(20_000, 50_000));
-    add("fairness".into(), lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }));
+    add(
+        "fairness".into(),
+        lang.fairness(&Fairness {
+            min_transactions: 9,
+            median: 10_000,
+            max_transactions: 11_000,
+            jain: 0.998,
+        }),
+    );
     let cost = CpuCost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) };
     add("generator".into(), lang.generator(&cost, 0.34));
     let tls = ServerTransport::TcpTls { version: "1.3".to_owned() };
@@ -396,7 +404,7 @@ fn russian_forms() {
                 .unwrap_or_default()
                 .to_owned(),
             russian()
-                .doubt(&Doubt::UnevenClients { jain: 0.5, fewest: 0, most: at }, 5)
+                .doubt(&Doubt::UnevenClients { jain: 0.5, min_transactions: 0, max_transactions: at }, 5)
                 .split(" (")
                 .next()
                 .unwrap_or_default()

@@ -286,7 +286,7 @@ fn renders_finished_trials() {
         (
             Some(&down),
             TrialEnd::Complete,
-            " 3/12  a: 7508 tps, p99 9.30 ms, nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
+            " 3/12  a: 7508 tps, p99 9.30 ms, no transaction succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         ),
         (Some(&figures), TrialEnd::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
         (None, TrialEnd::Interrupted, " 3/12  a: interrupted before it began"),

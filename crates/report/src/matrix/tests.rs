@@ -24,7 +24,7 @@ fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, trans
 
 fn estimate(figure: Figure, median: f64, spread: f64) -> Estimate {
     let interval = (spread > 0.0).then_some((median * (1.0 - spread), median * (1.0 + spread)));
-    Estimate { figure, median, at_least: false, interval, runs: 5, vs_baseline: None }
+    Estimate { figure, median, is_lower_bound: false, interval, runs: 5, vs_baseline: None }
 }
 
 /// Row for `mode` with this throughput, and its ratio to the baseline.
@@ -105,7 +105,7 @@ fn matrix() -> Matrix {
         verdict,
         unit: ObjectiveUnit::Seconds,
         measured,
-        at_least: false,
+        is_lower_bound: false,
         ended_early: false,
         bound: 0.2,
         samples: 10_000,
@@ -120,7 +120,7 @@ fn matrix() -> Matrix {
         },
         ObjectiveSummary { objective: "max < 1s".into(), met: 0, violated: 0, unknown: 0, worst: None },
     ];
-    Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.0061) }
+    Matrix { rows, baseline: Some(0), seed: 42, objectives, monitoring_cpu: Some(0.0061) }
 }
 
 /// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
@@ -136,15 +136,15 @@ fn names_outages_and_stop_rules_below_the_table() {
     matrix.rows[1].trials[0].doubts =
         vec![Doubt::FeedExhausted { rows: 1234, at: to, planned: Nanos::from_secs(60) }];
     let rule = "errors(10%,2s)".to_owned();
-    let fired =
+    let event =
         StopEvent { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
-    matrix.rows[4].trials[0].status = TrialStatus::Stopped { fired };
+    matrix.rows[4].trials[0].status = TrialStatus::Stopped { event };
     let text = render(&matrix, &[], TerminalStyle::default(), english())
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
     for expected in [
-        "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
+        "! none/8, trial 2: no transaction succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         "! session/8, trial 1: the load ended after 5.00 s instead of 60.0 s: a feed with `order: once` has only 1234 rows",
         "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; its condition has held since second 3, at 200",
     ] {
@@ -156,12 +156,12 @@ fn names_outages_and_stop_rules_below_the_table() {
 fn renders_the_whole_matrix() {
     let finding = Finding::ClientsStarved {
         cell: 2,
-        served: 20,
-        without: 180,
+        clients_served: 20,
+        clients_without_success: 180,
         clients: 200,
         pool: Some((PoolMode::Session, 20)),
         jain: 0.1,
-        mean: 450.25,
+        mean_transactions: 450.25,
     };
     let style = TerminalStyle { width: 140, ..TerminalStyle::default() };
     golden("whole", &render(&matrix(), std::slice::from_ref(&finding), style, english()));
@@ -232,7 +232,7 @@ fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
 /// Renders each kind of finding once.
 #[test]
 fn renders_findings_as_sentences() {
-    let compared = ThroughputComparison {
+    let comparison = ThroughputComparison {
         ratio: 0.844,
         interval: Some((0.839, 0.847)),
         p: Some(0.0079),
@@ -240,17 +240,17 @@ fn renders_findings_as_sentences() {
         runs: (5, 5),
     };
     let unsure =
-        ThroughputComparison { ratio: 0.998, p: Some(0.84), verdict: ChangeVerdict::NoEvidence, ..compared };
+        ThroughputComparison { ratio: 0.998, p: Some(0.84), verdict: ChangeVerdict::NoEvidence, ..comparison };
     let few =
-        ThroughputComparison { interval: None, verdict: ChangeVerdict::TooFewRuns, runs: (2, 5), ..compared };
+        ThroughputComparison { interval: None, verdict: ChangeVerdict::TooFewRuns, runs: (2, 5), ..comparison };
     let node = || "pooler".to_owned();
-    let (cell, with) = (1, 0);
+    let (cell, other_cell) = (1, 0);
     let all = [
         Finding::SlotsExhausted {
             cell,
             limit: ConnectionLimit::Server,
-            refused: 40,
-            logged: 46,
+            refusals: 40,
+            logged_refusals: 46,
             max_connections: Some(50),
             first_second: Some(3),
             trials: 2,
@@ -259,8 +259,8 @@ fn renders_findings_as_sentences() {
         Finding::SlotsExhausted {
             cell: 2,
             limit: ConnectionLimit::Server,
-            refused: 7,
-            logged: 7,
+            refusals: 7,
+            logged_refusals: 7,
             max_connections: Some(50),
             first_second: None,
             trials: 3,
@@ -270,47 +270,47 @@ fn renders_findings_as_sentences() {
             cell,
             idle: 0.01,
             processors: 2.0,
-            generator: Some(0.8),
-            before: Some(0.3),
-            server: Some(0.9),
-            others: Some(0.05),
+            generator_cpu: Some(0.8),
+            pooler_cpu: Some(0.3),
+            server_cpu: Some(0.9),
+            other_cpu: Some(0.05),
         },
-        Finding::GeneratorShare { cell: 2, used: 0.7, processors: 2.0 },
+        Finding::GeneratorShare { cell: 2, generator_cpu: 0.7, processors: 2.0 },
         Finding::NotCompared { cell: 2, reason: IncomparableReason::SlotsExhausted },
-        Finding::NotCompared { cell: 3, reason: IncomparableReason::Errors { of_thousand: 12.3 } },
+        Finding::NotCompared { cell: 3, reason: IncomparableReason::Errors { per_thousand: 12.3 } },
         Finding::NotCompared { cell: 4, reason: IncomparableReason::SlotsExhausted },
-        Finding::LikeForLikeCost { cell, with, transport: Transport::Tcp, compared },
-        Finding::LikeForLikeCost { cell, with, transport: Transport::Unix, compared: unsure },
-        Finding::LikeForLikeCost { cell, with, transport: Transport::Tls, compared: few },
+        Finding::LikeForLikeCost { cell, other_cell, transport: Transport::Tcp, comparison },
+        Finding::LikeForLikeCost { cell, other_cell, transport: Transport::Unix, comparison: unsure },
+        Finding::LikeForLikeCost { cell, other_cell, transport: Transport::Tls, comparison: few },
         Finding::UnlikeComparison {
             cell,
-            with,
+            other_cell,
             transports: vec![Transport::Tcp, Transport::Tcp],
-            with_transport: Transport::Unix,
-            compared: ThroughputComparison { ratio: 0.538, ..compared },
-            like: 0.844,
+            other_transport: Transport::Unix,
+            comparison: ThroughputComparison { ratio: 0.538, ..comparison },
+            like_for_like_ratio: 0.844,
         },
         Finding::NoDifference {
             cell,
-            with,
+            other_cell,
             mode: PoolMode::Statement,
-            with_mode: PoolMode::Transaction,
-            compared: unsure,
+            other_mode: PoolMode::Transaction,
+            comparison: unsure,
         },
         Finding::QueueInPooler {
             cell,
             node: node(),
             waiting: Some(150.0),
-            longest: Some(2.5),
-            under_way: 170.0,
+            longest_wait: Some(2.5),
+            in_flight: 170.0,
             busy: Some(20.0),
         },
         Finding::QueueInPooler {
             cell,
             node: node(),
             waiting: None,
-            longest: None,
-            under_way: 100.0,
+            longest_wait: None,
+            in_flight: 100.0,
             busy: Some(20.0),
         },
         Finding::QueueInBalancer {
@@ -328,14 +328,14 @@ fn renders_findings_as_sentences() {
             throttled: Some(0.9),
             throttled_cpu: None,
             pool: 20,
-            lent: Some(19.9),
+            in_use: Some(19.9),
             active: 1.5,
         },
         Finding::PoolBound {
             cell,
             node: node(),
             pool: 20,
-            lent: 20.0,
+            in_use: 20.0,
             busy: 19.8,
             cpu: 0.05,
             cpu_limit: 0.1,
@@ -354,21 +354,21 @@ fn renders_findings_as_sentences() {
             code: "22P02".into(),
             name: Some("invalid_text_representation"),
             count: 310,
-            of: 3000,
+            sent: 3000,
         },
-        Finding::Deadlocks { cell, of_thousand: 2.99, interval: Some((1.0, 4.5)), runs: 5 },
-        Finding::Deadlocks { cell, of_thousand: 2.99, interval: None, runs: 1 },
-        Finding::NotConcurrent { cell, with, busy: 20.0, with_busy: 5.0 },
+        Finding::Deadlocks { cell, per_thousand: 2.99, interval: Some((1.0, 4.5)), runs: 5 },
+        Finding::Deadlocks { cell, per_thousand: 2.99, interval: None, runs: 1 },
+        Finding::NotConcurrent { cell, other_cell, busy: 20.0, other_busy: 5.0 },
         Finding::NotOpenLoop {
             cell,
             arrivals: 10_500,
             waited: 300,
             dropped: 500,
-            in_flight_max: 200,
+            in_flight_cap: 200,
             trials: 1,
             total_trials: 2,
         },
-        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
+        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, total_trials: 3 },
     ];
     golden("findings", &findings_in(&all, 110, english()));
     golden("findings.ru", &findings_in(&all, 110, russian()));
@@ -381,10 +381,10 @@ fn groups_findings_of_many_cells() {
             cell: *cell,
             idle: 0.0,
             processors: 2.0,
-            generator: Some(0.5 + 0.1 * *cell as f64),
-            before: (*cell > 0).then_some(0.25),
-            server: Some(0.75),
-            others: Some(0.0),
+            generator_cpu: Some(0.5 + 0.1 * *cell as f64),
+            pooler_cpu: (*cell > 0).then_some(0.25),
+            server_cpu: Some(0.75),
+            other_cpu: Some(0.0),
         };
         findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200, english())
     };
@@ -411,11 +411,11 @@ fn groups_findings_of_many_cells() {
     };
     let unlike = |cell: usize| Finding::UnlikeComparison {
         cell,
-        with: 0,
+        other_cell: 0,
         transports: vec![Transport::Tcp],
-        with_transport: Transport::Tls,
-        compared: compared(0.9 + 0.1 * cell as f64),
-        like: 0.8,
+        other_transport: Transport::Tls,
+        comparison: compared(0.9 + 0.1 * cell as f64),
+        like_for_like_ratio: 0.8,
     };
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
@@ -441,7 +441,7 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             verdict,
             unit,
             measured,
-            at_least: false,
+            is_lower_bound: false,
             ended_early: false,
             bound: 0.2,
             samples: 10_000,

@@ -193,7 +193,7 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
         runs: tps.runs,
         offered: total.filter(|_| open).map(|it| it.offered.0),
         p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
-        p99_at_least: row.estimate(Figure::P99).is_some_and(|it| it.at_least),
+        p99_at_least: row.estimate(Figure::P99).is_some_and(|it| it.is_lower_bound),
         against: tps.vs_baseline.filter(|_| comparable),
         idle: case.left_out(cell),
     })

@@ -77,7 +77,7 @@ fn layer(
 fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
-            let sign = if estimate.at_least { ">" } else { "" };
+            let sign = if estimate.is_lower_bound { ">" } else { "" };
             sign.to_owned() + &lang.numbers().three(1e3 * estimate.median)
         }
         _ => lang.numbers().three(estimate.median),

@@ -80,10 +80,10 @@ fn line(case: &PageContext<'_>, found: &Maximum) -> Line {
 
 fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
     match &maximum.cause {
-        Cause::Proven { proof, by } => {
+        Cause::Proven { proof, root_cause } => {
             maximum.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |proof| CauseAnswer::Proven {
                 limit: &proof.limit,
-                consumer: by.as_ref(),
+                consumer: root_cause.as_ref(),
                 elasticity: proof.elasticity.map(to_fitted),
                 ratio: proof.ratio.map(to_fitted),
             })
@@ -131,8 +131,8 @@ fn steps(maximum: &Maximum, lang: &Lang) -> Option<Table> {
     for (row, step) in table.rows.iter_mut().zip(&rows) {
         row.cells.push(lang.level_outcome(&step.outcome, scale));
         row.tone = match step.outcome {
-            LevelOutcome::Yes => Tone::Plain,
-            LevelOutcome::No { .. } => Tone::Bad,
+            LevelOutcome::Sustained => Tone::Plain,
+            LevelOutcome::NotSustained { .. } => Tone::Bad,
             LevelOutcome::Invalid { .. } => Tone::Faint,
         };
     }
@@ -155,7 +155,7 @@ fn proofs(found: &Maximum, lang: &Lang) -> Option<Table> {
         cells: vec![
             lang.perturbation(&proof.perturbation),
             maximum(&proof.base),
-            maximum(&proof.changed),
+            maximum(&proof.perturbed),
             within(proof.ratio),
             proof.elasticity.map_or(String::new(), |elasticity| lang.elasticity(&to_fitted(elasticity))),
             lang.proof_verdict(proof.verdict),

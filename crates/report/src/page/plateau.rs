@@ -11,7 +11,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let several = case.account.experiment.cells.len() > 1;
     let Some(plateau) = case.account.plateau.as_ref().filter(|_| several) else { return Vec::new() };
     let mut blocks: Vec<Block> = line(case, plateau).map(Block::Text).into_iter().collect();
-    let need = plateau.needs.map(|it| Line { text: case.lang.required_connections(&it), tone: Tone::Plain });
+    let need = plateau
+        .required_connections
+        .map(|it| Line { text: case.lang.required_connections(&it), tone: Tone::Plain });
     blocks.extend(need.map(Block::Text));
     blocks.push(Block::Table(table(case, plateau)));
     blocks
@@ -21,7 +23,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let plateau = case.account.plateau.as_ref()?;
     let line = line(case, plateau)?;
-    let needs = plateau.needs.map_or(String::new(), |it| format!(" {}", case.lang.required_connections(&it)));
+    let needs = plateau
+        .required_connections
+        .map_or(String::new(), |it| format!(" {}", case.lang.required_connections(&it)));
     let complete =
         case.account.info.state == RunState::Complete && plateau.points.iter().all(Option::is_some);
     let tone = if complete { line.tone } else { Tone::Doubt };

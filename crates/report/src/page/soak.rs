@@ -44,10 +44,10 @@ fn line(case: &PageContext<'_>, soak: &SoakResult) -> Line {
     let name = if several { case.name(soak.cell) } else { "" };
     let has = |verdict| soak.trends.iter().any(|it| it.verdict == verdict);
     let tone = match &soak.outcome {
-        LevelOutcome::Yes if has(TrendVerdict::Leak) => Tone::Bad,
-        LevelOutcome::Yes if has(TrendVerdict::Drift) || has(TrendVerdict::Unknown) => Tone::Doubt,
-        LevelOutcome::Yes => Tone::Good,
-        LevelOutcome::No { .. } | LevelOutcome::Invalid { .. } => Tone::Bad,
+        LevelOutcome::Sustained if has(TrendVerdict::Leak) => Tone::Bad,
+        LevelOutcome::Sustained if has(TrendVerdict::Drift) || has(TrendVerdict::Unknown) => Tone::Doubt,
+        LevelOutcome::Sustained => Tone::Good,
+        LevelOutcome::NotSustained { .. } | LevelOutcome::Invalid { .. } => Tone::Bad,
     };
     let text = case.lang.soak_result(soak, scale(case, soak), name);
     Line { text: if several { text } else { capitalise(&text) }, tone }
@@ -62,7 +62,7 @@ fn scale(case: &PageContext<'_>, soak: &SoakResult) -> LoadScale {
 }
 
 fn low_level_note(case: &PageContext<'_>, soak: &SoakResult) -> Option<Line> {
-    let share = soak.of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
+    let share = soak.share_of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
     Some(Line { text: case.lang.low_level_warning(share), tone: Tone::Doubt })
 }
 
@@ -74,8 +74,8 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     let row = |trend: &Trend| Row {
         cells: vec![
             lang.trend_metric(&trend.metric),
-            lang.trend_value(&trend.metric, trend.from),
-            lang.trend_value(&trend.metric, trend.to),
+            lang.trend_value(&trend.metric, trend.start),
+            lang.trend_value(&trend.metric, trend.end),
             per_hour(case, &trend.metric, &trend.per_hour),
             lang.trend_verdict(trend.verdict),
         ],

@@ -183,13 +183,13 @@ fn add_estimates(plans: &mut Plans) {
 
 fn describe(report: &Advice) -> String {
     let index = |advice: &IndexAdvice| {
-        let helped: Vec<usize> = advice.improved.iter().map(|it| it.statement).collect();
+        let helped: Vec<usize> = advice.cost_changes.iter().map(|it| it.statement).collect();
         format!(
             "{} {helped:?} {:.3} {:?} {:?}\n",
             advice.ddl,
-            advice.saved.unwrap(),
-            advice.maintained_by,
-            advice.not_hot
+            advice.saved_share.unwrap(),
+            advice.maintaining_statements,
+            advice.non_hot_updates
         )
     };
     let case = |it: &StatementAdvice| format!("{:?}\n", it.remedy);
@@ -214,12 +214,12 @@ fn proposes_two_indexes_and_none_for_a_count() {
          NotNeeded\n"
     );
     let scan = advice.statements[0].scan.as_ref().unwrap();
-    assert_eq!((scan.table.as_str(), scan.rows, scan.passed), ("book.bookv2", 1e6, 2.0));
+    assert_eq!((scan.table.as_str(), scan.rows, scan.rows_kept), ("book.bookv2", 1e6, 2.0));
     assert_eq!(advice.statements[3].mean, Some(0.1));
     let shares: Vec<f64> = advice.statements.iter().filter_map(|it| it.share).collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
     // The saving covers all statements except the count, the insert and the statement without a plan.
-    assert!((advice.saved.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved);
+    assert!((advice.saved_share.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved_share);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn weighs_uncounted_statements_by_calls_and_cost() {
     add_estimates(&mut plans);
     let advice = advice(vec![0], &plans, &[]);
     assert_eq!(advice.indexes.len(), 2);
-    assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));
+    assert_eq!((advice.indexes[0].saved_share, advice.statements[0].share), (None, None));
 }
 
 /// Reading an entire index costs as much as reading the table.

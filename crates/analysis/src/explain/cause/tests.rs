@@ -138,12 +138,12 @@ fn names_the_planted_cause_first() {
             queue(),
             Finding::ClientsStarved {
                 cell: 0,
-                served: 20,
-                without: 180,
+                clients_served: 20,
+                clients_without_success: 180,
                 clients: 200,
                 pool: Some((PoolMode::Session, 20)),
                 jain: 0.1,
-                mean: 50.0,
+                mean_transactions: 50.0,
             },
         ],
         "Pool node: pooler | PoolSize node: pooler 20 -> 40",
@@ -203,10 +203,10 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         cell: 0,
         idle: 0.01,
         processors: 2.0,
-        generator: Some(0.1),
-        before: None,
-        server: Some(0.3),
-        others: Some(1.5),
+        generator_cpu: Some(0.1),
+        pooler_cpu: None,
+        server_cpu: Some(0.3),
+        other_cpu: Some(1.5),
     };
     for (beside, suspected) in [
         (vec![], true),
@@ -248,7 +248,7 @@ fn shrinks_a_quota_that_cannot_grow() {
     let mut pooler_setup = setup("pooler");
     pooler_setup.stack.nodes[0].limits.cpu = Some(0.9);
     let full = match pooler(0.9) {
-        Finding::PoolerBound { cell, node, cpu, throttled, throttled_cpu, pool, lent, active, .. } => {
+        Finding::PoolerBound { cell, node, cpu, throttled, throttled_cpu, pool, in_use, active, .. } => {
             Finding::PoolerBound {
                 cell,
                 node,
@@ -257,7 +257,7 @@ fn shrinks_a_quota_that_cannot_grow() {
                 throttled,
                 throttled_cpu,
                 pool,
-                lent,
+                in_use,
                 active,
             }
         }
@@ -302,7 +302,7 @@ fn answer() -> SearchResult {
         level: Some(100.0),
         interval: None,
         delivered: None,
-        confirmed: (1, 1),
+        confirmations: (1, 1),
         overload: None,
         stop_reason: None,
         trials: 9,
@@ -315,7 +315,7 @@ fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: ProofV
         limit: suspect.limit.clone(),
         perturbation: suspect.perturbation.clone().expect("the suspect has a knob"),
         base: answer(),
-        changed: answer(),
+        perturbed: answer(),
         ratio: Some((ratio, None)),
         elasticity: elasticity.map(|it| (it, None)),
         verdict,
@@ -336,21 +336,21 @@ fn cause_is_the_perturbation_with_an_effect() {
         (vec![undecided(cpu), does_not(wal)], suspected(cpu)),
         (
             vec![does_not(cpu), proof(wal, 1.4, None, ProofVerdict::Limits)],
-            Cause::Proven { proof: 1, by: None },
+            Cause::Proven { proof: 1, root_cause: None },
         ),
         (
             vec![
                 proof(wal, 1.4, None, ProofVerdict::Limits),
                 proof(cpu, 1.4, Some(0.84), ProofVerdict::Limits),
             ],
-            Cause::Proven { proof: 1, by: None },
+            Cause::Proven { proof: 1, root_cause: None },
         ),
         (
             vec![
                 proof(cpu, 1.1, Some(0.3), ProofVerdict::Limits),
                 proof(wal, 3.0, None, ProofVerdict::Limits),
             ],
-            Cause::Proven { proof: 1, by: None },
+            Cause::Proven { proof: 1, root_cause: None },
         ),
         (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(threads)], Cause::NotKnown),
     ] {
@@ -392,16 +392,16 @@ fn names_the_scan_behind_a_saturated_cpu() {
     let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
     let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), ProofVerdict::Limits)];
     let by = |scan: &Suspect| Some(scan.limit.clone());
-    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, by: by(scan) });
+    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, root_cause: by(scan) });
     assert_eq!(
         cause(&setup, &known, &limits(before)),
-        Cause::Proven { proof: 0, by: None },
+        Cause::Proven { proof: 0, root_cause: None },
         "not PostgreSQL's"
     );
     // A helpful index becomes the perturbation.
     let perturbation = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
     let perturbed = [Suspect { perturbation, ..scan.clone() }, cpu.clone()];
-    assert_eq!(cause(&setup, &perturbed, &limits(cpu)), Cause::Proven { proof: 0, by: None });
+    assert_eq!(cause(&setup, &perturbed, &limits(cpu)), Cause::Proven { proof: 0, root_cause: None });
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     // The cached feed limits the maximum: a fall to a third counts as much as a threefold rise.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
-    assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });
+    assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, root_cause: None });
 }
 
 #[test]
@@ -436,10 +436,10 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
         ddl: format!("CREATE INDEX ON {schema}.{table} ({column})"),
         bytes: None,
         rows: 1e6,
-        improved: vec![],
-        saved: None,
-        maintained_by: vec![],
-        not_hot: vec![],
+        cost_changes: vec![],
+        saved_share: None,
+        maintaining_statements: vec![],
+        non_hot_updates: vec![],
     };
     let indexes = vec![
         advised("book", "bookv2", "author"),
@@ -466,20 +466,20 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
 
 #[test]
 fn suspects_a_busy_machine_last() {
-    let host = |others| Finding::HostBound {
+    let host = |other_cpu| Finding::HostBound {
         cell: 0,
         idle: 0.01,
         processors: 2.0,
-        generator: Some(0.1),
-        before: Some(0.1),
-        server: Some(0.3),
-        others,
+        generator_cpu: Some(0.1),
+        pooler_cpu: Some(0.1),
+        server_cpu: Some(0.3),
+        other_cpu,
     };
     let pool = Finding::PoolBound {
         cell: 0,
         node: "pooler".into(),
         pool: 20,
-        lent: 20.0,
+        in_use: 20.0,
         busy: 19.0,
         cpu: 0.02,
         cpu_limit: 0.1,

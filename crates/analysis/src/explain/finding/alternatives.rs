@@ -22,12 +22,12 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let one = |cell: &CellTrials<'_>| {
         let beside = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
         let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, cell_response(it)?)));
-        let (with, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
+        let (other_cell, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
         let open = cell_response(cell)?;
         let offered = cell.median(offered_rate)?;
         (open.p99? > TAIL_RATIO_MIN * closed.p99?).then_some(Finding::OpenAndClosed {
             cell: cell.number,
-            with,
+            other_cell,
             offered,
             open,
             closed,
@@ -58,21 +58,24 @@ fn feed_differs(cell: &CellTrials<'_>, other_cell: &CellTrials<'_>) -> Option<Fi
     if differing.next().is_some() {
         return None;
     }
-    let (own, other) = (cell_response(cell)?, cell_response(other_cell)?);
+    let (own, other_response) = (cell_response(cell)?, cell_response(other_cell)?);
     let differs = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
     // Steps of a search have different loads, which determine their tail latencies.
     let has_planned_load =
         |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = has_planned_load(cell) && has_planned_load(other_cell);
-    let tails = comparable && own.p99.zip(other.p99).is_some_and(|(a, b)| differs(a, b, TAIL_RATIO_MIN));
-    (tails || differs(own.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
-        cell: cell.number,
-        with: other_cell.number,
-        feed,
-        mine: own,
-        other,
-        read: read_volume(cell),
-        with_read: read_volume(other_cell),
+    let tails =
+        comparable && own.p99.zip(other_response.p99).is_some_and(|(a, b)| differs(a, b, TAIL_RATIO_MIN));
+    (tails || differs(own.delivered, other_response.delivered, RATE_RATIO_MIN)).then(|| {
+        Finding::FeedsDiffer {
+            cell: cell.number,
+            other_cell: other_cell.number,
+            feed,
+            response: own,
+            other_response,
+            read: read_volume(cell),
+            other_read: read_volume(other_cell),
+        }
     })
 }
 
@@ -114,6 +117,6 @@ pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     };
     ReadVolume {
         blocks: by_transaction(|it, node| growth(it.samples, node, samples::PG_BLOCKS_READ, |_| true)),
-        disk: by_transaction(|it, node| samples::disk_bytes(it.samples, node)),
+        disk_bytes: by_transaction(|it, node| samples::disk_bytes(it.samples, node)),
     }
 }

@@ -15,13 +15,15 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
         let fall = courses().find_map(SizeSeries::find_fall);
         let change = match fall {
             Some(drop) => Some((
-                SizeChange::Fell { before: drop.before, after: drop.after, second: drop.second },
+                SizeChange::Fell { before_bytes: drop.before, after_bytes: drop.after, second: drop.second },
                 drop.share,
             )),
             // Answers of a replayed log are compared with the recorded answers instead.
             None if is_replayed(cell, place.0) => None,
-            None => populations(&total_sizes(&cell.trials, place))
-                .map(|it| (SizeChange::TwoPopulations { small: it.small, large: it.large }, it.share)),
+            None => populations(&total_sizes(&cell.trials, place)).map(|groups| {
+                let (small_bytes, large_bytes) = (groups.small, groups.large);
+                (SizeChange::TwoPopulations { small_bytes, large_bytes }, groups.share)
+            }),
         };
         found.extend(change.map(|(change, share)| finding(cell, place, change, share)));
     }
@@ -48,8 +50,8 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
                 continue;
             };
             let there = total_sizes(&with.trials, place).quantile(0.5);
-            let (Some(here), Some(there)) = (here.quantile(0.5), there) else { continue };
-            let change = SizeChange::SmallerThan { with: with.number, here, there };
+            let (Some(bytes), Some(other_bytes)) = (here.quantile(0.5), there) else { continue };
+            let change = SizeChange::SmallerThan { other_cell: with.number, bytes, other_bytes };
             found.push(finding(cell, place, change, 1.0));
         }
     }
@@ -73,15 +75,15 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
         let Some(most) = all().filter(|it| it.operation == number).max_by_key(|it| it.sized) else {
             continue;
         };
-        let (here, recorded) = (most.measured, most.recorded);
+        let (bytes, recorded_bytes) = (most.measured, most.recorded);
         let share = |part: u64, count: u64, share_min: f64| {
             let share = part as f64 / count as f64;
             (count >= REPLAYED_MIN && share >= share_min).then_some(share)
         };
         let (answers, sized) = (sum(|it| it.answers), sum(|it| it.sized));
         let changes = [
-            (sum(|it| it.smaller), SizeChange::SmallerThanRecorded { here, recorded }),
-            (sum(|it| it.larger), SizeChange::LargerThanRecorded { here, recorded }),
+            (sum(|it| it.smaller), SizeChange::SmallerThanRecorded { bytes, recorded_bytes }),
+            (sum(|it| it.larger), SizeChange::LargerThanRecorded { bytes, recorded_bytes }),
         ];
         for (differing, change) in changes {
             let share = share(differing, sized, OTHER_SIZE);

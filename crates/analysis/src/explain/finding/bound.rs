@@ -76,7 +76,7 @@ pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         throttled: cpu.throttled,
         throttled_cpu: cpu.throttled_cpus,
         pool,
-        lent: lent_servers(cell, node),
+        in_use: servers_in_use(cell, node),
         active,
     };
     Ok(bound.then(finding).into_iter().collect())
@@ -85,10 +85,10 @@ pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
     active(cell)?;
-    let lent = lent_servers(cell, node).ok_or(MissingInput::Console)?;
+    let in_use = servers_in_use(cell, node).ok_or(MissingInput::Console)?;
     let busy = cell.median(busy_sessions).ok_or(MissingInput::Server)?;
     let size = f64::from(pool);
-    let full = lent >= POOL_FULL_SHARE * size
+    let full = in_use >= POOL_FULL_SHARE * size
         && busy >= POOL_IDLE_SHARE * size
         && cell.setup.load.model.clients() > pool;
     // If sessions wait for each other's locks, more server connections would wait too.
@@ -97,7 +97,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         cell: cell.number,
         node: node.name.clone(),
         pool,
-        lent,
+        in_use,
         busy,
         cpu: cpu.used,
         cpu_limit: cpu.available,
@@ -112,7 +112,7 @@ fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuU
 }
 
 /// Number of server connections assigned to clients, from the pooler's console.
-fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
+fn servers_in_use(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
     cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_SERVERS_ACTIVE, |_| true)))
 }
 

@@ -22,7 +22,7 @@ pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
     let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
     any.then_some(Finding::Deadlocks {
         cell: cell.number,
-        of_thousand: estimate.median,
+        per_thousand: estimate.median,
         interval: estimate.interval,
         runs: estimate.runs,
     })
@@ -101,8 +101,8 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if starved(cell).is_some() {
         return Some(IncomparableReason::ClientsStarved);
     }
-    let of_thousand = median(figure_values(cell, Figure::Errors))?;
-    (of_thousand > ERRORS_PER_1000_MAX).then_some(IncomparableReason::Errors { of_thousand })
+    let per_thousand = median(figure_values(cell, Figure::Errors))?;
+    (per_thousand > ERRORS_PER_1000_MAX).then_some(IncomparableReason::Errors { per_thousand })
 }
 
 /// Findings on cells behind a pooler or balancer, compared with the direct cell. If all connections have the same
@@ -114,18 +114,18 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
     let fair = |cell: &CellTrials<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
     let mut found: Vec<Finding> = Vec::new();
     for (cell, with, compared) in &like {
-        let (cell, with, transport) = (cell.number, with.number, with.setup.stack.nodes[0].transport);
-        found.push(Finding::LikeForLikeCost { cell, with, transport, compared: *compared });
+        let (cell, other_cell, transport) = (cell.number, with.number, with.setup.stack.nodes[0].transport);
+        found.push(Finding::LikeForLikeCost { cell, other_cell, transport, comparison: *compared });
     }
     for (cell, with, compared) in &unlike {
-        let Some(like) = fair(cell) else { continue };
+        let Some(like_for_like_ratio) = fair(cell) else { continue };
         found.push(Finding::UnlikeComparison {
             cell: cell.number,
-            with: with.number,
+            other_cell: with.number,
             transports: cell.setup.stack.nodes.iter().map(|it| it.transport).collect::<Vec<Transport>>(),
-            with_transport: with.setup.stack.nodes[0].transport,
-            compared: *compared,
-            like,
+            other_transport: with.setup.stack.nodes[0].transport,
+            comparison: *compared,
+            like_for_like_ratio,
         });
     }
     found
@@ -158,10 +158,16 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
 /// Findings on pairs of pool modes whose throughput does not differ.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
-    let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
+    let finding = |(cell, with, comparison): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
         let mode = |cell| pool(cell).map(|it| it.0);
-        let (mode, with_mode) = (mode(cell)?, mode(with)?);
-        Some(Finding::NoDifference { cell: cell.number, with: with.number, mode, with_mode, compared })
+        let (mode, other_mode) = (mode(cell)?, mode(with)?);
+        Some(Finding::NoDifference {
+            cell: cell.number,
+            other_cell: with.number,
+            mode,
+            other_mode,
+            comparison,
+        })
     };
     known.filter_map(finding).collect()
 }
@@ -185,13 +191,13 @@ pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) ->
         let baseline = experiment.baseline_of(cell.number)?;
         let with = cells.iter().find(|it| it.number == baseline)?;
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
-        let (busy, with_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
-        let unlike = busy > CONCURRENCY_RATIO_MAX * with_busy || with_busy > CONCURRENCY_RATIO_MAX * busy;
+        let (busy, other_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
+        let unlike = busy > CONCURRENCY_RATIO_MAX * other_busy || other_busy > CONCURRENCY_RATIO_MAX * busy;
         (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
             cell: cell.number,
-            with: with.number,
+            other_cell: with.number,
             busy,
-            with_busy,
+            other_busy,
         })
     };
     cells.iter().filter_map(one).collect()

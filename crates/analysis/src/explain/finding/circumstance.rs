@@ -25,9 +25,9 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
             rows: coverage.rows,
             distinct: coverage.distinct,
             share: table.share,
-            touched: table.touched,
-            bytes: table.bytes,
-            memory: table.memory,
+            touched_bytes: table.touched,
+            table_bytes: table.bytes,
+            memory_bytes: table.memory,
             read: read_volume(cell),
         })
     };
@@ -63,9 +63,9 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let many =
         logins.per_second >= LOGINS_PER_SECOND_MIN && logins.per_transaction >= LOGINS_PER_TRANSACTION_MIN;
     let logins = (many && !cell.setup.load.reconnect).then_some(logins);
-    let cancelled = cell.median(cancelled).unwrap_or(0.0);
-    let circumstance = Circumstance::ConnectionStorm { logins, cancelled };
-    let found = logins.is_some() || cancelled >= CANCELLED_PER_1000_MIN;
+    let cancelled_per_thousand = cell.median(cancelled).unwrap_or(0.0);
+    let circumstance = Circumstance::ConnectionStorm { logins, cancelled_per_thousand };
+    let found = logins.is_some() || cancelled_per_thousand >= CANCELLED_PER_1000_MIN;
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
@@ -104,12 +104,12 @@ const IDLE_SHARE_MIN: f64 = 0.2;
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let all = cell.median(|it| usage::total_processors(it.samples)).ok_or(MissingInput::Machine)?;
     let idle = cell.median(|it| usage::idle_share(it.samples)).ok_or(MissingInput::Machine)?;
-    let stolen =
+    let stolen_cpu =
         cell.median(|it| usage::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
     let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
     let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE_SHARE_MIN);
-    let circumstance = Circumstance::NoisyHost { stolen, jitter };
-    let found = stolen.is_some() || jitter.is_some();
+    let circumstance = Circumstance::NoisyHost { stolen_cpu, jitter };
+    let found = stolen_cpu.is_some() || jitter.is_some();
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 

@@ -22,8 +22,8 @@ pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
     (trials > 0).then(|| Finding::SlotsExhausted {
         cell: cell.number,
         limit: connection_limit(cell),
-        refused: counts.iter().map(|it| it.0).sum(),
-        logged: counts.iter().map(|it| it.1).sum(),
+        refusals: counts.iter().map(|it| it.0).sum(),
+        logged_refusals: counts.iter().map(|it| it.1).sum(),
         max_connections: match &cell.server().map(|it| &it.kind) {
             Some(NodeKind::Postgres(it)) => Some(it.max_connections),
             _ => None,
@@ -106,12 +106,12 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
     (hardly > STARVED_CLIENTS_SHARE * median.clients as f64 && median.mean >= TRANSACTIONS_PER_CLIENT_MIN)
         .then(|| Finding::ClientsStarved {
             cell: cell.number,
-            served: median.served as u32,
-            without: median.without as u32,
+            clients_served: median.served as u32,
+            clients_without_success: median.without as u32,
             clients: median.clients as u32,
             pool: pool(cell),
             jain: median.jain,
-            mean: median.mean,
+            mean_transactions: median.mean,
         })
 }
 
@@ -133,7 +133,7 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
         arrivals: all.iter().map(|it| it.0).sum(),
         waited: all.iter().map(|it| it.1).sum(),
         dropped: all.iter().map(|it| it.2).sum(),
-        in_flight_max: cell.setup.load.model.clients(),
+        in_flight_cap: cell.setup.load.model.clients(),
         trials: all.len() as u32,
         total_trials: cell.trials.len() as u32,
     })
@@ -158,7 +158,7 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
             node: node.name.clone(),
             clients: *clients,
             trials: all.len() as u32,
-            of: cell.trials.len() as u32,
+            total_trials: cell.trials.len() as u32,
         })
     })
 }
@@ -179,7 +179,7 @@ pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
         }
     }
     counts.sort_by_key(|it| std::cmp::Reverse(it.2));
-    let of = summaries().map(|it| it.total.counts.executed()).sum();
-    let failures = |(code, name, count)| Finding::Failures { cell: cell.number, code, name, count, of };
+    let sent = summaries().map(|it| it.total.counts.executed()).sum();
+    let failures = |(code, name, count)| Finding::Failures { cell: cell.number, code, name, count, sent };
     counts.into_iter().map(failures).collect()
 }

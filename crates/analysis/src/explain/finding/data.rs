@@ -21,8 +21,8 @@ pub fn changed(cell: &CellTrials<'_>) -> Option<Finding> {
     let grew = 100.0 * (most - least) as f64 >= GROWTH_PERCENT_MIN * least as f64
         && most - least >= SIZE_DIFFERENCE_MIN;
     let circumstance = Circumstance::DataChanged {
-        least_bytes: least,
-        most_bytes: most,
+        min_bytes: least,
+        max_bytes: most,
         tables_replaced,
         restarted,
         trials: states.len() as u32,
@@ -60,20 +60,21 @@ mod tests {
                 .zip(&states)
                 .map(|(it, data)| TrialFacts { data: Some(data), ..it.facts(&experiment) })
                 .collect();
-            let changed = findings(&experiment, &facts).into_iter().find_map(|finding| match finding {
-                Finding::Circumstance {
-                    circumstance:
-                        Circumstance::DataChanged {
-                            least_bytes,
-                            most_bytes,
-                            tables_replaced,
-                            restarted,
-                            trials: 2,
-                        },
-                    ..
-                } => Some((least_bytes >> 20, most_bytes >> 20, tables_replaced, restarted)),
-                _ => None,
-            });
+            let changed =
+                findings(&experiment, &facts).into_iter().find_map(|finding| match finding {
+                    Finding::Circumstance {
+                        circumstance:
+                            Circumstance::DataChanged {
+                                min_bytes,
+                                max_bytes,
+                                tables_replaced,
+                                restarted,
+                                trials: 2,
+                            },
+                        ..
+                    } => Some((min_bytes >> 20, max_bytes >> 20, tables_replaced, restarted)),
+                    _ => None,
+                });
             assert_eq!(changed, expected, "{:?}", states[1]);
         }
     }

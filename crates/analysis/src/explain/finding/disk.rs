@@ -70,10 +70,10 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let series = [samples::CGROUP_READS, samples::CGROUP_READ_BYTES];
     let flow = disk_usage(cell, series, [read_iops, read_bps], ["read_iops", "read_bps"])
         .ok_or(MissingInput::Server)?;
-    let waits = class_share(cell, WaitClass::Read);
+    let wait_share = class_share(cell, WaitClass::Read);
     let DiskUsage { per_second, quota, in_bytes } = flow;
-    let bound = Bound::Reads { node: node.name.clone(), per_second, quota, waits, in_bytes };
-    Ok(is_limiting(&flow, waits)?
+    let bound = Bound::Reads { node: node.name.clone(), per_second, quota, wait_share, in_bytes };
+    Ok(is_limiting(&flow, wait_share)?
         .then_some(Finding::Bound { cell: cell.number, bound })
         .into_iter()
         .collect())
@@ -87,13 +87,13 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let series = [samples::CGROUP_WRITES, samples::CGROUP_WRITTEN_BYTES];
     let flow = disk_usage(cell, series, [write_iops, write_bps], ["write_iops", "write_bps"])
         .ok_or(MissingInput::Server)?;
-    let mut waits = class_share(cell, WaitClass::Write);
+    let mut wait_share = class_share(cell, WaitClass::Write);
     if flow.quota.is_some() {
-        waits = waits.zip(class_share(cell, WaitClass::Log)).map(|(data, log)| data + log);
+        wait_share = wait_share.zip(class_share(cell, WaitClass::Log)).map(|(data, log)| data + log);
     }
     let DiskUsage { per_second, quota, in_bytes } = flow;
-    let bound = Bound::Writes { node: node.name.clone(), per_second, quota, waits, in_bytes };
-    Ok(is_limiting(&flow, waits)?
+    let bound = Bound::Writes { node: node.name.clone(), per_second, quota, wait_share, in_bytes };
+    Ok(is_limiting(&flow, wait_share)?
         .then_some(Finding::Bound { cell: cell.number, bound })
         .into_iter()
         .collect())
@@ -103,12 +103,16 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 /// transactions wait for evicted pages.
 pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
-    let Some(limit) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };
+    let Some(limit_bytes) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };
     let used = cell.median(|it| mean(&sums(it.samples, &node.name, samples::CGROUP_MEMORY, |_| true)));
-    let used = used.ok_or(MissingInput::Group)?;
-    let read = super::alternatives::read_volume(cell).disk.ok_or(MissingInput::Group)?;
+    let used_bytes = used.ok_or(MissingInput::Group)?;
+    let read_bytes_per_transaction =
+        super::alternatives::read_volume(cell).disk_bytes.ok_or(MissingInput::Group)?;
     let waits = class_share(cell, WaitClass::Read).ok_or(MissingInput::Server)?;
-    let bound = Bound::Memory { node: node.name.clone(), used, limit, read };
-    let short = used >= FULL_SHARE * limit && read >= MISSED_BYTES_MIN && waits >= WAIT_SHARE_MIN;
+    let bound =
+        Bound::Memory { node: node.name.clone(), used_bytes, limit_bytes, read_bytes_per_transaction };
+    let short = used_bytes >= FULL_SHARE * limit_bytes
+        && read_bytes_per_transaction >= MISSED_BYTES_MIN
+        && waits >= WAIT_SHARE_MIN;
     Ok(short.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }

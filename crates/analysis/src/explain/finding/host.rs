@@ -15,13 +15,21 @@ const GENERATOR_SHARE_MIN: f64 = 0.3;
 pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     let processors = cell.median(|it| total_processors(it.samples))?;
     let idle = cell.median(|it| idle_share(it.samples))?;
-    let generator = cell.median(generator_processors);
+    let generator_cpu = cell.median(generator_processors);
     if idle < IDLE_SHARE_MAX {
-        let server = cell.median(server_processors);
-        let others = cell.median(other_processors);
-        let (cell, before) = (cell.number, cell.median(upstream_processors));
-        return Some(Finding::HostBound { cell, idle, processors, generator, before, server, others });
+        let server_cpu = cell.median(server_processors);
+        let other_cpu = cell.median(other_processors);
+        let (cell, pooler_cpu) = (cell.number, cell.median(upstream_processors));
+        return Some(Finding::HostBound {
+            cell,
+            idle,
+            processors,
+            generator_cpu,
+            pooler_cpu,
+            server_cpu,
+            other_cpu,
+        });
     }
-    let used = generator.filter(|it| *it > GENERATOR_SHARE_MIN * processors)?;
-    Some(Finding::GeneratorShare { cell: cell.number, used, processors })
+    let generator_cpu = generator_cpu.filter(|it| *it > GENERATOR_SHARE_MIN * processors)?;
+    Some(Finding::GeneratorShare { cell: cell.number, generator_cpu, processors })
 }

@@ -23,9 +23,9 @@ pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingI
     let pooler = cell.pooler();
     let circumstance = Circumstance::IdleTransactions {
         sessions,
-        longest: longest.unwrap_or(0.0),
-        horizon: on_average(samples::PG_IDLE_HORIZON).unwrap_or(0.0),
-        blocked: on_average(samples::PG_IDLE_BLOCKED).unwrap_or(0.0),
+        longest_idle: longest.unwrap_or(0.0),
+        horizon_sessions: on_average(samples::PG_IDLE_HORIZON).unwrap_or(0.0),
+        blocked_sessions: on_average(samples::PG_IDLE_BLOCKED).unwrap_or(0.0),
         pool: pooler.and_then(|it| Some((clients::pool(cell)?.1, waiting(&it.name)?))),
     };
     Ok(vec![Finding::Circumstance { cell: cell.number, circumstance }])

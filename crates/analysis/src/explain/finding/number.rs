@@ -36,8 +36,8 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
     }
     violations.sort_by(|a, b| a.number.total_cmp(&b.number));
     let violation = violations.swap_remove(violations.len() / 2);
-    let Violation { hop: node, number, expected, rate, time, .. } = violation;
-    let circumstance = Circumstance::LittlesLawViolation { node, number, expected, rate, time };
+    let Violation { hop: node, number: concurrency, expected, rate: per_second, time, .. } = violation;
+    let circumstance = Circumstance::LittlesLawViolation { node, concurrency, expected, per_second, time };
     Ok(vec![Finding::Circumstance { cell: cell.number, circumstance }])
 }
 

@@ -40,7 +40,7 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
 /// PostgreSQL's busy sessions by a twentieth of the clients.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
-    let under_way = cell.median(transactions_in_flight)?;
+    let in_flight = cell.median(transactions_in_flight)?;
     let busy = cell.median(busy_sessions);
     let gauge = |series: &'static str, reduce: fn(&[(Nanos, f64)]) -> Option<f64>| {
         cell.median(|it| reduce(&sums(it.samples, &node.name, series, |_| true)))
@@ -51,14 +51,14 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     };
     let queued = match waiting {
         Some(waiting) => waiting,
-        None => under_way - busy?,
+        None => in_flight - busy?,
     };
     (queued >= queue_min(cell)).then(|| Finding::QueueInPooler {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
-        longest: gauge(samples::POOL_LONGEST_WAIT, maximum),
-        under_way,
+        longest_wait: gauge(samples::POOL_LONGEST_WAIT, maximum),
+        in_flight,
         busy,
     })
 }

@@ -65,14 +65,14 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             let known = gauge_of(samples::SERVICE_POOL_SIZE).zip(gauge_of(samples::SERVICE_POOL_BUSY));
             let (size, busy) = known.ok_or(MissingInput::Stats)?;
             let waiting = gauge_of(samples::SERVICE_POOL_WAITING);
-            let waited = cell.median(|trial| {
+            let waited_share = cell.median(|trial| {
                 let total = samples::SERVICE_POOL_WAITED;
                 Some(growth(trial.samples, &node.name, total, |it| it == pool)? / rate(trial)?)
             });
-            let queue =
-                waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
+            let queue = waiting.is_some_and(|it| it >= QUEUE_MIN)
+                || waited_share.is_some_and(|it| it >= WAITED_SHARE_MIN);
             let (node, pool) = (node.name.clone(), pool.to_owned());
-            let bound = Bound::ServicePool { node, pool, size, busy, waiting, waited };
+            let bound = Bound::ServicePool { node, pool, size, busy, waiting, waited_share };
             found.extend(
                 (busy >= EXHAUSTED_SHARE * size && queue)
                     .then_some(Finding::Bound { cell: cell.number, bound }),
@@ -122,23 +122,23 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         let transactions = |trial: &TrialFacts<'_>| {
             pooler_growth(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
         };
-        let lent = cell
+        let assignments_per_transaction = cell
             .median(|trial| Some(pooler_growth(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
-        let sets = cell.median(|trial| {
+        let sets_per_transaction = cell.median(|trial| {
             let sets = growth(trial.samples, &trial.server()?.name, samples::PG_SETS, |_| true)?;
             Some(sets / transactions(trial)?)
         });
         let waiting =
             cell.median(|it| mean(&sums(it.samples, &pooler.name, samples::POOL_CLIENTS_WAITING, |_| true)));
         let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
-            || sets.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
+            || sets_per_transaction.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
         let circumstance = Circumstance::ChainedPools {
             service: node.name.clone(),
             connections,
             pooler: pooler.name.clone(),
             pool,
-            lent,
-            sets,
+            assignments_per_transaction,
+            sets_per_transaction,
             waiting,
         };
         let more = connections > f64::from(pool);

@@ -49,13 +49,14 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
     // Counters need two samples.
     let (table, read) = most.ok_or(MissingInput::Server)?;
-    let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
+    let scans_per_transaction = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
-    let each = if scans > 0.0 { read / scans } else { 0.0 };
+    let each = if scans_per_transaction > 0.0 { read / scans_per_transaction } else { 0.0 };
     let found =
         read >= SCANNED_ROWS_MIN && each >= TABLE_ROWS_MIN && read >= READ_PER_RETURNED_MIN * returned;
-    let cpu = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
-    let bound = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
+    let cpu_share = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
+    let bound =
+        Bound::Scans { table: table.to_owned(), scans_per_transaction, rows_per_scan: each, cpu_share };
     Ok(found.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
@@ -78,9 +79,9 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
         let busy = written.iter().filter(|it| it.1).count();
         (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
     });
-    let slowed = cell.median(|it| checkpoint_slowdown(it, node));
-    let felt = slowed.is_some_and(|it| it <= SLOWDOWN_RATIO_MAX) || requested >= 1.0;
-    let bound = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
+    let throughput_ratio = cell.median(|it| checkpoint_slowdown(it, node));
+    let felt = throughput_ratio.is_some_and(|it| it <= SLOWDOWN_RATIO_MAX) || requested >= 1.0;
+    let bound = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), throughput_ratio };
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
@@ -112,7 +113,7 @@ pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     trials.sort_by_key(|it| it.repetition);
     let dead: Vec<f64> = trials.iter().filter_map(|it| level(it, samples::PG_DEAD_ROWS)).collect();
     let live = trials.iter().rev().find_map(|it| level(it, samples::PG_LIVE_ROWS));
-    let (Some(from), Some(to), Some(live)) = (dead.first(), dead.last(), live) else {
+    let (Some(from), Some(to), Some(live_rows)) = (dead.first(), dead.last(), live) else {
         return Err(MissingInput::Server);
     };
     let vacuums = cell.median(|trial| {
@@ -122,8 +123,14 @@ pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     });
     let vacuums = vacuums.unwrap_or(0.0).round();
     let rising = dead.len() >= TRIALS_MIN && dead.windows(2).all(|it| it[1] >= it[0]);
-    let grown = rising && *to >= 1.0 && *to >= GROWTH_RATIO_MIN * from && *to >= DEAD * live;
-    let circumstance = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
+    let grown = rising && *to >= 1.0 && *to >= GROWTH_RATIO_MIN * from && *to >= DEAD * live_rows;
+    let circumstance = Circumstance::Bloat {
+        first_dead_rows: *from,
+        last_dead_rows: *to,
+        live_rows,
+        vacuums,
+        trials: dead.len() as u32,
+    };
     let found = grown || vacuums >= 1.0;
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }

@@ -77,8 +77,8 @@ fn reports_failures_by_code() {
             TestRun::new(0, 1).failed(b"23505", 5).failed(b"22P02", 1).refused(b"28P01", 3),
         ],
         &[
-            "Failures { cell: 0, code: \"23505\", name: Some(\"unique_violation\"), count: 5, of: 20008 }",
-            "Failures { cell: 0, code: \"22P02\", name: Some(\"invalid_text_representation\"), count: 3, of: 20008 }",
+            "Failures { cell: 0, code: \"23505\", name: Some(\"unique_violation\"), count: 5, sent: 20008 }",
+            "Failures { cell: 0, code: \"22P02\", name: Some(\"invalid_text_representation\"), count: 3, sent: 20008 }",
         ],
     );
 }
@@ -97,7 +97,7 @@ fn reports_exhausted_connection_slots() {
             TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
-            "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
+            "SlotsExhausted { cell: 0, limit: Server, refusals: 40, logged_refusals: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
         ],
     );
     // Behind Odyssey, transactions fail with the code of Odyssey's server connection.
@@ -105,7 +105,7 @@ fn reports_exhausted_connection_slots() {
         &["odyssey"],
         &[run().failed(b"53300", 188)],
         &[
-            "SlotsExhausted { cell: 0, limit: Server, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }",
+            "SlotsExhausted { cell: 0, limit: Server, refusals: 188, logged_refusals: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }",
         ],
     );
     check(&["direct"], &[run().refused(b"28P01", 40)], &[]);
@@ -115,7 +115,7 @@ fn reports_exhausted_connection_slots() {
         ("too many connections for database \"shop\"", "Database"),
     ] {
         let exhausted = format!(
-            "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }}"
+            "SlotsExhausted {{ cell: 0, limit: {limit}, refusals: 40, logged_refusals: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }}"
         );
         check(&["direct"], &[run().refused(b"53300", 40).failure_message(words)], &[&exhausted]);
     }
@@ -128,7 +128,7 @@ fn reports_starved_clients() {
         &["session"],
         &[run().clients(starved())],
         &[
-            "ClientsStarved { cell: 0, served: 20, without: 180, clients: 200, pool: Some((Session, 20)), jain: 0.1, mean: 50.0 }",
+            "ClientsStarved { cell: 0, clients_served: 20, clients_without_success: 180, clients: 200, pool: Some((Session, 20)), jain: 0.1, mean_transactions: 50.0 }",
         ],
     );
     // A transaction after the deadline does not count.
@@ -136,7 +136,7 @@ fn reports_starved_clients() {
         &["direct"],
         &[run().clients([vec![500; 20], vec![1; 180]].concat())],
         &[
-            "ClientsStarved { cell: 0, served: 20, without: 0, clients: 200, pool: None, jain: 0.1036, mean: 50.9 }",
+            "ClientsStarved { cell: 0, clients_served: 20, clients_without_success: 0, clients: 200, pool: None, jain: 0.1036, mean_transactions: 50.9 }",
         ],
     );
     // The trial with the median number is reported.
@@ -148,7 +148,7 @@ fn reports_starved_clients() {
             TestRun::new(0, 2).clients([vec![500; 21], vec![0; 179]].concat()),
         ],
         &[
-            "ClientsStarved { cell: 0, served: 21, without: 179, clients: 200, pool: Some((Session, 20)), jain: 0.105, mean: 52.5 }",
+            "ClientsStarved { cell: 0, clients_served: 21, clients_without_success: 179, clients: 200, pool: Some((Session, 20)), jain: 0.105, mean_transactions: 52.5 }",
         ],
     );
     check(&["session"], &[run().clients(vec![50; 200])], &[]);
@@ -183,7 +183,7 @@ fn reports_a_queue_in_the_pooler() {
         &["pooled"],
         &[waiting(150.0).gauge("pooler", "pool_longest_wait", "db/app", 2.5)],
         &[
-            "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(150.0), longest: Some(2.5), under_way: 2.0, busy: None }",
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(150.0), longest_wait: Some(2.5), in_flight: 2.0, busy: None }",
         ],
     );
     check(&["pooled"], &[waiting(9.0)], &[]);
@@ -197,7 +197,7 @@ fn reports_a_queue_in_the_pooler() {
         &["odyssey"],
         &[sessions(odyssey(0.0, 50_000.0), 18.0, 2.0, 0.0)],
         &[
-            "QueueInPooler { cell: 0, node: \"pooler\", waiting: None, longest: None, under_way: 100.0, busy: Some(20.0) }",
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: None, longest_wait: None, in_flight: 100.0, busy: Some(20.0) }",
         ],
     );
 }
@@ -228,7 +228,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, in_use: Some(20.0), active: 1.5 }",
         ],
     );
     // With two statements per transaction, sessions that wait for the pooler are idle in transaction.
@@ -236,14 +236,14 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 4.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, in_use: Some(20.0), active: 4.0 }",
         ],
     );
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Server connections are idle between two statements. If they wait for locks, the pool is not the limit.
@@ -252,21 +252,23 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[half(9.9)], &[]);
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
-        &["Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
+        &[
+            "Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest_wait: None, statements: [] } }",
+        ],
     );
     // A statement that sleeps on purpose occupies its server connection like any other.
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // No finding: both are full, half of the pool is idle, or no series distinguishes the cases.
@@ -279,7 +281,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, in_use: Some(20.0), active: 1.0 }",
         ],
     );
 }
@@ -298,8 +300,8 @@ fn reports_a_saturated_host() {
         &["pooled"],
         &[cpu(busy(0.04), "postgres", 0.75, 0.0)],
         &[
-            "HostBound { cell: 0, idle: 0.04, processors: 2.0, generator: Some(0.22), before: Some(0.25), server: \
-             Some(0.75), others: Some(0.7) }",
+            "HostBound { cell: 0, idle: 0.04, processors: 2.0, generator_cpu: Some(0.22), pooler_cpu: Some(0.25), server_cpu: \
+             Some(0.75), other_cpu: Some(0.7) }",
         ],
     );
     check(&["pooled"], &[busy(0.06)], &[]);
@@ -307,13 +309,13 @@ fn reports_a_saturated_host() {
         &["direct"],
         &[host(run(), 0.0)],
         &[
-            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator: Some(0.22), before: None, server: None, others: None }",
+            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator_cpu: Some(0.22), pooler_cpu: None, server_cpu: None, other_cpu: None }",
         ],
     );
     check(
         &["direct"],
         &[host(run(), 0.5).generator(0.61)],
-        &["GeneratorShare { cell: 0, used: 0.61, processors: 2.0 }"],
+        &["GeneratorShare { cell: 0, generator_cpu: 0.61, processors: 2.0 }"],
     );
     check(&["direct"], &[host(run(), 0.5).generator(0.59)], &[]);
 }
@@ -357,21 +359,21 @@ fn reports_deadlocks_per_thousand_transactions() {
     check(
         &["direct"],
         &all,
-        &["Deadlocks { cell: 0, of_thousand: 0.999, interval: Some((0.0, 1.996)), runs: 3 }"],
+        &["Deadlocks { cell: 0, per_thousand: 0.999, interval: Some((0.0, 1.996)), runs: 3 }"],
     );
     // Rates at different concurrency are not comparable.
     check(
         &["session", "pooled"],
         &[sessions(run(), 4.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
         &[
-            "Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }",
-            "NotConcurrent { cell: 1, with: 0, busy: 20.0, with_busy: 5.0 }",
+            "Deadlocks { cell: 1, per_thousand: 2.991, interval: None, runs: 1 }",
+            "NotConcurrent { cell: 1, other_cell: 0, busy: 20.0, other_busy: 5.0 }",
         ],
     );
     check(
         &["session", "pooled"],
         &[sessions(run(), 14.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
-        &["Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }"],
+        &["Deadlocks { cell: 1, per_thousand: 2.991, interval: None, runs: 1 }"],
     );
 }
 
@@ -423,7 +425,7 @@ fn reports_a_reached_in_flight_cap() {
         &["direct"],
         &[run().open().dropped(500), TestRun::new(0, 1).open()],
         &[
-            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, total_trials: 2 }",
+            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_cap: 200, trials: 1, total_trials: 2 }",
         ],
     );
 }
@@ -437,7 +439,7 @@ fn reports_clients_that_remain_connected() {
             TestRun::new(0, 1).remaining_clients("pooler", 17),
             TestRun::new(0, 2),
         ],
-        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
+        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, total_trials: 3 }"],
     );
     // If there is a service, the remaining clients are the service's connections, which stay open.
     let mut serviced = experiment(&["pooled"], None);
@@ -455,11 +457,11 @@ fn compares_only_equal_transports() {
         &["unix", "direct", "pooled"],
         &[unix.clone(), tcp, pooled.clone()].concat(),
         &[
-            "LikeForLikeCost { cell: 2, with: 1, transport: Tcp, compared: ThroughputComparison { ratio: 0.8442, \
+            "LikeForLikeCost { cell: 2, other_cell: 1, transport: Tcp, comparison: ThroughputComparison { ratio: 0.8442, \
              interval: Some((0.8394, 0.8473)), p: Some(7.3004e-13), verdict: Lower, runs: (5, 5) } }",
-            "UnlikeComparison { cell: 2, with: 0, transports: [Tcp, Tcp], with_transport: Unix, compared: ThroughputComparison { ratio: \
+            "UnlikeComparison { cell: 2, other_cell: 0, transports: [Tcp, Tcp], other_transport: Unix, comparison: ThroughputComparison { ratio: \
              0.5379, interval: Some((0.5347, 0.543)), p: Some(1.2339e-13), \
-             verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
+             verdict: Lower, runs: (5, 5) }, like_for_like_ratio: 0.8442 }",
         ],
     );
     // The unfair comparison is reported only together with the fair one.
@@ -479,7 +481,7 @@ fn compares_only_cells_with_the_same_work() {
             Finding::NotCompared { cell, reason } => {
                 Some(format!("not {cell} {}", short(&format!("{reason:?}"))))
             }
-            Finding::LikeForLikeCost { cell, with, .. } => Some(format!("{cell} beside {with}")),
+            Finding::LikeForLikeCost { cell, other_cell, .. } => Some(format!("{cell} beside {other_cell}")),
             _ => None,
         };
         findings(&experiment, &facts).into_iter().filter_map(word).collect::<Vec<_>>().join(", ")
@@ -491,7 +493,7 @@ fn compares_only_cells_with_the_same_work() {
         (refused, "not 1 SlotsExhausted"),
         (starved, "not 1 ClientsStarved"),
         (|it| it.failed(b"22012", 100), "1 beside 0"),
-        (|it| it.failed(b"22012", 102), "not 1 Errors { of_thousand: 10.097 }"),
+        (|it| it.failed(b"22012", 102), "not 1 Errors { per_thousand: 10.097 }"),
     ] {
         assert_eq!(found(&[direct(), pooled(with)].concat()), expected);
     }
@@ -503,7 +505,7 @@ fn compares_only_cells_with_the_same_work() {
 fn ignores_limits_that_were_not_applied() {
     let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
     let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.0), throttled_cpu: None, pool: 20, \
-                 lent: None, active: 1.5 }";
+                 in_use: None, active: 1.5 }";
     check(&["pooled"], &[full()], &[bound]);
     check(&["pooled"], &[full().not_applied("pooler", "cpus")], &[bound]);
     check(&["pooled"], &[full().not_applied("pooler", "cpu")], &[]);
@@ -517,7 +519,7 @@ fn reports_pool_modes_without_a_difference() {
         &["pooled", "statement"],
         &[transaction.clone(), statement].concat(),
         &[
-            "NoDifference { cell: 1, with: 0, mode: Statement, with_mode: Transaction, compared: ThroughputComparison { ratio: \
+            "NoDifference { cell: 1, other_cell: 0, mode: Statement, other_mode: Transaction, comparison: ThroughputComparison { ratio: \
            0.9987, interval: Some((0.992, 1.0061)), p: Some(0.8099), verdict: NoEvidence, runs: (5, 5) } }",
         ],
     );

@@ -45,7 +45,7 @@ pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
             node: node.name.clone(),
             transactions: known.iter().filter_map(|it| Some(it.0.summary?.total.counts.ok)).sum(),
             counter: first.counter,
-            counted: known.iter().map(|it| it.1.counted).sum::<f64>().round() as u64,
+            node_count: known.iter().map(|it| it.1.counted).sum::<f64>().round() as u64,
             trials: known.len() as u32,
             total_trials: cell.trials.len() as u32,
         };

@@ -93,7 +93,12 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
     found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
     found.extend(large(WaitClass::Replicas).map(|share| Bound::SyncReplicas { share, active }));
     found.extend(large(WaitClass::Rows).filter(|_| active >= ACTIVE_SESSIONS_MIN).map(|share| {
-        Bound::RowLocks { share, active, longest: longest_lock_wait(cell), statements: statements(window) }
+        Bound::RowLocks {
+            share,
+            active,
+            longest_wait: longest_lock_wait(cell),
+            statements: statements(window),
+        }
     }));
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }

@@ -17,7 +17,7 @@ fn second(at: u64, slow: Nanos) -> Second {
 }
 
 fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> {
-    soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.from, it.to)).collect()
+    soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.start, it.end)).collect()
 }
 
 /// Twenty minutes in slices of ten seconds. p99, a service's memory and files, and the database grow. All other metrics
@@ -130,10 +130,10 @@ fn reports_the_level_as_a_share_of_the_maximum() {
             34.0,
             maximum,
             Nanos::from_secs(3600),
-            LevelOutcome::Yes,
+            LevelOutcome::Sustained,
             Vec::new(),
         );
-        assert_eq!(result.of_maximum, share);
+        assert_eq!(result.share_of_maximum, share);
     }
 }
 
@@ -142,5 +142,5 @@ fn reports_the_level_as_a_share_of_the_maximum() {
 fn start_values_are_not_negative() {
     let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();
     let trend = trend(TrendMetric::DeadRows { table: String::new() }, &points);
-    assert!(trend.from == 0.0 && trend.to > 1000.0, "{trend:?}");
+    assert!(trend.start == 0.0 && trend.end > 1000.0, "{trend:?}");
 }

@@ -40,13 +40,13 @@ pub fn trend(metric: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let Some(line) = estimate(points) else {
         let value = points[0].1;
         let per_hour = FittedValue { value: 0.0, interval: None };
-        return Trend { metric, per_hour, from: value, to: value, verdict: TrendVerdict::Unknown };
+        return Trend { metric, per_hour, start: value, end: value, verdict: TrendVerdict::Unknown };
     };
     let trend = verdict(&metric, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
     // The line may extrapolate below zero, but values cannot be negative.
     let at = |hours: f64| line.value_at(hours).max(0.0);
-    Trend { metric, per_hour, from: at(points[0].0), to: at(last), verdict: trend }
+    Trend { metric, per_hour, start: at(points[0].0), end: at(last), verdict: trend }
 }
 
 fn verdict(metric: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> TrendVerdict {

@@ -109,7 +109,7 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     let few = count as f64 / (count as f64 - 1.0);
     let floor = total_sums.relative_floor();
     let error = (variance * few / visible_variance(correlation, length)).sqrt().max(floor);
-    let blocks = comparison::Blocks { seconds: length as f64 * first.bin, count: count as u32, correlation };
+    let blocks = comparison::Blocks { length: length as f64 * first.bin, count: count as u32, correlation };
     Some(BootstrapEstimate { value, error, blocks })
 }
 

@@ -123,10 +123,10 @@ impl FailCondition {
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {
             (None, _) => ConditionOutcome::Absent,
             (_, Some((low, high))) if self.exceeds(low, bound) && self.exceeds(high, bound) => {
-                ConditionOutcome::Yes
+                ConditionOutcome::Holds
             }
             (_, Some((low, high))) if !self.exceeds(low, bound) && !self.exceeds(high, bound) => {
-                ConditionOutcome::No
+                ConditionOutcome::DoesNotHold
             }
             _ => ConditionOutcome::Unknown,
         };
@@ -238,19 +238,19 @@ mod tests {
     #[test]
     fn is_met_only_if_the_whole_interval_exceeds_the_bound() {
         for (text, interval, verdict, expected) in [
-            ("p99 > +10%", Some((1.11, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 > +10%", Some((1.11, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Holds),
             ("p99 > +10%", Some((1.09, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Unknown),
-            ("p99 > +10%", Some((0.95, 1.09)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > +10%", Some((0.95, 1.09)), ChangeVerdict::NoEvidence, ConditionOutcome::DoesNotHold),
             ("p99 > +10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
-            ("p99 < -10%", Some((0.5, 0.89)), ChangeVerdict::Lower, ConditionOutcome::Yes),
-            ("p99 < -10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 < -10%", Some((0.5, 0.89)), ChangeVerdict::Lower, ConditionOutcome::Holds),
+            ("p99 < -10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::DoesNotHold),
             ("p99 > +10%", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
             ("p99 > +10%", Some((1.5, 1.6)), ChangeVerdict::TooFewRuns, ConditionOutcome::Unknown),
-            ("p99 > 100ms", None, ChangeVerdict::TooFewRuns, ConditionOutcome::Yes),
+            ("p99 > 100ms", None, ChangeVerdict::TooFewRuns, ConditionOutcome::Holds),
             ("p99 > 125ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
-            ("p99 > 200ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > 200ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::DoesNotHold),
             ("p50 > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
-            ("p99 of pay > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 of pay > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Holds),
             ("p99 of look of love > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
         ] {
             let condition = parse(text, &operations()).expect(text);

@@ -124,14 +124,14 @@ fn level_outcome(
             Some(clients) if !slow => {
                 LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
             }
-            _ => LevelOutcome::No { reason },
+            _ => LevelOutcome::NotSustained { reason },
         };
     }
     match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
         Some(unknown) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
             LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: unknown.objective.clone() } }
         }
-        _ => LevelOutcome::Yes,
+        _ => LevelOutcome::Sustained,
     }
 }
 
@@ -320,16 +320,20 @@ mod tests {
         let seconds: Vec<SecondSummary> = trial.seconds.iter().map(SecondSummary::from).collect();
         let result = judge(step, &summary, &seconds, &judged, fired.as_ref());
         let short = match result.outcome {
-            LevelOutcome::Yes => "held".to_owned(),
-            LevelOutcome::No { reason: OverloadReason::Objective { text } } => format!("not: {text}"),
-            LevelOutcome::No { reason: OverloadReason::FellBehind { share } } => format!("behind {share:.3}"),
-            LevelOutcome::No { reason: OverloadReason::ClientsSaturated { clients } } => {
+            LevelOutcome::Sustained => "held".to_owned(),
+            LevelOutcome::NotSustained { reason: OverloadReason::Objective { text } } => {
+                format!("not: {text}")
+            }
+            LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share } } => {
+                format!("behind {share:.3}")
+            }
+            LevelOutcome::NotSustained { reason: OverloadReason::ClientsSaturated { clients } } => {
                 format!("crowded {clients}")
             }
-            LevelOutcome::No { reason: OverloadReason::InFlightGrows { per_second } } => {
+            LevelOutcome::NotSustained { reason: OverloadReason::InFlightGrows { per_second } } => {
                 format!("growing {per_second:.1}")
             }
-            LevelOutcome::No { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
+            LevelOutcome::NotSustained { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
             LevelOutcome::Invalid { reason } => format!("? {reason:?}"),
         };
         assert_eq!(short, expected);

@@ -95,8 +95,8 @@ pub fn is_decided(
     max: &MaxSearch,
 ) -> bool {
     let enough = |done: &&[StepResult]| {
-        let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).count();
-        let broke = done.iter().filter(|it| matches!(it.outcome, LevelOutcome::No { .. })).count();
+        let held = done.iter().filter(|it| it.outcome == LevelOutcome::Sustained).count();
+        let broke = done.iter().filter(|it| matches!(it.outcome, LevelOutcome::NotSustained { .. })).count();
         held >= VOTES_MIN && broke >= VOTES_MIN
     };
     if ![base, changed].iter().all(enough) {
@@ -127,12 +127,12 @@ pub fn prove(
     limit: Limit,
     perturbation: Perturbation,
     base: SearchResult,
-    changed: SearchResult,
+    perturbed: SearchResult,
     seed: u64,
 ) -> Proof {
-    let levels = base.level.zip(changed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
+    let levels = base.level.zip(perturbed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
     let logs = levels.map(|(base, changed)| (changed / base).ln());
-    let interval = logs.and_then(|_| difference_interval(&base, &changed, seed));
+    let interval = logs.and_then(|_| difference_interval(&base, &perturbed, seed));
     let change =
         perturbation.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
     let elasticity = logs.zip(change).map(|(log, change)| {
@@ -148,7 +148,7 @@ pub fn prove(
         Some((_, high)) if high < bound => ProofVerdict::DoesNotLimit,
         _ => ProofVerdict::Undecided,
     };
-    Proof { limit, perturbation, base, changed, ratio, elasticity, verdict }
+    Proof { limit, perturbation, base, perturbed, ratio, elasticity, verdict }
 }
 
 /// A value and its interval.

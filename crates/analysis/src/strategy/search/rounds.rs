@@ -24,7 +24,9 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
         level: None,
         interval: None,
         delivered: None,
-        confirmed: rounds.iter().fold((0, 0), |sum, it| (sum.0 + it.confirmed.0, sum.1 + it.confirmed.1)),
+        confirmations: rounds
+            .iter()
+            .fold((0, 0), |sum, it| (sum.0 + it.confirmations.0, sum.1 + it.confirmations.1)),
         overload: most_frequent(rounds.iter().filter_map(|it| it.overload.as_ref()), OverloadReason::clone),
         stop_reason: most_frequent(
             rounds.iter().filter_map(|it| it.stop_reason.as_ref()),
@@ -95,7 +97,7 @@ mod tests {
             level,
             interval: level.map(|it| (it * (1.0 - half), it * (1.0 + half))),
             delivered: level.map(PerSecond),
-            confirmed: (1, 1),
+            confirmations: (1, 1),
             overload: None,
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
             trials: 10,

@@ -152,8 +152,8 @@ fn describe_steps(done: &[StepResult], truth: f64) -> String {
         let (level, delivered) = (result.step.level / truth, result.delivered.0 / truth);
         let hold = if result.step.purpose == StepPurpose::Hold { "!" } else { "" };
         match result.outcome {
-            LevelOutcome::Yes => format!("{level:.3}{hold}"),
-            LevelOutcome::No { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
+            LevelOutcome::Sustained => format!("{level:.3}{hold}"),
+            LevelOutcome::NotSustained { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
             LevelOutcome::Invalid { .. } => format!("{level:.3}{hold}?"),
         }
     };
@@ -364,12 +364,12 @@ fn by_rule(
 }
 
 fn no(share: f64) -> LevelOutcome {
-    LevelOutcome::No { reason: OverloadReason::FellBehind { share } }
+    LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share } }
 }
 
 fn up_to(edge: f64) -> impl Fn(&SearchStep) -> (LevelOutcome, f64) {
     move |step| {
-        if step.level <= edge { (LevelOutcome::Yes, step.level) } else { (no(edge / step.level), edge) }
+        if step.level <= edge { (LevelOutcome::Sustained, step.level) } else { (no(edge / step.level), edge) }
     }
 }
 
@@ -427,7 +427,7 @@ fn reports_why_a_search_stopped() {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
             let level = result.level.unwrap_or_else(|| panic!("{name}: {:?} {steps}", result.stop_reason));
             assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {steps}");
-            let (held, of) = result.confirmed;
+            let (held, of) = result.confirmations;
             assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
             assert!(matches!(result.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
         }
@@ -439,7 +439,8 @@ fn reports_why_a_search_stopped() {
 fn one_failed_trial_does_not_move_the_answer() {
     let (clean, _) = by_rule(&MaxSearch::DEFAULT, 100.0, up_to(777.0));
     for at in 0..clean.len() {
-        for lie in [LevelOutcome::Yes, no(0.9), LevelOutcome::Invalid { reason: SearchStopReason::Generator }]
+        for lie in
+            [LevelOutcome::Sustained, no(0.9), LevelOutcome::Invalid { reason: SearchStopReason::Generator }]
         {
             let count = std::cell::Cell::new(0);
             let (done, result) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
@@ -476,8 +477,10 @@ fn finds_the_number_of_clients() {
         let max = MaxSearch { limit: most, ..max.clone() };
         let (done, result) = by_rule(&max, 1.0, |step| {
             assert_eq!(step.level.fract(), 0.0, "the number of clients is whole");
-            let slow = LevelOutcome::No { reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() } };
-            (if step.level <= edge { LevelOutcome::Yes } else { slow }, law(step.level))
+            let slow = LevelOutcome::NotSustained {
+                reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() },
+            };
+            (if step.level <= edge { LevelOutcome::Sustained } else { slow }, law(step.level))
         });
         assert_eq!(result.stop_reason, hindered, "{edge} {most:?}: {}", describe_steps(&done, 1.0));
         let level = result.level.unwrap_or(0.0);
@@ -490,12 +493,12 @@ fn finds_the_number_of_clients() {
 #[test]
 fn a_rest_is_not_a_ramp_step() {
     let (done, result) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
-        if step.level <= 500.0 { (LevelOutcome::Yes, step.level) } else { (no(0.97), 400.0) }
+        if step.level <= 500.0 { (LevelOutcome::Sustained, step.level) } else { (no(0.97), 400.0) }
     });
     let rests = || done.iter().enumerate().filter(|it| it.1.step.purpose == StepPurpose::Rest);
     assert!(rests().count() > 0, "{}", describe_steps(&done, 500.0));
     for (at, rest) in rests() {
-        let too_much = |it: &StepResult| matches!(it.outcome, LevelOutcome::No { .. });
+        let too_much = |it: &StepResult| matches!(it.outcome, LevelOutcome::NotSustained { .. });
         assert!(done[at - 2..at].iter().all(too_much), "{at}: {}", describe_steps(&done, 500.0));
         assert!(rest.step.level < 300.0 && rest.step.window < MaxSearch::DEFAULT.window, "{:?}", rest.step);
     }

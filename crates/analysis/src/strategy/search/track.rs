@@ -506,8 +506,8 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
         window: step.step.window,
     };
     match &step.outcome {
-        LevelOutcome::Yes => trial(Some(true), None, None),
-        LevelOutcome::No { reason } => trial(Some(false), Some(reason.clone()), None),
+        LevelOutcome::Sustained => trial(Some(true), None, None),
+        LevelOutcome::NotSustained { reason } => trial(Some(false), Some(reason.clone()), None),
         LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
             if lacks_clients(step, *clients, done) =>
         {
@@ -528,7 +528,7 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
 /// True if a transaction takes much longer than at levels that held. By Little's law, its time is the number of clients
 /// divided by the delivered rate if all clients are busy.
 fn lacks_clients(step: &StepResult, clients: u32, done: &[StepResult]) -> bool {
-    let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
+    let held = done.iter().filter(|it| it.outcome == LevelOutcome::Sustained).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };
     step.delivered.0 > 0.0 && f64::from(clients) / step.delivered.0 >= CROWDED_RATIO * least
 }

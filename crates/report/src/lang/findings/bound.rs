@@ -41,27 +41,28 @@ impl Lang {
             Bound::Service { cpu, cpu_limit, throttled, throttled_cpu, .. } => {
                 self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu))
             }
-            Bound::ServicePool { size, busy, waiting: waits, waited, .. } => self.joined([
-                Some(say!(self, "bound-lent", busy = tenths(*busy), size = rounded(*size))),
+            Bound::ServicePool { size, busy, waiting: waits, waited_share, .. } => self.joined([
+                Some(say!(self, "bound-in-use", busy = tenths(*busy), size = rounded(*size))),
                 waiting(*waits),
-                waited.map(|share| say!(self, "bound-had-to-wait", share = percent(share))),
+                waited_share.map(|share| say!(self, "bound-had-to-wait", share = percent(share))),
             ]),
             Bound::ServiceThreads { size, busy, waiting: waits, .. } => self.joined([
                 Some(say!(self, "bound-busy", busy = tenths(*busy), size = rounded(*size))),
                 waiting(*waits),
             ]),
-            Bound::Reads { per_second, quota, waits, in_bytes, .. }
-            | Bound::Writes { per_second, quota, waits, in_bytes, .. } => {
+            Bound::Reads { per_second, quota, wait_share, in_bytes, .. }
+            | Bound::Writes { per_second, quota, wait_share, in_bytes, .. } => {
                 let amount = |amount| if *in_bytes { numbers.bytes(amount) } else { numbers.three(amount) };
                 self.joined([
                     per_second.map(|rate| {
                         say!(self, "bound-per-second", rate = amount(rate), quota = quota.map(amount))
                     }),
-                    waits.map(|share| say!(self, "bound-sessions-wait", share = percent(share))),
+                    wait_share.map(|share| say!(self, "bound-sessions-wait", share = percent(share))),
                 ])
             }
-            Bound::Memory { used, limit, read, .. } => {
-                let [used, limit, read] = [used, limit, read].map(|bytes| numbers.bytes(*bytes));
+            Bound::Memory { used_bytes, limit_bytes, read_bytes_per_transaction, .. } => {
+                let [used, limit, read] =
+                    [used_bytes, limit_bytes, read_bytes_per_transaction].map(|bytes| numbers.bytes(*bytes));
                 self.joined([
                     Some(say!(self, "bound-memory-used", used, limit)),
                     Some(say!(self, "bound-memory-read", read)),
@@ -70,25 +71,26 @@ impl Lang {
             Bound::WalFlush { share, active } | Bound::SyncReplicas { share, active } => {
                 self.joined([sessions(*share, *active)])
             }
-            Bound::RowLocks { share, active, longest, statements } => {
+            Bound::RowLocks { share, active, longest_wait, statements } => {
                 let statements: Vec<String> = statements.iter().map(|statement| short(statement)).collect();
                 let statements = (!statements.is_empty()).then(|| statements.join(" | "));
                 self.joined([
                     sessions(*share, *active),
-                    longest.map(|seconds| say!(self, "bound-longest", time = numbers.seconds(seconds))),
+                    longest_wait.map(|seconds| say!(self, "bound-longest", time = numbers.seconds(seconds))),
                     statements.map(|statements| say!(self, "bound-statements", statements)),
                 ])
             }
-            Bound::Scans { scans, rows, cpu, .. } => self.joined([
-                Some(say!(self, "bound-scans-each", scans = numbers.three(*scans))),
-                Some(say!(self, "bound-scan-rows", rows = numbers.three(rows.round()))),
-                cpu.map(|share| say!(self, "bound-scan-cpu", share = percent(share))),
+            Bound::Scans { scans_per_transaction, rows_per_scan, cpu_share, .. } => self.joined([
+                Some(say!(self, "bound-scans-each", scans = numbers.three(*scans_per_transaction))),
+                Some(say!(self, "bound-scan-rows", rows = numbers.three(rows_per_scan.round()))),
+                cpu_share.map(|share| say!(self, "bound-scan-cpu", share = percent(share))),
             ]),
-            Bound::Checkpoints { requested, share, slowed } => self.joined([
+            Bound::Checkpoints { requested, share, throughput_ratio } => self.joined([
                 (*requested > 0.0)
                     .then(|| say!(self, "bound-checkpoints-requested", count = rounded(*requested))),
                 Some(say!(self, "bound-checkpoints-share", share = percent(*share))),
-                slowed.map(|ratio| say!(self, "bound-checkpoints-slowed", change = numbers.change(ratio))),
+                throughput_ratio
+                    .map(|ratio| say!(self, "bound-checkpoints-slowed", change = numbers.change(ratio))),
             ]),
             Bound::Clients { mean, throughput_bound, delivered, idle, .. } => self.joined([
                 Some(say!(

@@ -11,9 +11,11 @@ impl Lang {
     /// Beginning of a paragraph about a circumstance.
     pub(super) fn circumstance(&self, circumstance: &Circumstance) -> String {
         match circumstance {
-            Circumstance::FeedFitsCache { feed, distinct, touched, bytes, memory, .. } => {
+            Circumstance::FeedFitsCache {
+                feed, distinct, touched_bytes, table_bytes, memory_bytes, ..
+            } => {
                 let [touched, bytes, memory] =
-                    [touched, bytes, memory].map(|bytes| self.bytes(*bytes as f64));
+                    [touched_bytes, table_bytes, memory_bytes].map(|bytes| self.bytes(*bytes as f64));
                 let distinct = *distinct;
                 say!(self, "circumstance-feed-cached", feed, distinct, touched, bytes, memory)
             }
@@ -71,68 +73,81 @@ impl Lang {
         let rounded = |number: f64| numbers.three(number.round());
         match circumstance {
             Circumstance::FeedFitsCache { read, .. } => self.joined([self.read_volume(*read)]),
-            Circumstance::ChainedPools { lent, sets, waiting, .. } => self.joined([
-                lent.map(|times| say!(self, "circumstance-lent-times", times = numbers.three(times))),
-                sets.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
+            Circumstance::ChainedPools {
+                assignments_per_transaction, sets_per_transaction, waiting, ..
+            } => self.joined([
+                assignments_per_transaction
+                    .map(|times| say!(self, "circumstance-assignments", times = numbers.three(times))),
+                sets_per_transaction.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
                 waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting))),
             ]),
-            Circumstance::ConnectionStorm { logins, cancelled } => self.joined([
+            Circumstance::ConnectionStorm { logins, cancelled_per_thousand } => self.joined([
                 logins.map(|logins| {
                     let [rate, each] =
                         [logins.per_second, logins.per_transaction].map(|rate| numbers.three(rate));
                     say!(self, "circumstance-logins", rate, each)
                 }),
-                (*cancelled > 0.0)
-                    .then(|| say!(self, "circumstance-cancelled", count = numbers.three(*cancelled))),
+                (*cancelled_per_thousand > 0.0).then(|| {
+                    say!(self, "circumstance-cancelled", count = numbers.three(*cancelled_per_thousand))
+                }),
             ]),
-            Circumstance::NoisyHost { stolen, jitter } => self.joined([
-                stolen.map(|cpus| say!(self, "circumstance-stolen", cpus = numbers.fixed(cpus, 2))),
+            Circumstance::NoisyHost { stolen_cpu, jitter } => self.joined([
+                stolen_cpu.map(|cpus| say!(self, "circumstance-stolen", cpus = numbers.fixed(cpus, 2))),
                 jitter.map(|seconds| say!(self, "circumstance-late-timers", time = numbers.seconds(seconds))),
             ]),
-            Circumstance::Bloat { from, to, live, vacuums, trials } => self.joined([
-                Some(say!(
-                    self,
-                    "circumstance-dead-rows",
-                    first = rounded(*from),
-                    trials = *trials,
-                    last = rounded(*to),
-                    live = rounded(*live)
-                )),
-                (*vacuums > 0.0)
-                    .then(|| say!(self, "circumstance-vacuums", count = numbers.fixed(*vacuums, 0))),
-            ]),
-            Circumstance::IdleTransactions { sessions, longest, horizon, blocked, pool } => self.joined([
+            Circumstance::Bloat { first_dead_rows, last_dead_rows, live_rows, vacuums, trials } => self
+                .joined([
+                    Some(say!(
+                        self,
+                        "circumstance-dead-rows",
+                        first = rounded(*first_dead_rows),
+                        trials = *trials,
+                        last = rounded(*last_dead_rows),
+                        live = rounded(*live_rows)
+                    )),
+                    (*vacuums > 0.0)
+                        .then(|| say!(self, "circumstance-vacuums", count = numbers.fixed(*vacuums, 0))),
+                ]),
+            Circumstance::IdleTransactions {
+                sessions,
+                longest_idle,
+                horizon_sessions,
+                blocked_sessions,
+                pool,
+            } => self.joined([
                 Some(say!(self, "circumstance-idle-sessions", sessions = tenths(*sessions))),
-                Some(say!(self, "circumstance-idle-longest", time = numbers.seconds(*longest))),
-                (*horizon > 0.0)
-                    .then(|| say!(self, "circumstance-idle-horizon", sessions = tenths(*horizon))),
-                (*blocked > 0.0)
-                    .then(|| say!(self, "circumstance-idle-blocked", sessions = tenths(*blocked))),
+                Some(say!(self, "circumstance-idle-longest", time = numbers.seconds(*longest_idle))),
+                (*horizon_sessions > 0.0)
+                    .then(|| say!(self, "circumstance-idle-horizon", sessions = tenths(*horizon_sessions))),
+                (*blocked_sessions > 0.0)
+                    .then(|| say!(self, "circumstance-idle-blocked", sessions = tenths(*blocked_sessions))),
                 pool.map(|(size, waiting)| {
                     say!(self, "circumstance-idle-pool", clients = tenths(waiting), size = size.to_string())
                 }),
             ]),
-            Circumstance::LittlesLawViolation { number, expected, rate, time, .. } => self.joined([
-                Some(say!(
-                    self,
-                    "circumstance-number",
-                    number = tenths(*number),
-                    expected = tenths(*expected)
-                )),
-                Some(numbers.three(*rate) + &numbers.per_second),
-                Some(say!(self, "circumstance-time-each", time = numbers.seconds(*time))),
-            ]),
-            Circumstance::DataChanged { least_bytes, most_bytes, tables_replaced, restarted, .. } => {
-                let [least, most] = [least_bytes, most_bytes].map(|bytes| self.bytes(*bytes as f64));
+            Circumstance::LittlesLawViolation { concurrency, expected, per_second, time, .. } => {
                 self.joined([
-                    (least_bytes != most_bytes).then(|| say!(self, "circumstance-data-sizes", least, most)),
+                    Some(say!(
+                        self,
+                        "circumstance-number",
+                        number = tenths(*concurrency),
+                        expected = tenths(*expected)
+                    )),
+                    Some(numbers.three(*per_second) + &numbers.per_second),
+                    Some(say!(self, "circumstance-time-each", time = numbers.seconds(*time))),
+                ])
+            }
+            Circumstance::DataChanged { min_bytes, max_bytes, tables_replaced, restarted, .. } => {
+                let [least, most] = [min_bytes, max_bytes].map(|bytes| self.bytes(*bytes as f64));
+                self.joined([
+                    (min_bytes != max_bytes).then(|| say!(self, "circumstance-data-sizes", least, most)),
                     tables_replaced.then(|| say!(self, "circumstance-tables-replaced")),
                     restarted.then(|| say!(self, "circumstance-server-restarted")),
                 ])
             }
-            Circumstance::NotUsed { counter, transactions, counted, trials, total_trials, .. } => {
+            Circumstance::NotUsed { counter, transactions, node_count, trials, total_trials, .. } => {
                 let [trials, total] = [trials, total_trials].map(u32::to_string);
-                let (counted, transactions) = (*counted, *transactions);
+                let (counted, transactions) = (*node_count, *transactions);
                 self.joined([Some(match counter {
                     UsageCounter::Transactions => {
                         say!(self, "circumstance-counted", counted, transactions, trials, total)
@@ -174,7 +189,7 @@ impl Lang {
     /// Blocks and bytes that a transaction read; `None` if they were not measured.
     pub(super) fn read_volume(&self, read: ReadVolume) -> Option<String> {
         let blocks = read.blocks.map(|blocks| self.numbers().three(blocks));
-        let disk = read.disk.map(|bytes| self.numbers().bytes(bytes));
+        let disk = read.disk_bytes.map(|bytes| self.numbers().bytes(bytes));
         let is_known = blocks.is_some() || disk.is_some();
         is_known.then(|| say!(self, "circumstance-read", blocks, disk))
     }

@@ -56,7 +56,7 @@ pub(super) fn rest(all: &[&Finding], cells: usize) -> RemainingGroup {
     match all[0] {
         Finding::LikeForLikeCost { .. } => RemainingGroup::Table,
         Finding::NotCompared { .. } => RemainingGroup::LeftOut(left_out(all)),
-        Finding::NotConcurrent { with, .. } => RemainingGroup::EachBeside(*with),
+        Finding::NotConcurrent { other_cell, .. } => RemainingGroup::EachBeside(*other_cell),
         Finding::UnlikeComparison { .. } if all.len() > MANY => RemainingGroup::Seeming(seeming(all)),
         Finding::HostBound { .. } if all.len() > MANY => RemainingGroup::Shares(shares(all, cells)),
         _ => RemainingGroup::Each,
@@ -68,7 +68,7 @@ fn left_out(all: &[&Finding]) -> Vec<(IncomparableReason, Vec<ExcludedCount>)> {
     for finding in all {
         let Finding::NotCompared { cell, reason } = finding else { continue };
         let failed = match reason {
-            IncomparableReason::Errors { of_thousand } => Some(of_thousand / 1e3),
+            IncomparableReason::Errors { per_thousand } => Some(per_thousand / 1e3),
             IncomparableReason::SlotsExhausted | IncomparableReason::ClientsStarved => None,
         };
         let cell = ExcludedCount { cell: *cell, failed };
@@ -83,9 +83,11 @@ fn left_out(all: &[&Finding]) -> Vec<(IncomparableReason, Vec<ExcludedCount>)> {
 fn seeming(all: &[&Finding]) -> ApparentGain {
     let (mut unlike, mut fair, mut cells) = (Vec::new(), Vec::new(), Vec::new());
     for finding in all {
-        let Finding::UnlikeComparison { cell, compared, like, .. } = finding else { continue };
-        unlike.push(compared.ratio);
-        fair.push(*like);
+        let Finding::UnlikeComparison { cell, comparison, like_for_like_ratio, .. } = finding else {
+            continue;
+        };
+        unlike.push(comparison.ratio);
+        fair.push(*like_for_like_ratio);
         cells.push(*cell);
     }
     let [unlike, like] = [unlike, fair].map(|it| range(&it).unwrap_or((1.0, 1.0)));
@@ -96,9 +98,12 @@ fn shares(all: &[&Finding], cells: usize) -> ShareRange {
     let mut full = vec![false; cells];
     let mut used: [Vec<f64>; 4] = Default::default();
     for finding in all {
-        let Finding::HostBound { cell, generator, before, server, others, .. } = finding else { continue };
+        let Finding::HostBound { cell, generator_cpu, pooler_cpu, server_cpu, other_cpu, .. } = finding
+        else {
+            continue;
+        };
         full.get_mut(*cell).into_iter().for_each(|it| *it = true);
-        [generator, before, server, others]
+        [generator_cpu, pooler_cpu, server_cpu, other_cpu]
             .iter()
             .zip(&mut used)
             .for_each(|(it, used)| used.extend(it.iter()));

@@ -35,10 +35,10 @@ fn index(
         candidate,
         bytes: Some(39 << 20),
         rows: 1e6,
-        improved: (0..helped).map(help).collect(),
-        saved: Some(0.4567),
-        maintained_by: (0..kept_by).collect(),
-        not_hot: (0..not_hot).collect(),
+        cost_changes: (0..helped).map(help).collect(),
+        saved_share: Some(0.4567),
+        maintaining_statements: (0..kept_by).collect(),
+        non_hot_updates: (0..not_hot).collect(),
     }
 }
 
@@ -76,7 +76,11 @@ fn states_savings_and_costs() {
         "It speeds up 1 statement; alone, it would save 45.7 % of the total statement time.",
         "Ускорит 1 запрос; сам по себе сэкономил бы 45,7 % времени всех запросов.",
     );
-    saves(IndexAdvice { saved: None, ..of(5, 0, 0) }, "It speeds up 5 statements.", "Ускорит 5 запросов.");
+    saves(
+        IndexAdvice { saved_share: None, ..of(5, 0, 0) },
+        "It speeds up 5 statements.",
+        "Ускорит 5 запросов.",
+    );
     let costs =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
     costs(
@@ -139,7 +143,7 @@ fn states_remedies() {
         "no b-tree index supports (a ~~ $0)",
         "условие (a ~~ $0) не ускорит ни один индекс типа «B-дерево»",
     );
-    let scan = |counted| Scan { table: "book.bookv2".to_owned(), rows: 1e6, passed: 2.0, counted };
+    let scan = |actual| Scan { table: "book.bookv2".to_owned(), rows: 1e6, rows_kept: 2.0, actual };
     check(
         |lang| lang.scanned(&scan(true)),
         "all 1000000 rows of book.bookv2, of which it needs 2",

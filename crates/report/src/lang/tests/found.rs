@@ -16,45 +16,45 @@ fn compared(ratio: f64) -> ThroughputComparison {
 /// Findings of each kind, with and without their optional parts.
 pub(super) fn findings() -> Vec<Finding> {
     let node = || NODE.to_owned();
-    let (cell, with) = (1, 0);
+    let (cell, other_cell) = (1, 0);
     let slots = |limit, first_second, trials| Finding::SlotsExhausted {
         cell,
         limit,
-        refused: 40_123,
-        logged: 46_123,
+        refusals: 40_123,
+        logged_refusals: 46_123,
         max_connections: Some(50),
         first_second,
         trials,
         total_trials: 3,
     };
-    let starved = |pool, without| Finding::ClientsStarved {
+    let starved = |pool, clients_without_success| Finding::ClientsStarved {
         cell,
-        served: 20,
-        without,
+        clients_served: 20,
+        clients_without_success,
         clients: 200,
         pool,
         jain: 0.123,
-        mean: 450.25,
+        mean_transactions: 450.25,
     };
     let left_out = |reason| Finding::NotCompared { cell, reason };
     let queue = |waiting| Finding::QueueInPooler {
         cell,
         node: node(),
         waiting,
-        longest: Some(2.5),
-        under_way: 170.25,
+        longest_wait: Some(2.5),
+        in_flight: 170.25,
         busy: Some(19.5),
     };
-    let host = |generator| Finding::HostBound {
+    let host = |generator_cpu| Finding::HostBound {
         cell,
         idle: 0.01,
         processors: 2.0,
-        generator,
-        before: Some(0.3),
-        server: Some(0.9),
-        others: Some(0.05),
+        generator_cpu,
+        pooler_cpu: Some(0.3),
+        server_cpu: Some(0.9),
+        other_cpu: Some(0.05),
     };
-    let deadlocks = |interval, runs| Finding::Deadlocks { cell, of_thousand: 2.99, interval, runs };
+    let deadlocks = |interval, runs| Finding::Deadlocks { cell, per_thousand: 2.99, interval, runs };
     let all = vec![
         slots(ConnectionLimit::Server, Some(3), 2),
         slots(ConnectionLimit::Role, None, 3),
@@ -64,24 +64,24 @@ pub(super) fn findings() -> Vec<Finding> {
         starved(Some((PoolMode::Transaction, 21)), 100),
         left_out(IncomparableReason::SlotsExhausted),
         left_out(IncomparableReason::ClientsStarved),
-        left_out(IncomparableReason::Errors { of_thousand: 12.3 }),
+        left_out(IncomparableReason::Errors { per_thousand: 12.3 }),
         host(Some(0.8)),
-        Finding::GeneratorShare { cell, used: 0.75, processors: 2.0 },
-        Finding::LikeForLikeCost { cell, with, transport: Transport::Tcp, compared: compared(0.8) },
+        Finding::GeneratorShare { cell, generator_cpu: 0.75, processors: 2.0 },
+        Finding::LikeForLikeCost { cell, other_cell, transport: Transport::Tcp, comparison: compared(0.8) },
         Finding::UnlikeComparison {
             cell,
-            with,
+            other_cell,
             transports: vec![Transport::Tcp, Transport::Tcp, Transport::Tls],
-            with_transport: Transport::Unix,
-            compared: compared(0.538),
-            like: 0.844,
+            other_transport: Transport::Unix,
+            comparison: compared(0.538),
+            like_for_like_ratio: 0.844,
         },
         Finding::NoDifference {
             cell,
-            with,
+            other_cell,
             mode: PoolMode::Statement,
-            with_mode: PoolMode::Transaction,
-            compared: compared(0.998),
+            other_mode: PoolMode::Transaction,
+            comparison: compared(0.998),
         },
         queue(Some(150.5)),
         queue(None),
@@ -94,14 +94,14 @@ pub(super) fn findings() -> Vec<Finding> {
             throttled: Some(0.9),
             throttled_cpu: Some(0.25),
             pool: 20,
-            lent: Some(19.9),
+            in_use: Some(19.9),
             active: 1.5,
         },
         Finding::PoolBound {
             cell,
             node: node(),
             pool: 20,
-            lent: 20.0,
+            in_use: 20.0,
             busy: 19.8,
             cpu: 0.05,
             cpu_limit: 0.1,
@@ -115,16 +115,16 @@ pub(super) fn findings() -> Vec<Finding> {
             throttled_cpu: Some(0.75),
         },
         Finding::SessionsWait { cell, event: "№8".into(), share: 0.75, active: 20.5 },
-        Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, of: 300_000 },
+        Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, sent: 300_000 },
         deadlocks(Some((1.0, 4.5)), 5),
         deadlocks(None, 1),
-        Finding::NotConcurrent { cell, with, busy: 20.5, with_busy: 5.5 },
+        Finding::NotConcurrent { cell, other_cell, busy: 20.5, other_busy: 5.5 },
         Finding::NotOpenLoop {
             cell,
             arrivals: 10_500,
             waited: 30_000,
             dropped: 50_000,
-            in_flight_max: 200,
+            in_flight_cap: 200,
             trials: 1,
             total_trials: 2,
         },
@@ -132,57 +132,57 @@ pub(super) fn findings() -> Vec<Finding> {
             cell,
             operation: "№8".into(),
             step: None,
-            change: SizeChange::Fell { before: 40_000, after: 2_000, second: 17 },
+            change: SizeChange::Fell { before_bytes: 40_000, after_bytes: 2_000, second: 17 },
             share: 0.5,
         },
         Finding::AnswerSizes {
             cell,
             operation: "№8".into(),
             step: Some("№9".into()),
-            change: SizeChange::TwoPopulations { small: 2_000, large: 40_000 },
+            change: SizeChange::TwoPopulations { small_bytes: 2_000, large_bytes: 40_000 },
             share: 0.3,
         },
         Finding::AnswerSizes {
             cell,
             operation: "№8".into(),
             step: None,
-            change: SizeChange::SmallerThan { with, here: 2_000, there: 40_000 },
+            change: SizeChange::SmallerThan { other_cell, bytes: 2_000, other_bytes: 40_000 },
             share: 1.0,
         },
         Finding::AnswerSizes {
             cell,
             operation: "№8".into(),
             step: None,
-            change: SizeChange::SmallerThanRecorded { here: 2_000, recorded: 34_000 },
+            change: SizeChange::SmallerThanRecorded { bytes: 2_000, recorded_bytes: 34_000 },
             share: 0.9,
         },
         Finding::AnswerSizes {
             cell,
             operation: "№8".into(),
             step: None,
-            change: SizeChange::LargerThanRecorded { here: 34_000, recorded: 2_000 },
+            change: SizeChange::LargerThanRecorded { bytes: 34_000, recorded_bytes: 2_000 },
             share: 0.9,
         },
         Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
         no_rows(cell, StatementKind::Update, None),
         no_rows(cell, StatementKind::Mixed, Some(17)),
         no_rows(cell, StatementKind::Queue, Some(17)),
-        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
+        Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, total_trials: 3 },
         Finding::OpenAndClosed {
             cell,
-            with,
+            other_cell,
             offered: 12_345.6,
             open: answered(44.9, Some(9.672)),
             closed: answered(47.7, None),
         },
         Finding::FeedsDiffer {
             cell,
-            with,
+            other_cell,
             feed: node(),
-            mine: answered(196.0, Some(2.171)),
-            other: answered(197.0, Some(0.0073)),
-            read: ReadVolume { blocks: Some(12.25), disk: Some(100_352.0) },
-            with_read: ReadVolume::default(),
+            response: answered(196.0, Some(2.171)),
+            other_response: answered(197.0, Some(0.0073)),
+            read: ReadVolume { blocks: Some(12.25), disk_bytes: Some(100_352.0) },
+            other_read: ReadVolume::default(),
         },
     ];
     let all = [all, bounds(), circumstances()].concat();
@@ -212,12 +212,17 @@ fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {
 /// Findings with every bound.
 fn bounds() -> Vec<Finding> {
     let node = || NODE.to_owned();
-    let reads =
-        |per_second, quota, waits| Bound::Reads { node: node(), per_second, quota, waits, in_bytes: false };
-    let locks = |longest, statements: &[&str]| Bound::RowLocks {
+    let reads = |per_second, quota, wait_share| Bound::Reads {
+        node: node(),
+        per_second,
+        quota,
+        wait_share,
+        in_bytes: false,
+    };
+    let locks = |longest_wait, statements: &[&str]| Bound::RowLocks {
         share: 0.75,
         active: 20.5,
-        longest,
+        longest_wait,
         statements: statements.iter().map(|&it| it.to_owned()).collect(),
     };
     let all = vec![
@@ -234,7 +239,7 @@ fn bounds() -> Vec<Finding> {
             size: 3.0,
             busy: 2.9,
             waiting: Some(12.5),
-            waited: Some(0.9),
+            waited_share: Some(0.9),
         },
         Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
         Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: None },
@@ -244,17 +249,27 @@ fn bounds() -> Vec<Finding> {
             node: node(),
             per_second: Some(390.0),
             quota: Some(400.0),
-            waits: None,
+            wait_share: None,
             in_bytes: true,
         },
-        Bound::Memory { node: node(), used: 3.14e8, limit: 314_572_800.0, read: 14_336.0 },
+        Bound::Memory {
+            node: node(),
+            used_bytes: 3.14e8,
+            limit_bytes: 314_572_800.0,
+            read_bytes_per_transaction: 14_336.0,
+        },
         Bound::WalFlush { share: 0.6, active: 20.5 },
         Bound::SyncReplicas { share: 0.6, active: 20.5 },
         locks(Some(1.25), &["№8\n  №9", "№10"]),
         locks(None, &[]),
-        Bound::Scans { table: "№8".into(), scans: 2.5, rows: 200_000.0, cpu: Some(0.97) },
-        Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.75) },
-        Bound::Checkpoints { requested: 0.0, share: 0.6, slowed: Some(0.75) },
+        Bound::Scans {
+            table: "№8".into(),
+            scans_per_transaction: 2.5,
+            rows_per_scan: 200_000.0,
+            cpu_share: Some(0.97),
+        },
+        Bound::Checkpoints { requested: 2.0, share: 0.6, throughput_ratio: Some(0.75) },
+        Bound::Checkpoints { requested: 0.0, share: 0.6, throughput_ratio: Some(0.75) },
         Bound::Clients {
             clients: 20,
             mean: 0.0067,
@@ -275,20 +290,26 @@ fn circumstances() -> Vec<Finding> {
         rows: 150_000,
         distinct,
         share: 0.0002,
-        touched: 15 << 20,
-        bytes: 1300 << 20,
-        memory: 400 << 20,
+        touched_bytes: 15 << 20,
+        table_bytes: 1300 << 20,
+        memory_bytes: 400 << 20,
         read,
     };
     let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked = every!(MissingInput: Group, Quota, Server, Console, Stats, Machine, Column);
-    let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
+    let bloat = |trials, vacuums| Circumstance::Bloat {
+        first_dead_rows: 1e3,
+        last_dead_rows: 51_000.0,
+        live_rows: 1e5,
+        vacuums,
+        trials,
+    };
     let not_used = |counter| Circumstance::NotUsed {
         node: node(),
         transactions: 12_345,
         counter,
-        counted: 0,
+        node_count: 0,
         trials: 2,
         total_trials: 3,
     };
@@ -298,57 +319,57 @@ fn circumstances() -> Vec<Finding> {
     let errors = kinds.into_iter().cycle().zip(origins.into_iter().chain([SessionOrigin::Unknown]));
     let errors = errors.map(|(kind, origin)| LoggedErrors { kind, origin, lines: 12_345 }).collect();
     let all = vec![
-        fits(1, ReadVolume { blocks: Some(0.25), disk: None }),
-        fits(2_002, ReadVolume { blocks: None, disk: Some(0.0) }),
+        fits(1, ReadVolume { blocks: Some(0.25), disk_bytes: None }),
+        fits(2_002, ReadVolume { blocks: None, disk_bytes: Some(0.0) }),
         fits(2_005, ReadVolume::default()),
         Circumstance::ChainedPools {
             service: node(),
             connections: 24.0,
             pooler: "№8".into(),
             pool: 12,
-            lent: Some(1.25),
-            sets: Some(0.5),
+            assignments_per_transaction: Some(1.25),
+            sets_per_transaction: Some(0.5),
             waiting: Some(10.5),
         },
         Circumstance::ConnectionStorm {
             logins: Some(NormalizedRate { per_second: 12_345.0, per_transaction: 0.5 }),
-            cancelled: 30.5,
+            cancelled_per_thousand: 30.5,
         },
-        Circumstance::ConnectionStorm { logins: None, cancelled: 30.5 },
+        Circumstance::ConnectionStorm { logins: None, cancelled_per_thousand: 30.5 },
         Circumstance::GeneratorLate {
             reason: InvalidReason::Saturated { thread: 1, busy: 0.97 },
             trials: 2,
             total_trials: 3,
         },
-        Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
+        Circumstance::NoisyHost { stolen_cpu: Some(0.25), jitter: Some(0.005) },
         bloat(21, 0.0),
         bloat(5, 2.0),
         Circumstance::IdleTransactions {
             sessions: 1.5,
-            longest: 5.5,
-            horizon: 1.5,
-            blocked: 12.5,
+            longest_idle: 5.5,
+            horizon_sessions: 1.5,
+            blocked_sessions: 12.5,
             pool: Some((4, 24.5)),
         },
         Circumstance::IdleTransactions {
             sessions: 1.5,
-            longest: 5.5,
-            horizon: 0.0,
-            blocked: 0.0,
+            longest_idle: 5.5,
+            horizon_sessions: 0.0,
+            blocked_sessions: 0.0,
             pool: None,
         },
         Circumstance::LittlesLawViolation {
             node: node(),
-            number: 20.5,
+            concurrency: 20.5,
             expected: 4.5,
-            rate: 12_345.0,
+            per_second: 12_345.0,
             time: 0.0045,
         },
         not_used(UsageCounter::Transactions),
         not_used(UsageCounter::Sessions),
         Circumstance::DataChanged {
-            least_bytes: 12_345_678,
-            most_bytes: 123_456_789,
+            min_bytes: 12_345_678,
+            max_bytes: 123_456_789,
             tables_replaced: true,
             restarted: true,
             trials: 3,
@@ -367,21 +388,23 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
         cell,
         idle: 0.0,
         processors: 2.0,
-        generator: Some(0.5 + 0.1 * cell as f64),
-        before: Some(0.25),
-        server: Some(0.75),
-        others: Some(0.0),
+        generator_cpu: Some(0.5 + 0.1 * cell as f64),
+        pooler_cpu: Some(0.25),
+        server_cpu: Some(0.75),
+        other_cpu: Some(0.0),
     };
     let unlike = |cell: usize| Finding::UnlikeComparison {
         cell,
-        with: 0,
+        other_cell: 0,
         transports: vec![Transport::Tcp],
-        with_transport: Transport::Tls,
-        compared: compared(0.9 + 0.1 * cell as f64),
-        like: 0.8,
+        other_transport: Transport::Tls,
+        comparison: compared(0.9 + 0.1 * cell as f64),
+        like_for_like_ratio: 0.8,
     };
-    let left_out =
-        |cell: usize| Finding::NotCompared { cell, reason: IncomparableReason::Errors { of_thousand: 12.3 } };
+    let left_out = |cell: usize| Finding::NotCompared {
+        cell,
+        reason: IncomparableReason::Errors { per_thousand: 12.3 },
+    };
     vec![
         (0..6).map(host).collect(),
         (0..5).map(host).collect(),
@@ -407,7 +430,7 @@ fn open_and_closed() {
     let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
     let finding = Finding::OpenAndClosed {
         cell: 2,
-        with: 3,
+        other_cell: 3,
         offered: 68.0,
         open: of(44.9, 9.672),
         closed: of(47.7, 0.171),
@@ -425,12 +448,12 @@ fn open_and_closed() {
 fn feeds() {
     let finding = Finding::FeedsDiffer {
         cell: 2,
-        with: 0,
+        other_cell: 0,
         feed: "requests".into(),
-        mine: CellResponse { delivered: 196.0, p99: Some(2.171), runs: 1 },
-        other: CellResponse { delivered: 197.0, p99: Some(0.0073), runs: 1 },
-        read: ReadVolume { blocks: Some(12.5), disk: Some(102_400.0) },
-        with_read: ReadVolume { blocks: Some(0.25), disk: None },
+        response: CellResponse { delivered: 196.0, p99: Some(2.171), runs: 1 },
+        other_response: CellResponse { delivered: 197.0, p99: Some(0.0073), runs: 1 },
+        read: ReadVolume { blocks: Some(12.5), disk_bytes: Some(102_400.0) },
+        other_read: ReadVolume { blocks: Some(0.25), disk_bytes: None },
     };
     check(
         &finding,
@@ -444,15 +467,15 @@ fn feeds() {
         rows: 20_000,
         distinct: 2_000,
         share: 0.0002,
-        touched: 15 << 20,
-        bytes: 1300 << 20,
-        memory: 400 << 20,
-        read: ReadVolume { blocks: Some(0.01), disk: Some(0.0) },
+        touched_bytes: 15 << 20,
+        table_bytes: 1300 << 20,
+        memory_bytes: 400 << 20,
+        read: ReadVolume { blocks: Some(0.01), disk_bytes: Some(0.0) },
     };
     check(
         &Finding::Circumstance { cell: 0, circumstance },
         "the feed books measures the cache: the rows that its 2000 distinct values select, 15 MiB of 1.27 GiB, fit in the \
-         server's 400 MiB: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
+         400 MiB that the server may use: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
         "то, что выбирает лента данных books, целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \
          1,27 ГиБ, память сервера 400 МиБ: №1 (на транзакцию блоков мимо буферов PostgreSQL 0,010 и 0 Б с диска)",
     );

@@ -79,11 +79,11 @@ fn levels(lang: &Lang) -> NamedTexts {
             add("level", lang.level(scale, level));
         }
         let held = vec![
-            LevelOutcome::Yes,
-            LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.5 } },
+            LevelOutcome::Sustained,
+            LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.5 } },
             LevelOutcome::Invalid { reason: SearchStopReason::Generator },
         ];
-        covers!(held, LevelOutcome: Yes, No, Invalid);
+        covers!(held, LevelOutcome: Sustained, NotSustained, Invalid);
         for outcome in held {
             add("outcome", lang.level_outcome(&outcome, scale));
         }
@@ -170,7 +170,7 @@ fn answer(
         level,
         interval: level.map(|it| (it * 0.95, it * 1.05)),
         delivered: Some(PerSecond(12_345.6)),
-        confirmed: (2, 3),
+        confirmations: (2, 3),
         overload,
         stop_reason,
         trials: 21,
@@ -189,7 +189,7 @@ fn answers(lang: &Lang) -> NamedTexts {
         known.push(answer(scale, Some(1.5), None, Some(SearchStopReason::MaxLevelHeld { level: 1.5 })));
         known.push(SearchResult {
             interval: None,
-            confirmed: (0, 0),
+            confirmations: (0, 0),
             ..answer(scale, Some(2.0), None, None)
         });
         for (at, answer) in known.iter().enumerate() {
@@ -253,16 +253,16 @@ fn soaks(lang: &Lang) -> NamedTexts {
         }
     }
     let trend =
-        |verdict| Trend { metric: TrendMetric::Median, per_hour: fitted(0.1), from: 0.1, to: 0.2, verdict };
+        |verdict| Trend { metric: TrendMetric::Median, per_hour: fitted(0.1), start: 0.1, end: 0.2, verdict };
     let courses = every!(TrendVerdict: Leak, Drift, Steady, Unknown);
     let mut trends: Vec<Vec<Trend>> = courses.iter().map(|it| vec![trend(*it)]).collect();
     trends.push(courses.map(trend).into());
     trends.push(Vec::new());
     trends.push(vec![trend(TrendVerdict::Steady); 21]);
     for trends in trends {
-        for (outcome, of_maximum, name) in [
-            (LevelOutcome::Yes, Some(0.053), "№"),
-            (LevelOutcome::No { reason: OverloadReason::Rule { rule: text() } }, None, ""),
+        for (outcome, share_of_maximum, name) in [
+            (LevelOutcome::Sustained, Some(0.053), "№"),
+            (LevelOutcome::NotSustained { reason: OverloadReason::Rule { rule: text() } }, None, ""),
             (LevelOutcome::Invalid { reason: SearchStopReason::Generator }, Some(1.0), ""),
         ] {
             let duration = Nanos::from_secs(21_600);
@@ -271,7 +271,7 @@ fn soaks(lang: &Lang) -> NamedTexts {
                 cell: 0,
                 purpose: StepPurpose::Soak,
                 level: 34.0,
-                of_maximum,
+                share_of_maximum,
                 duration,
                 outcome,
                 trends,

@@ -338,9 +338,9 @@ fn comparisons(lang: &Lang) -> NamedTexts {
             add("question", lang.comparison_question("№", runs, baselines));
         }
     }
-    let source = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
+    let run = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
     let beside = RunComparison {
-        run: source,
+        run,
         differences: Vec::new(),
         cells: Vec::new(),
         only_base: Vec::new(),
@@ -361,7 +361,7 @@ fn comparisons(lang: &Lang) -> NamedTexts {
         expected: true,
     };
     add("differing", lang.difference_of_runs(&differing, &["№"]));
-    let blocks = Blocks { seconds: 12.0, count: 21, correlation: 0.31 };
+    let blocks = Blocks { length: 12.0, count: 21, correlation: 0.31 };
     let methods = vec![
         TestMethod::Trials { base: 5, run: 21 },
         TestMethod::Pairs { pairs: 21 },
@@ -377,7 +377,7 @@ fn comparisons(lang: &Lang) -> NamedTexts {
         add("excluded", lang.excluded_trial(of_base, "№", 1, "№"));
         add("unmatched", lang.unmatched_cells(of_base, &["№"]));
     }
-    for outcome in every!(ConditionOutcome: Yes, No, Unknown, Absent) {
+    for outcome in every!(ConditionOutcome: Holds, DoesNotHold, Unknown, Absent) {
         for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
             let (text, value) = ("№".to_owned(), Some(0.123_45));
             let result = ConditionResult { text, cell: 0, outcome, value, interval, bound: 0.1, unit };

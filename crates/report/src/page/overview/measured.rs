@@ -130,7 +130,7 @@ fn throughput(case: &PageContext<'_>, cell: usize, label: String) -> Option<Larg
 fn p99_text(case: &PageContext<'_>, cell: usize) -> Option<String> {
     let p99 = estimate(case, cell, Figure::P99)?;
     let time = case.lang.time(Nanos::from_secs_f64(p99.median));
-    Some(if p99.at_least { format!(">{}{time}", case.lang.numbers().gap) } else { time })
+    Some(if p99.is_lower_bound { format!(">{}{time}", case.lang.numbers().gap) } else { time })
 }
 
 /// 99th percentile of the response time, with the objective on it.

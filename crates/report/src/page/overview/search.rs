@@ -24,7 +24,7 @@ fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
     let lang = case.lang;
     let result = &maximum.answer;
     let cause = limit(maximum).map(|limit| lang.limit(limit));
-    let (held, total) = result.confirmed;
+    let (held, total) = result.confirmations;
     let several = case.account.experiment.cells.len() > 1;
     let name = several.then(|| case.name(maximum.cell).to_owned());
     let summary = match result.level {
@@ -108,14 +108,14 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
     let scale = searched.map_or(of_load, |maximum| maximum.answer.scale);
     let level = lang.level(scale, soak.level);
     let duration = lang.span(soak.duration);
-    let held = soak.outcome == LevelOutcome::Yes;
+    let held = soak.outcome == LevelOutcome::Sustained;
     let count = |verdict| soak.trends.iter().filter(|trend| trend.verdict == verdict).count();
     let moving = count(TrendVerdict::Leak) + count(TrendVerdict::Drift);
     let summary = match held {
         true => say!(lang, "overview-soak-held", level = level.clone(), duration = duration.clone(), moving),
         false => say!(lang, "overview-soak-failed", level = level.clone(), duration = duration.clone()),
     };
-    let share = soak.of_maximum.map(|share| lang.numbers().percent(share, 0));
+    let share = soak.share_of_maximum.map(|share| lang.numbers().percent(share, 0));
     let tone = |good: bool| if good { Tone::Good } else { Tone::Bad };
     let figures = [
         Some(LargeFigure {
@@ -160,8 +160,8 @@ fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) ->
     let with_p99 = measured.iter().all(|step| step.p99.is_some());
     let point = |step: &&StepResult| {
         let tone = match step.outcome {
-            LevelOutcome::Yes => Tone::Good,
-            LevelOutcome::No { .. } => Tone::Bad,
+            LevelOutcome::Sustained => Tone::Good,
+            LevelOutcome::NotSustained { .. } => Tone::Bad,
             LevelOutcome::Invalid { .. } => Tone::Faint,
         };
         let time = if with_p99 { step.p99 } else { step.mean }.filter(|time| time.0 > 0)?;

@@ -17,7 +17,7 @@ fn answer(level: f64) -> SearchResult {
         level: Some(level),
         interval: Some((level * 0.975, level * 1.02)),
         delivered: Some(PerSecond(level - 0.4)),
-        confirmed: (2, 2),
+        confirmations: (2, 2),
         overload: Some(OverloadReason::Objective { text: "p99 < 200ms".into() }),
         stop_reason: None,
         trials: 9,
@@ -50,24 +50,24 @@ fn maximum() -> Maximum {
         limit,
         perturbation: Perturbation { knob, amount },
         base: answer(640.0),
-        changed: answer(changed),
+        perturbed: answer(changed),
         ratio: Some((changed / 640.0, Some((changed / 660.0, changed / 620.0)))),
         elasticity,
         verdict,
     };
     let postgres = || "postgres".to_owned();
-    let no = |reason| LevelOutcome::No { reason };
+    let no = |reason| LevelOutcome::NotSustained { reason };
     Maximum {
         cell: 0,
         rounds: vec![answer(646.0)],
         answer: answer(646.0),
         steps: vec![
-            seen(StepPurpose::Ramp, 400.0, LevelOutcome::Yes),
+            seen(StepPurpose::Ramp, 400.0, LevelOutcome::Sustained),
             seen(StepPurpose::Ramp, 800.0, no(OverloadReason::FellBehind { share: 0.81 })),
             seen(StepPurpose::Narrow, 566.0, LevelOutcome::Invalid { reason: SearchStopReason::Generator }),
             seen(StepPurpose::Narrow, 673.0, no(OverloadReason::Objective { text: "p99 < 200ms".into() })),
-            seen(StepPurpose::Rest, 283.0, LevelOutcome::Yes),
-            seen(StepPurpose::Hold, 646.0, LevelOutcome::Yes),
+            seen(StepPurpose::Rest, 283.0, LevelOutcome::Sustained),
+            seen(StepPurpose::Hold, 646.0, LevelOutcome::Sustained),
         ],
         scalability: None,
         proofs: vec![
@@ -88,7 +88,7 @@ fn maximum() -> Maximum {
                 ProofVerdict::DoesNotLimit,
             ),
         ],
-        cause: Cause::Proven { proof: 0, by: None },
+        cause: Cause::Proven { proof: 0, root_cause: None },
     }
 }
 
@@ -113,10 +113,12 @@ fn law() -> Scalability {
 }
 
 fn trends() -> Vec<Trend> {
-    let trend = |what, from: f64, to: f64, verdict| {
-        let per_hour =
-            FittedValue { value: (to - from) / 6.0, interval: Some(((to - from) / 7.0, (to - from) / 5.0)) };
-        Trend { metric: what, per_hour, from, to, verdict }
+    let trend = |what, start: f64, end: f64, verdict| {
+        let per_hour = FittedValue {
+            value: (end - start) / 6.0,
+            interval: Some(((end - start) / 7.0, (end - start) / 5.0)),
+        };
+        Trend { metric: what, per_hour, start, end, verdict }
     };
     vec![
         trend(TrendMetric::P99, 0.0123, 0.0131, TrendVerdict::Drift),
@@ -126,15 +128,15 @@ fn trends() -> Vec<Trend> {
     ]
 }
 
-fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult {
+fn soaked(level: f64, share_of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult {
     let duration = Nanos::from_secs(21_600);
     SoakResult {
         cell: 0,
         purpose: StepPurpose::Soak,
         level,
-        of_maximum,
+        share_of_maximum,
         duration,
-        outcome: LevelOutcome::Yes,
+        outcome: LevelOutcome::Sustained,
         trends,
     }
 }
@@ -252,7 +254,7 @@ fn recommends_a_cell_of_a_grid() {
         points: vec![point(640.0), point(650.0)],
         plateau: vec![1, 0],
         recommended: Some(0),
-        needs: Some(RequiredConnections {
+        required_connections: Some(RequiredConnections {
             rate: 646.0,
             hold_time: 0.002_59,
             connections: 1.673,
@@ -288,7 +290,7 @@ fn renders_a_search_in_both_languages() {
         points: vec![point(0.0123), point(0.0456)],
         plateau: vec![0],
         recommended: Some(0),
-        needs: None,
+        required_connections: None,
     });
     for lang in lang::all() {
         let mut page = page(&result, lang);
@@ -305,8 +307,9 @@ fn renders_a_search_in_both_languages() {
 fn folds_many_steps_except_in_a_terminal() {
     for (count, folded) in [(12, None), (13, Some("13 steps"))] {
         let mut result = searched();
-        result.maxima[0].steps =
-            (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
+        result.maxima[0].steps = (0..count)
+            .map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Sustained))
+            .collect();
         let page = page(&result, english());
         let blocks = page.sections.iter().flat_map(|it| &it.blocks);
         let name = blocks.into_iter().find_map(|block| match block {

@@ -20,7 +20,7 @@ pub fn pooler(used: f64) -> Finding {
         throttled: None,
         throttled_cpu: None,
         pool: 20,
-        lent: Some(20.0),
+        in_use: Some(20.0),
         active: 1.5,
     }
 }
@@ -32,17 +32,24 @@ pub fn service(used: f64) -> Finding {
 
 pub fn pool() -> Finding {
     let node = "pooler".into();
-    Finding::PoolBound { cell: 0, node, pool: 20, lent: 20.0, busy: 19.0, cpu: 0.05, cpu_limit: 0.1 }
+    Finding::PoolBound { cell: 0, node, pool: 20, in_use: 20.0, busy: 19.0, cpu: 0.05, cpu_limit: 0.1 }
 }
 
 pub fn queue() -> Finding {
     let (node, busy) = ("pooler".into(), Some(19.0));
-    Finding::QueueInPooler { cell: 0, node, waiting: Some(180.0), longest: Some(2.0), under_way: 200.0, busy }
+    Finding::QueueInPooler {
+        cell: 0,
+        node,
+        waiting: Some(180.0),
+        longest_wait: Some(2.0),
+        in_flight: 200.0,
+        busy,
+    }
 }
 
 pub fn service_pool() -> Finding {
     let (node, pool) = ("service".into(), "pool".into());
-    bound(Bound::ServicePool { node, pool, size: 10.0, busy: 10.0, waiting: Some(150.0), waited: None })
+    bound(Bound::ServicePool { node, pool, size: 10.0, busy: 10.0, waiting: Some(150.0), waited_share: None })
 }
 
 pub fn threads() -> Finding {
@@ -51,16 +58,21 @@ pub fn threads() -> Finding {
 
 pub fn reads(per_second: f64, quota: Option<f64>) -> Finding {
     let (node, per_second) = ("postgres".into(), Some(per_second));
-    bound(Bound::Reads { node, per_second, quota, waits: Some(0.8), in_bytes: false })
+    bound(Bound::Reads { node, per_second, quota, wait_share: Some(0.8), in_bytes: false })
 }
 
 pub fn writes() -> Finding {
     let (node, per_second) = ("postgres".into(), Some(195.0));
-    bound(Bound::Writes { node, per_second, quota: Some(200.0), waits: Some(0.7), in_bytes: false })
+    bound(Bound::Writes { node, per_second, quota: Some(200.0), wait_share: Some(0.7), in_bytes: false })
 }
 
 pub fn memory() -> Finding {
-    bound(Bound::Memory { node: "postgres".into(), used: 4.19e8, limit: 419_430_400.0, read: 20_000.0 })
+    bound(Bound::Memory {
+        node: "postgres".into(),
+        used_bytes: 4.19e8,
+        limit_bytes: 419_430_400.0,
+        read_bytes_per_transaction: 20_000.0,
+    })
 }
 
 pub fn wal() -> Finding {
@@ -73,12 +85,12 @@ pub fn replicas() -> Finding {
 
 pub fn locks() -> Finding {
     let statements = vec!["UPDATE a SET n = n + $1".into()];
-    bound(Bound::RowLocks { share: 0.9, active: 18.0, longest: Some(1.0), statements })
+    bound(Bound::RowLocks { share: 0.9, active: 18.0, longest_wait: Some(1.0), statements })
 }
 
 pub fn scans() -> Finding {
     let table = "book.bookv2".into();
-    bound(Bound::Scans { table, scans: 0.9, rows: 1e6, cpu: Some(0.97) })
+    bound(Bound::Scans { table, scans_per_transaction: 0.9, rows_per_scan: 1e6, cpu_share: Some(0.97) })
 }
 
 pub fn clients() -> Finding {
@@ -97,7 +109,7 @@ pub fn cap() -> Finding {
         arrivals: 9000,
         waited: 8000,
         dropped: 10,
-        in_flight_max: 200,
+        in_flight_cap: 200,
         trials: 1,
         total_trials: 1,
     }
@@ -108,8 +120,8 @@ pub fn slots() -> Finding {
     Finding::SlotsExhausted {
         cell: 0,
         limit: model::finding::ConnectionLimit::Server,
-        refused: 40,
-        logged: 40,
+        refusals: 40,
+        logged_refusals: 40,
         max_connections,
         first_second,
         trials: 1,
@@ -123,19 +135,27 @@ pub fn feed() -> Finding {
         rows: 2000,
         distinct: 2000,
         share: 0.0002,
-        touched: 15 << 20,
-        bytes: 1300 << 20,
-        memory: 400 << 20,
+        touched_bytes: 15 << 20,
+        table_bytes: 1300 << 20,
+        memory_bytes: 400 << 20,
         read: ReadVolume::default(),
     };
     Finding::Circumstance { cell: 0, circumstance }
 }
 
 pub fn host() -> Finding {
-    let (generator, before) = (Some(0.5), None);
-    Finding::HostBound { cell: 0, idle: 0.01, processors: 2.0, generator, before, server: None, others: None }
+    let (generator_cpu, pooler_cpu) = (Some(0.5), None);
+    Finding::HostBound {
+        cell: 0,
+        idle: 0.01,
+        processors: 2.0,
+        generator_cpu,
+        pooler_cpu,
+        server_cpu: None,
+        other_cpu: None,
+    }
 }
 
 pub fn checkpoints() -> Finding {
-    bound(Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.7) })
+    bound(Bound::Checkpoints { requested: 2.0, share: 0.6, throughput_ratio: Some(0.7) })
 }

@@ -56,7 +56,7 @@ fn reports_a_tail_hidden_by_the_closed_model() {
         &experiment_of(&["open", "closed", "closed"]),
         &[open(44.9, 9672), measured_run(1, 47.7, 171), measured_run(2, 47.2, 1721)],
         &[
-            "OpenAndClosed { cell: 0, with: 1, offered: 1000.0, open: CellResponse { delivered: 44.9, p99: Some(9.672), runs: \
+            "OpenAndClosed { cell: 0, other_cell: 1, offered: 1000.0, open: CellResponse { delivered: 44.9, p99: Some(9.672), runs: \
              1 }, closed: CellResponse { delivered: 47.7, p99: Some(0.171), runs: 1 } }",
         ],
     );
@@ -84,18 +84,18 @@ fn reports_feeds_that_change_the_result() {
         &experiment_of(&["few", "many"]),
         &[read(measured_run(0, 197.0, 7), 0.25), read(measured_run(1, 196.0, 2171), 12.0)],
         &[
-            "FeedsDiffer { cell: 1, with: 0, feed: \"requests\", mine: CellResponse { delivered: 196.0, p99: Some(2.171), runs: \
-             1 }, other: CellResponse { delivered: 197.0, p99: Some(0.007), runs: 1 }, read: ReadVolume { blocks: Some(12.0), \
-             disk: Some(8192.0) }, with_read: ReadVolume { blocks: Some(0.25), disk: Some(8192.0) } }",
+            "FeedsDiffer { cell: 1, other_cell: 0, feed: \"requests\", response: CellResponse { delivered: 196.0, p99: Some(2.171), runs: \
+             1 }, other_response: CellResponse { delivered: 197.0, p99: Some(0.007), runs: 1 }, read: ReadVolume { blocks: Some(12.0), \
+             disk_bytes: Some(8192.0) }, other_read: ReadVolume { blocks: Some(0.25), disk_bytes: Some(8192.0) } }",
         ],
     );
     check_in(
         &experiment_of(&["few", "many"]),
         &[measured_run(0, 1000.0, 50), measured_run(1, 200.0, 50)],
         &[
-            "FeedsDiffer { cell: 1, with: 0, feed: \"requests\", mine: CellResponse { delivered: 200.0, p99: Some(0.05), runs: \
-             1 }, other: CellResponse { delivered: 1000.0, p99: Some(0.05), runs: 1 }, read: ReadVolume { blocks: None, disk: \
-             None }, with_read: ReadVolume { blocks: None, disk: None } }",
+            "FeedsDiffer { cell: 1, other_cell: 0, feed: \"requests\", response: CellResponse { delivered: 200.0, p99: Some(0.05), runs: \
+             1 }, other_response: CellResponse { delivered: 1000.0, p99: Some(0.05), runs: 1 }, read: ReadVolume { blocks: None, disk_bytes: \
+             None }, other_read: ReadVolume { blocks: None, disk_bytes: None } }",
         ],
     );
     check_in(&experiment_of(&["few", "many"]), &[measured_run(0, 197.0, 7), measured_run(1, 196.0, 13)], &[]);
@@ -132,8 +132,8 @@ fn reports_a_feed_that_fits_in_memory() {
         &["direct"],
         &[read.clone().reach(reach(15)), TestRun::new(0, 1).reach(reach(15))],
         &[
-            "Circumstance { cell: 0, circumstance: FeedFitsCache { feed: \"books\", rows: 20000, distinct: 2000, share: 0.0002, touched: \
-             15728640, bytes: 1363148800, memory: 419430400, read: ReadVolume { blocks: Some(0.01), disk: None } } }",
+            "Circumstance { cell: 0, circumstance: FeedFitsCache { feed: \"books\", rows: 20000, distinct: 2000, share: 0.0002, touched_bytes: \
+             15728640, table_bytes: 1363148800, memory_bytes: 419430400, read: ReadVolume { blocks: Some(0.01), disk_bytes: None } } }",
         ],
     );
     check(&["direct"], &[read.reach(reach(401))], &[]);

@@ -23,9 +23,9 @@ fn reports_answers_of_another_size() {
             .collect::<Vec<_>>()
     };
     let fallen = [vec![page; 20], vec![login; 20]].concat();
-    let change = "Fell { before: 40000, after: 2000, second: 20 }";
+    let change = "Fell { before_bytes: 40000, after_bytes: 2000, second: 20 }";
     assert_eq!(finding_descriptions(&[run().answers(&fallen)], &["direct"]), [finding(change, 0, "0.5")]);
-    let change = "TwoPopulations { small: 2047, large: 40000 }";
+    let change = "TwoPopulations { small_bytes: 2047, large_bytes: 40000 }";
     assert_eq!(
         finding_descriptions(&[run().answers(&[mixed; 40])], &["direct"]),
         [finding(change, 0, "0.3")]
@@ -44,7 +44,7 @@ fn reports_answers_of_another_size() {
     };
     assert_eq!(finding_descriptions(&[run().answers(&[mixed; 40]).replay(same)], &["direct"]), [""; 0]);
     let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
-    let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
+    let change = "SmallerThan { other_cell: 0, bytes: 2000, other_bytes: 40000 }";
     assert_eq!(finding_descriptions(&pair, &["direct", "pooled"]), [finding(change, 1, "1.0")]);
     assert_eq!(finding_descriptions(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
@@ -80,7 +80,7 @@ fn reports_answers_that_differ_from_recorded_ones() {
     check(200, 200, 40, 1000, &[]);
     check(199, 0, 0, 199, &[]);
     let smaller = "AnswerSizes { cell: 0, operation: \"read\", step: None, \
-                   change: SmallerThanRecorded { here: 2000, recorded: 34000 }, share: 0.9 }";
+                   change: SmallerThanRecorded { bytes: 2000, recorded_bytes: 34000 }, share: 0.9 }";
     check(900, 0, 0, 1000, &[smaller]);
     let larger = smaller.replace("Smaller", "Larger");
     check(0, 900, 0, 1000, &[&larger]);

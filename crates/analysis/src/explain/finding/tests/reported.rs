@@ -11,7 +11,7 @@ fn reports_reconnects() {
         &[begun(300.0)],
         &[
             "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: Some(NormalizedRate { per_second: 300.0, per_transaction: 0.3 }), \
-           cancelled: 0.0 } }",
+           cancelled_per_thousand: 0.0 } }",
         ],
     );
     check(&["direct"], &[begun(50.0)], &[]);
@@ -25,22 +25,24 @@ fn reports_reconnects() {
 fn reports_cancelled_statements() {
     let begun = |run: TestRun| run.counter("postgres", "pg_sessions_begun", "app", 0.0);
     let cancelled =
-        "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 120, of: 10120 }";
+        "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 120, sent: 10120 }";
     check(
         &["direct"],
         &[begun(run().failed(b"57014", 120))],
         &[
             cancelled,
-            "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled: 11.8577 } }",
+            "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled_per_thousand: 11.8577 } }",
         ],
     );
-    let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
+    let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, sent: 10020 }";
     check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
     // Clients of a service receive another error, but the server logs the cancellation.
     check(
         &["direct"],
         &[begun(run().logged("57014", 200))],
-        &["Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled: 20.0 } }"],
+        &[
+            "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled_per_thousand: 20.0 } }",
+        ],
     );
     check(&["direct"], &[begun(run().logged("22012", 200))], &[]);
 }
@@ -63,14 +65,14 @@ fn reports_a_noisy_host() {
     check(
         &["direct"],
         &[stolen(0.3)],
-        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: Some(0.3), jitter: None } }"],
+        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen_cpu: Some(0.3), jitter: None } }"],
     );
     check(&["direct"], &[stolen(0.01)], &[]);
     let jitter = |run: TestRun, millis| run.jitter(millis);
     check(
         &["direct"],
         &[jitter(host(run(), 0.5), 5)],
-        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
+        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen_cpu: None, jitter: Some(0.005) } }"],
     );
     check(&["direct"], &[host(run(), 0.5)], &[]);
     // On a busy machine, the measured load itself makes timers late.
@@ -87,7 +89,7 @@ fn reports_bloat() {
         &["direct"],
         &[dead(2, 50_000.0), dead(0, 1000.0), dead(1, 20_000.0)],
         &[
-            "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
+            "Circumstance { cell: 0, circumstance: Bloat { first_dead_rows: 1000.0, last_dead_rows: 50000.0, live_rows: 100000.0, vacuums: 0.0, trials: 3 } }",
         ],
     );
     // Two trials show no trend; trials without growth; too few dead rows to matter.
@@ -99,7 +101,7 @@ fn reports_bloat() {
         &["direct"],
         &[vacuumed],
         &[
-            "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 1000.0, live: 100000.0, vacuums: 2.0, trials: 1 } }",
+            "Circumstance { cell: 0, circumstance: Bloat { first_dead_rows: 1000.0, last_dead_rows: 1000.0, live_rows: 100000.0, vacuums: 2.0, trials: 1 } }",
         ],
     );
 }
@@ -115,14 +117,14 @@ fn reports_idle_transactions() {
     };
     let found = |horizon: &str, blocked: &str, pool: &str| {
         format!(
-            "Circumstance {{ cell: 0, circumstance: IdleTransactions {{ sessions: 1.6, longest: 5.0, horizon: {horizon}, blocked: \
+            "Circumstance {{ cell: 0, circumstance: IdleTransactions {{ sessions: 1.6, longest_idle: 5.0, horizon_sessions: {horizon}, blocked_sessions: \
              {blocked}, pool: {pool} }} }}"
         )
     };
     check(&["direct"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
     check(&["direct"], &[idle(1.6, 5.0, 1.2, 12.0)], &[&found("1.2", "12.0", "None")]);
     let waiting = idle(1.6, 5.0, 0.0, 0.0).gauge("pooler", "pool_clients_waiting", "app", 24.0);
-    let queue = "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(24.0), longest: None, under_way: 1.998, busy: None }";
+    let queue = "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(24.0), longest_wait: None, in_flight: 1.998, busy: None }";
     check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
     // Odyssey's console does not report waiting clients.
     check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
@@ -151,7 +153,7 @@ fn reports_violations_of_littles_law() {
         &["pooled"],
         &[passing(12.0)],
         &[
-            "Circumstance { cell: 0, circumstance: LittlesLawViolation { node: \"pooler\", number: 13.0, expected: 4.0, rate: 1000.0, time: 0.004 } }",
+            "Circumstance { cell: 0, circumstance: LittlesLawViolation { node: \"pooler\", concurrency: 13.0, expected: 4.0, per_second: 1000.0, time: 0.004 } }",
         ],
     );
     check(&["pooled"], &[passing(3.0)], &[]);
@@ -202,7 +204,7 @@ fn reports_rules_with_missing_input() {
 #[test]
 fn reports_an_unused_pooler() {
     let console = || TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
-    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counter: Transactions, counted: 0, trials: 1, total_trials: 1 } }";
+    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counter: Transactions, node_count: 0, trials: 1, total_trials: 1 } }";
     let found = |run: TestRun, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);

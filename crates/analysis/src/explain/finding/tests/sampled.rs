@@ -104,7 +104,7 @@ fn reports_an_exhausted_service_pool() {
         &[pool(9.9, 40.0)],
         &[
             "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
-             Some(40.0), waited: None } }",
+             Some(40.0), waited_share: None } }",
         ],
     );
     check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
@@ -116,7 +116,7 @@ fn reports_an_exhausted_service_pool() {
         &[counted(900.0)],
         &[
             "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
-             Some(0.0), waited: Some(0.9) } }",
+             Some(0.0), waited_share: Some(0.9) } }",
         ],
     );
     check_in(&serviced("direct", 1), &[counted(50.0)], &[]);
@@ -158,7 +158,7 @@ fn reports_two_pools_in_a_row() {
     let in_row = |connections: &str, sets: &str, waiting: &str| {
         format!(
             "Circumstance {{ cell: 0, circumstance: ChainedPools {{ service: \"service\", connections: {connections}, pooler: \
-             \"pooler\", pool: 20, lent: Some(1.0), sets: Some({sets}), waiting: Some({waiting}) }} }}"
+             \"pooler\", pool: 20, assignments_per_transaction: Some(1.0), sets_per_transaction: Some({sets}), waiting: Some({waiting}) }} }}"
         )
     };
     check_in(&serviced("pooled", 1), &[pools(24.0, 0.0, 3.5)], &[&in_row("24.0", "0.0", "3.5")]);
@@ -204,7 +204,7 @@ fn reports_row_lock_waits() {
         &["direct"],
         &[all],
         &[
-            "Bound { cell: 0, bound: RowLocks { share: 0.6, active: 10.0, longest: Some(0.5), statements: [\"UPDATE a SET n = n + \
+            "Bound { cell: 0, bound: RowLocks { share: 0.6, active: 10.0, longest_wait: Some(0.5), statements: [\"UPDATE a SET n = n + \
              $1\", \"DELETE FROM a\"] } }",
         ],
     );
@@ -231,7 +231,7 @@ fn reports_reads_bound_by_the_disk() {
     let quota = || limited(Limits { read_iops: Some(400), ..Limits::default() });
     let bound = |per_second: &str, quota: &str, waits: &str| {
         format!(
-            "Bound {{ cell: 0, bound: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, waits: \
+            "Bound {{ cell: 0, bound: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, wait_share: \
              Some({waits}), in_bytes: false }} }}"
         )
     };
@@ -254,7 +254,7 @@ fn reports_reads_bound_by_the_disk() {
         &bytes,
         &[reads(412.0, 5.0).counter("postgres", "cgroup_read_bytes", "", 990_000.0)],
         &[
-            "Bound { cell: 0, bound: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), waits: \
+            "Bound { cell: 0, bound: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), wait_share: \
              Some(0.5), in_bytes: true } }",
         ],
     );
@@ -272,7 +272,7 @@ fn reports_writes_bound_by_the_disk() {
         &[writes("IO/WALSync", 195.0)],
         &[
             "Bound { cell: 0, bound: WalFlush { share: 0.5, active: 10.0 } }",
-            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), waits: \
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), wait_share: \
              Some(0.5), in_bytes: false } }",
         ],
     );
@@ -285,7 +285,7 @@ fn reports_writes_bound_by_the_disk() {
         &["direct"],
         &[writes("IO/DataFileExtend", 900.0)],
         &[
-            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, waits: Some(0.5), \
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, wait_share: Some(0.5), \
            in_bytes: false } }",
         ],
     );
@@ -306,7 +306,7 @@ fn reports_memory_smaller_than_the_working_set() {
         &limited(),
         &[full(390.0, 16_384.0, 2.5)],
         &[
-            "Bound { cell: 0, bound: Memory { node: \"postgres\", used: 408944640.0, limit: 419430400.0, read: 16384.0 } }",
+            "Bound { cell: 0, bound: Memory { node: \"postgres\", used_bytes: 408944640.0, limit_bytes: 419430400.0, read_bytes_per_transaction: 16384.0 } }",
         ],
     );
     check_in(&limited(), &[full(300.0, 16_384.0, 2.5)], &[]);
@@ -329,7 +329,7 @@ fn reports_sequential_scans() {
         let run = scanned(cpu(run(), "postgres", 0.85, 0.0), "book.bookv2", scans, rows);
         scanned(run, "book.author", 1000.0, 12.0)
     };
-    let finding = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
+    let finding = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans_per_transaction: 0.9, rows_per_scan: 200000.0, cpu_share: Some(0.85) } }";
     check(&["direct"], &[books(900.0, 200_000.0)], &[finding]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
@@ -354,7 +354,9 @@ fn reports_slowdowns_by_checkpoints() {
     check(
         &["direct"],
         &[slow(700.0)],
-        &["Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, slowed: Some(0.7) } }"],
+        &[
+            "Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, throughput_ratio: Some(0.7) } }",
+        ],
     );
     check(&["direct"], &[slow(950.0)], &[]);
     check(&["direct"], &[written(run())], &[]);
@@ -362,7 +364,7 @@ fn reports_slowdowns_by_checkpoints() {
     check(
         &["direct"],
         &[requested(0.2)],
-        &["Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, slowed: None } }"],
+        &["Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, throughput_ratio: None } }"],
     );
     check(&["direct"], &[requested(0.0)], &[]);
     check(&["direct"], &[run().counter("postgres", "pg_checkpoints", "timed", 0.2)], &[]);

@@ -9,9 +9,9 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
     let unused_node = |finding: Finding| match finding {
         Finding::Circumstance {
-            circumstance: Circumstance::NotUsed { node, counted, transactions, trials, .. },
+            circumstance: Circumstance::NotUsed { node, node_count, transactions, trials, .. },
             ..
-        } => Some((node, counted, transactions, trials)),
+        } => Some((node, node_count, transactions, trials)),
         _ => None,
     };
     findings(experiment, &facts).into_iter().filter_map(unused_node).collect()

@@ -5,9 +5,9 @@ use model::{Nanos, PerSecond};
 /// Result of a trial that was sustained or overloaded at `edge`.
 fn result(step: SearchStep, held: bool, edge: f64) -> StepResult {
     let outcome = if held {
-        LevelOutcome::Yes
+        LevelOutcome::Sustained
     } else {
-        LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.97 } }
+        LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.97 } }
     };
     let delivered = PerSecond(if held { step.level } else { step.level.min(edge) });
     StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
