@@ -42,7 +42,7 @@ pub struct RuleContext {
     /// Maximum number of transactions that can be in flight.
     pub in_flight_max: u32,
     /// True if each transaction opens its own connection, so that a refused connection counts as a failed transaction.
-    pub connect_each: bool,
+    pub reconnect: bool,
 }
 
 impl RuleContext {
@@ -50,7 +50,7 @@ impl RuleContext {
         RuleContext {
             operations: setup.operations.iter().map(|it| it.name.clone()).collect(),
             in_flight_max: setup.load.model.clients(),
-            connect_each: setup.load.reconnect,
+            reconnect: setup.load.reconnect,
         }
     }
 }

@@ -63,7 +63,7 @@ pub struct BenchOptions {
     /// Most tries of a transaction; 0 for no limit.
     pub max_tries: u32,
     /// True if each transaction opens a new connection (`-C`).
-    pub connect_each: bool,
+    pub reconnect: bool,
     /// Most simultaneous log-ins. At least 1.
     pub max_connecting: u32,
     pub vacuum: Vacuum,

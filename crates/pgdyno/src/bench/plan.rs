@@ -38,7 +38,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
                 LoadModelSummary::Open { schedule: text.clone(), arrivals: *spacing }
             }
         },
-        reconnect: options.connect_each,
+        reconnect: options.reconnect,
         latency_limit: options.latency_limit,
         seed,
         driver: ready.driver.name().to_owned(),

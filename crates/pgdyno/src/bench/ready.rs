@@ -105,7 +105,7 @@ pub fn prepare_for(
         latency_limit: options.latency_limit,
         backlog_max: options.max_backlog,
         drain: DRAIN,
-        reconnect: options.connect_each,
+        reconnect: options.reconnect,
         connecting_max: options.max_connecting,
         connect_timeout: CONNECT_TIMEOUT,
         timeout: None,
@@ -136,7 +136,7 @@ pub fn mode(mode: QueryMode) -> script::Mode {
 }
 
 fn driver(options: &BenchOptions) -> Result<Driver, CommandError> {
-    let many = !options.pace.is_open() && !options.connect_each;
+    let many = !options.pace.is_open() && !options.reconnect;
     let driver = options.driver.unwrap_or_else(|| Driver::for_load(many));
     match driver.properties().requirement {
         Some(requirement) if !(requirement.is_met)() => Err(CommandError::new(format!(

@@ -173,7 +173,7 @@ impl<'a> Arguments<'a> {
 
     /// Reads the scope: the operation that the last argument names, or all transactions.
     pub fn scope(&mut self) -> Result<TransactionScope, GrammarDiagnostic> {
-        let refused = !self.context.connect_each;
+        let refused = !self.context.reconnect;
         let Some(argument) = self.remaining.next() else {
             return Ok(TransactionScope { operation: None, refused });
         };

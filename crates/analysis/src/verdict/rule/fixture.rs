@@ -5,7 +5,7 @@ use model::{ClientId, Code, Interval, Nanos, Outcome, Record, Sample, ScriptCoun
 
 /// Context with operations `a` and `b` and at most 100 transactions in flight.
 pub fn context() -> RuleContext {
-    RuleContext { operations: vec!["a".into(), "b".into()], in_flight_max: 100, connect_each: false }
+    RuleContext { operations: vec!["a".into(), "b".into()], in_flight_max: 100, reconnect: false }
 }
 
 /// Parses the text of one second. `10ms*8`: eight transactions of 10 ms succeeded. `net110*2`, `unknown104*1`,

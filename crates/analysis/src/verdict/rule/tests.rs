@@ -169,7 +169,7 @@ fn fires_on_network_codes() {
 
 #[test]
 fn counts_a_refused_connection_once() {
-    let each = RuleContext { connect_each: true, ..context() };
+    let each = RuleContext { reconnect: true, ..context() };
     for (rule_context, expected) in [(context(), true), (each, false)] {
         let mut rule = parse("net(111, 2, 1)", &rule_context).expect("well-formed").rule;
         assert_eq!(rule.tick(&tick(0, "net111 refused111")).is_some(), expected);

@@ -100,7 +100,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         until,
         latency_limit: draft.latency_limit,
         max_tries,
-        connect_each: draft.connect_each,
+        reconnect: draft.reconnect,
         max_connecting: draft.max_connecting.unwrap_or(64),
         vacuum: match (draft.no_vacuum, draft.vacuum_all) {
             (true, _) => Vacuum::Nothing,

@@ -86,7 +86,7 @@ fn accepts_pgdyno_options() {
 /// Abbreviations that pgbench accepts have the same meaning.
 #[test]
 fn accepts_unambiguous_abbreviations() {
-    assert!(run("--conn").connect_each);
+    assert!(run("--conn").reconnect);
     assert_eq!(run("--max 3").max_tries, 3);
     assert_eq!(run("--sc 3").scale, Some(3));
     check_diagnostics(
