@@ -239,10 +239,18 @@ fn renders_findings_as_sentences() {
         verdict: ChangeVerdict::Lower,
         runs: (5, 5),
     };
-    let unsure =
-        ThroughputComparison { ratio: 0.998, p: Some(0.84), verdict: ChangeVerdict::NoEvidence, ..comparison };
-    let few =
-        ThroughputComparison { interval: None, verdict: ChangeVerdict::TooFewRuns, runs: (2, 5), ..comparison };
+    let unsure = ThroughputComparison {
+        ratio: 0.998,
+        p: Some(0.84),
+        verdict: ChangeVerdict::NoEvidence,
+        ..comparison
+    };
+    let few = ThroughputComparison {
+        interval: None,
+        verdict: ChangeVerdict::TooFewRuns,
+        runs: (2, 5),
+        ..comparison
+    };
     let node = || "pooler".to_owned();
     let (cell, other_cell) = (1, 0);
     let all = [
