@@ -4,6 +4,7 @@ mod apply;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run_name;
 use crate::run_result::{self, index_advice};
@@ -38,32 +39,21 @@ struct Args {
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno advise");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    let done =
-        if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitStatus::Success) };
-    match done {
-        Ok(it) => it,
-        Err(error) => error.print(&terminal()),
-    }
+    command::run("pgdyno advise", args, |args: &Args, terminal| match args.apply {
+        true => apply::apply(args, terminal),
+        false => print_advice(args, terminal),
+    })
 }
 
-fn terminal() -> Terminal {
-    Terminal { program: "pgdyno advise".to_owned() }
-}
-
-fn print_advice(args: &Args) -> Result<(), CommandError> {
+fn print_advice(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let path = run_name::find(&args.dir, &args.run, &terminal(), lang)?;
+    let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
     let account = run_result::from_file(&path)?;
     if args.json {
         terminal::json(&to_json(&AdviceDocument { advice: &account.advice }));
-        return Ok(());
+        return Ok(ExitStatus::Success);
     }
     let applied = index_advice::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));
     terminal::text(&(report::advice::render(&account, lang) + &applied.unwrap_or_default()));
-    Ok(())
+    Ok(ExitStatus::Success)
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::report::html_shell;
@@ -68,18 +69,12 @@ pub enum OutputFormat {
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno compare");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    run(&args).unwrap_or_else(|error| error.print(&Terminal { program: "pgdyno compare".to_owned() }))
+    command::run("pgdyno compare", args, run)
 }
 
-fn run(args: &Args) -> Result<ExitStatus, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let terminal = Terminal { program: "pgdyno compare".to_owned() };
-    let find = |run: &String| run_name::find(&args.dir, run, &terminal, lang);
+    let find = |run: &String| run_name::find(&args.dir, run, terminal, lang);
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
     let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };

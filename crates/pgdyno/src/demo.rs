@@ -9,10 +9,10 @@ use crate::bench::{self, prepare};
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
 use crate::signals::Signals;
-use crate::terminal;
 use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
@@ -68,13 +68,7 @@ const LOAD_SHARE: f64 = 0.25;
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno demo");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(it) => it,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno demo".to_owned() };
-    run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
+    command::run("pgdyno demo", args, run)
 }
 
 fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {

@@ -7,8 +7,9 @@ mod document;
 
 pub use document::DoctorDocument;
 
-use crate::cli::Terminal;
 use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::Parser;
@@ -87,21 +88,17 @@ struct MachineReport {
 
 /// Runs the command. The exit status is 1 if there is no server to start.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno doctor");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(it) => it,
-        Err(error) => return terminal::usage(&error),
-    };
-    let lang = match args.language.lang() {
-        Ok(lang) => lang,
-        Err(error) => return error.print(&Terminal { program: "pgdyno doctor".to_owned() }),
-    };
-    let found = MachineReport::inspect(args.pg_bin);
+    command::run("pgdyno doctor", args, run)
+}
+
+fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
+    let lang = args.language.lang()?;
+    let found = MachineReport::inspect(args.pg_bin.clone());
     match args.json {
         true => terminal::json(&to_json(&found.document())),
         false => outln!("{}", found.text(lang).trim_end()),
     }
-    if found.servers.is_empty() { ExitStatus::Failed } else { ExitStatus::Success }
+    Ok(if found.servers.is_empty() { ExitStatus::Failed } else { ExitStatus::Success })
 }
 
 impl MachineReport {

@@ -5,11 +5,11 @@ mod json;
 pub use json::ExportDocument;
 
 use crate::cli::language::LanguageArgs;
-use crate::cli::{Terminal, os_error_text};
+use crate::cli::{CommandError, os_error_text};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run_name;
 use crate::runs;
-use crate::terminal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
@@ -54,32 +54,13 @@ enum Format {
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno export");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno export".to_owned() };
-    let lang = match args.language.lang() {
-        Ok(lang) => lang,
-        Err(error) => return error.print(&terminal),
-    };
-    let path = match run_name::find(&args.dir, &args.run, &terminal, lang) {
-        Ok(path) => path,
-        Err(error) => return error.print(&terminal),
-    };
-    match export(&args, &path, lang) {
-        Ok(written) => {
-            for path in written {
-                outln!("{}", path.display());
-            }
-            ExitStatus::Success
-        }
-        Err(error) => {
-            terminal.error(&error.to_string());
-            ExitStatus::Failed
-        }
-    }
+    command::run("pgdyno export", args, |args: &Args, terminal| {
+        let lang = args.language.lang()?;
+        let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
+        let written = export(args, &path, lang).map_err(|it| CommandError::new(it.to_string()))?;
+        written.iter().for_each(|path| outln!("{}", path.display()));
+        Ok(ExitStatus::Success)
+    })
 }
 
 type ExportResult<T> = Result<T, Box<dyn std::error::Error>>;

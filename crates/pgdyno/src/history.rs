@@ -2,13 +2,13 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::compare::{OutputFormat, print, render, source};
 use crate::exit_status::ExitStatus;
 use crate::run_name;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
-use crate::terminal;
 use analysis::present::compare::{RunEnvironment, TrialFigures};
 use analysis::present::history::{HistoryRun, history};
 use clap::Parser;
@@ -40,15 +40,7 @@ const SEED: u64 = 42;
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno history");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    match show(&args) {
-        Ok(()) => ExitStatus::Success,
-        Err(error) => error.print(&Terminal { program: "pgdyno history".to_owned() }),
-    }
+    command::run("pgdyno history", args, show)
 }
 
 /// The figures of one run, kept after its file is closed.
@@ -60,9 +52,8 @@ struct LoadedRun {
     trials: Vec<Vec<TrialFigures>>,
 }
 
-fn show(args: &Args) -> Result<(), CommandError> {
+fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let terminal = Terminal { program: "pgdyno history".to_owned() };
     let directory = args.dir.display().to_string();
     let listed = store::list(&args.dir).map_err(|it| CommandError::new(it.to_string()))?;
     for error in listed.iter().filter_map(|entry| entry.overview.as_ref().err()) {
@@ -78,7 +69,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
         None => newest,
         Some(name) if named.iter().any(|it| it.0 == *name) => name.clone(),
         Some(run) => {
-            let path = run_name::find(&args.dir, run, &terminal, lang)?;
+            let path = run_name::find(&args.dir, run, terminal, lang)?;
             let header = store::Run::open(&path).and_then(|it| it.header());
             header.map_err(|it| CommandError::new(it.to_string()))?.name
         }
@@ -111,7 +102,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
     let history = history(&name, &all, SEED);
     let page = |lang: &Lang| report::comparison::history(&history, lang);
     print(&render(&page, args.format, lang, &HistoryDocument { history: &history }), args.format);
-    Ok(())
+    Ok(ExitStatus::Success)
 }
 
 fn read(path: &Path) -> Result<LoadedRun, CommandError> {

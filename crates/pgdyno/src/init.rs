@@ -3,8 +3,8 @@
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::command;
 use crate::exit_status::ExitStatus;
-use crate::terminal;
 use clap::{Parser, ValueEnum};
 use report::lang::Lang;
 use report::say;
@@ -49,18 +49,10 @@ enum InitGoal {
 
 /// Runs the command. The exit status is 1 if the file exists or cannot be written.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno init");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    match write(&args) {
-        Ok(()) => ExitStatus::Success,
-        Err(error) => error.print(&Terminal { program: "pgdyno init".to_owned() }),
-    }
+    command::run("pgdyno init", args, write)
 }
 
-fn write(args: &Args) -> Result<(), CommandError> {
+fn write(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let path = args.file.display().to_string();
     let text = template(args, lang)?;
@@ -72,7 +64,7 @@ fn write(args: &Args) -> Result<(), CommandError> {
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| write_error(&path, &error, lang))?;
     outln!("{}", say!(lang, "init-written", path));
-    Ok(())
+    Ok(ExitStatus::Success)
 }
 
 /// Text of the file: a frame for the goal, with the system under test.

@@ -11,6 +11,7 @@ mod check;
 mod check_command;
 mod cli;
 mod clock;
+mod command;
 mod compare;
 mod connect_commands;
 mod demo;

@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
 use crate::run_name;
@@ -52,24 +53,12 @@ enum ReportFormat {
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno report");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    match write(&args) {
-        Ok(()) => ExitStatus::Success,
-        Err(error) => error.print(&terminal()),
-    }
+    command::run("pgdyno report", args, write)
 }
 
-fn terminal() -> Terminal {
-    Terminal { program: "pgdyno report".to_owned() }
-}
-
-fn write(args: &Args) -> Result<(), CommandError> {
+fn write(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let path = run_name::find(&args.dir, &args.run, &terminal(), lang)?;
+    let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
     let text = render(&path, args.format, lang)?;
     let own = || PathBuf::from(path.file_stem().unwrap_or_default()).with_added_extension("html");
     let out = match (&args.out, args.format) {
@@ -83,7 +72,7 @@ fn write(args: &Args) -> Result<(), CommandError> {
             ReportFormat::Json => terminal::json(&text),
             ReportFormat::Html | ReportFormat::Md | ReportFormat::Junit => terminal::document(&text),
         }
-        return Ok(());
+        return Ok(ExitStatus::Success);
     };
     // Files are compared by device and inode, because a hard link refers to the same run.
     let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
@@ -101,7 +90,7 @@ fn write(args: &Args) -> Result<(), CommandError> {
         CommandError::new(say!(lang, "export-incomplete", path = &shown, error = os_error_text(&error)))
     })?;
     outln!("{shown}");
-    Ok(())
+    Ok(ExitStatus::Success)
 }
 
 fn render(path: &Path, format: ReportFormat, lang: &'static Lang) -> Result<String, CommandError> {

@@ -20,14 +20,14 @@ pub mod workload;
 
 use crate::check;
 use crate::cli::language::LanguageArgs;
-use crate::cli::{CommandError, Terminal};
+use crate::cli::CommandError;
+use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::run_report::RunReport;
 use crate::serve::Server;
 use crate::signals::Signals;
-use crate::terminal;
 use crate::trial_failure;
 use analysis::strategy::sweep::Sweep as Order;
 use analysis::strategy::{search, step_setup};
@@ -95,13 +95,7 @@ struct Args {
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno run");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(it) => it,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno run".to_owned() };
-    run(&args).unwrap_or_else(|error| error.print(&terminal))
+    command::run("pgdyno run", args, |args, _| run(args))
 }
 
 fn run(args: &Args) -> Result<ExitStatus, CommandError> {

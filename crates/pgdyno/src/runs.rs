@@ -2,6 +2,7 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::replay;
 use crate::run_name;
@@ -66,48 +67,36 @@ pub const DIRECTORY: &str = "runs";
 
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno runs");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    match run(&args) {
-        Ok(()) => ExitStatus::Success,
-        Err(error) => error.print(&terminal()),
-    }
+    command::run("pgdyno runs", args, run)
 }
 
-fn run(args: &Args) -> Result<(), CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let failed = |error: store::Error| CommandError::new(error.to_string());
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
-        Command::List => list(&args.dir, lang).map_err(failed)?,
+        Command::List => list(&args.dir, terminal, lang).map_err(failed)?,
         Command::Show { run, json: true, .. } => {
-            terminal::json(&data(&find(args, run, lang)?).map_err(failed)?);
-            return Ok(());
+            terminal::json(&data(&find(args, run, terminal, lang)?).map_err(failed)?);
+            return Ok(ExitStatus::Success);
         }
         Command::Show { run, trials, json: false } => {
-            show(&find(args, run, lang)?, *trials, lang).map_err(failed)?
+            show(&find(args, run, terminal, lang)?, *trials, lang).map_err(failed)?
         }
-        Command::Stop { run, rules } => replay::render(&find(args, run, lang)?, rules, lang)?,
+        Command::Stop { run, rules } => replay::render(&find(args, run, terminal, lang)?, rules, lang)?,
         Command::Remove { name } => {
             let path = store::remove(&args.dir, name).map_err(failed)?;
             say!(lang, "runs-removed", path = path.display().to_string()) + "\n"
         }
     };
     terminal::text(&text);
-    Ok(())
+    Ok(ExitStatus::Success)
 }
 
-fn find(args: &Args, run: &str, lang: &Lang) -> Result<PathBuf, CommandError> {
-    run_name::find(&args.dir, run, &terminal(), lang)
+fn find(args: &Args, run: &str, terminal: &Terminal, lang: &Lang) -> Result<PathBuf, CommandError> {
+    run_name::find(&args.dir, run, terminal, lang)
 }
 
-fn terminal() -> Terminal {
-    Terminal { program: "pgdyno runs".to_owned() }
-}
-
-fn list(dir: &Path, lang: &Lang) -> store::Result<String> {
+fn list(dir: &Path, terminal: &Terminal, lang: &Lang) -> store::Result<String> {
     let all = store::list(dir)?;
     if all.is_empty() {
         return Ok(say!(lang, "runs-none", directory = dir.display().to_string()) + "\n");
@@ -122,7 +111,7 @@ fn list(dir: &Path, lang: &Lang) -> store::Result<String> {
     ]];
     rows.extend(all.iter().map(|entry| row(entry, lang)));
     for error in all.iter().filter_map(|entry| entry.overview.as_ref().err()) {
-        terminal().warning(&error.to_string());
+        terminal.warning(&error.to_string());
     }
     Ok(table(&rows, &[2, 3, 5]))
 }

@@ -1,7 +1,8 @@
 //! `pgdyno schedule`: previews the arrivals of a schedule
 
 use crate::cli::language::LanguageArgs;
-use crate::cli::{self, Terminal};
+use crate::cli::{self, CommandError, Terminal};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::{diagnostics, terminal};
 use clap::{Parser, ValueEnum};
@@ -56,26 +57,21 @@ const EXACT_COUNT_MAX: f64 = 1e7;
 /// Runs the command. The exit status is 2 for wrong arguments or a wrong schedule, and 1 if the output cannot be
 /// written.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno schedule");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno schedule".to_owned() };
-    let lang = match args.language.lang() {
-        Ok(lang) => lang,
-        Err(error) => return error.print(&terminal),
-    };
+    command::run("pgdyno schedule", args, run)
+}
+
+fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
+    let lang = args.language.lang()?;
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
         Err(diagnostics) => {
             let diagnostics = diagnostics::in_argument("EXPR", &args.expression, diagnostics);
             err!("{}", diagnostics::render(&diagnostics, diagnostics::use_colour(), lang));
-            return ExitStatus::Incomplete;
+            return Ok(ExitStatus::Incomplete);
         }
     };
-    terminal::stream(|out| print(&args, &curve, lang, &mut BufWriter::new(out)));
-    ExitStatus::Success
+    terminal::stream(|out| print(args, &curve, lang, &mut BufWriter::new(out)));
+    Ok(ExitStatus::Success)
 }
 
 fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! `pgdyno schema`: prints the JSON Schema of experiment files and of the JSON documents that pgdyno prints
 
+use crate::command;
 use crate::doctor::DoctorDocument;
 use crate::exit_status::ExitStatus;
 use crate::export::ExportDocument;
@@ -51,12 +52,10 @@ struct Args {
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno schema");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
-    };
-    let (_, schema) = SCHEMAS.iter().find(|it| it.0 == args.document).expect("clap accepts only these names");
-    terminal::json(&format!("{:#}\n", schema()));
-    ExitStatus::Success
+    command::run("pgdyno schema", args, |args: &Args, _| {
+        let known = SCHEMAS.iter().find(|it| it.0 == args.document);
+        let (_, schema) = known.expect("clap accepts only these names");
+        terminal::json(&format!("{:#}\n", schema()));
+        Ok(ExitStatus::Success)
+    })
 }

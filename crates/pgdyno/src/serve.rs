@@ -12,11 +12,11 @@ mod snapshot;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::http_server::guard::{self, Guard};
 use crate::http_server::server;
 use crate::runs::DIRECTORY;
-use crate::terminal;
 use clap::Parser;
 use model::percent_encode;
 use report::lang::Lang;
@@ -24,7 +24,6 @@ use report::say;
 use run_index::RunIndexHandle;
 pub use run_list::RunListDocument;
 use site::Site;
-use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -64,18 +63,11 @@ const TOKEN_LENGTH_MIN: usize = 16;
 
 /// Runs the command until it is interrupted.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno serve");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(it) => it,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno serve".to_owned() };
-    let Err(error) = serve(&args, &terminal);
-    error.print(&terminal)
+    command::run("pgdyno serve", args, serve)
 }
 
 /// Serves until the process ends.
-fn serve(args: &Args, terminal: &Terminal) -> Result<Infallible, CommandError> {
+fn serve(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let directory = args.dir.display().to_string();
     if !args.dir.is_dir() {

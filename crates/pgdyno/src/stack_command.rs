@@ -7,6 +7,7 @@ mod status;
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{ArgumentError, CommandError, Terminal, os_error_text};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::{Parser, Subcommand};
@@ -105,13 +106,7 @@ const LOG_LINES: usize = 12;
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno stack");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        Ok(it) => it,
-        Err(error) => return terminal::usage(&error),
-    };
-    let terminal = Terminal { program: "pgdyno stack".to_owned() };
-    run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
+    command::run("pgdyno stack", args, run)
 }
 
 fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {

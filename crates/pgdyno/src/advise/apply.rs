@@ -5,7 +5,7 @@
 //! interruption.
 
 use super::Args;
-use crate::cli::CommandError;
+use crate::cli::{CommandError, Terminal};
 use crate::connect_commands::shell_quote;
 use crate::exit_status::ExitStatus;
 use crate::run::{self, request};
@@ -28,9 +28,9 @@ const CLIENTS: u32 = 16;
 /// Maximum length of an experiment's name, in characters.
 const LONGEST: usize = 64;
 
-pub fn apply(args: &Args) -> Result<ExitStatus, CommandError> {
+pub fn apply(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let path = run_name::find(&args.dir, &args.run, &super::terminal(), lang)?;
+    let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
     request::check_owner(&path, lang)?;
     let account = run_result::from_file(&path)?;
     let experiment = experiment(&account, args.repeat, lang)?;
