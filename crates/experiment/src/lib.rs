@@ -112,8 +112,6 @@ pub struct Request<'a> {
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads the column names of a feed's file.
     pub columns: &'a ColumnsOf,
-    /// Most likely format of a file with this name.
-    pub form: &'a dyn Fn(&str) -> Option<FeedFormat>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -269,7 +267,6 @@ mod tests {
             grammars: grammars(),
             read: &|_| Ok(String::new()),
             columns: &|_, _, _| Ok(Vec::new()),
-            form: &|_| None,
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
-use crate::format::Format;
+use model::plan::FeedFormat;
 use std::io::{self, BufRead, Read};
 
 /// HTTP request of a feed.
@@ -36,26 +36,30 @@ type RequestSink<'a> = dyn FnMut(&AmmoRequest) -> io::Result<()> + 'a;
 ///
 /// The reader skips log lines without a request, or with a request whose body is not logged. Returns the number of
 /// skipped lines.
-pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) -> Result<u64, Diagnostic> {
+pub fn read(
+    format: FeedFormat,
+    source: &mut dyn BufRead,
+    take: &mut RequestSink<'_>,
+) -> Result<u64, Diagnostic> {
     let mut lines = LineReader { source, line: 0, text: Vec::new() };
     let (mut headers, mut skipped, mut taken) = (Headers::default(), 0, 0_u64);
     while lines.next()? {
         let line = lines.line;
         let text = lines.text.trim_ascii().to_vec();
-        let request = match form {
+        let request = match format {
             _ if text.is_empty() => continue,
-            Format::Access => match from_log_line(&text) {
+            FeedFormat::Access => match from_log_line(&text) {
                 Some(request) => request,
                 None => {
                     skipped += 1;
                     continue;
                 }
             },
-            Format::Uri | Format::UriPost if text.starts_with(b"[") => {
+            FeedFormat::Uri | FeedFormat::UriPost if text.starts_with(b"[") => {
                 headers.set(&text, line)?;
                 continue;
             }
-            Format::Uri => {
+            FeedFormat::Uri => {
                 let (target, tag) = split_word(&text);
                 AmmoRequest {
                     method: b"GET".to_vec(),
@@ -64,7 +68,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
                     ..headers.request()
                 }
             }
-            Format::UriPost => {
+            FeedFormat::UriPost => {
                 let (length, rest) = split_word(&text);
                 let (target, tag) = split_word(rest);
                 let (target, tag) = (target.to_vec(), tag.to_vec());
@@ -268,9 +272,9 @@ fn check(request: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
 mod tests {
     use super::*;
 
-    fn check(form: Format, text: &str, expected: &str) {
+    fn check(format: FeedFormat, text: &str, expected: &str) {
         let mut all = Vec::new();
-        let result = read(form, &mut text.as_bytes(), &mut |request| {
+        let result = read(format, &mut text.as_bytes(), &mut |request| {
             all.push(request.fields().map(excerpt).collect::<Vec<_>>().join("|"));
             Ok(())
         });
@@ -285,33 +289,33 @@ mod tests {
     #[test]
     fn reads_uri_ammo() {
         check(
-            Format::Uri,
+            FeedFormat::Uri,
             "[Host: example.org]\n[Accept: */*] [Cookie: a=b]\n/ good\n[accept: text/html]\n\n/x?y=1\n",
             r"GET|/|Accept: */*\r\nCookie: a=b\r\n||good|| / GET|/x?y=1|Cookie: a=b\r\naccept: text/html\r\n||||",
         );
         check(
-            Format::Uri,
+            FeedFormat::Uri,
             "http://x/\n",
             "line 1: \"http://x/\" is not a target; write a path such as /books?page=1",
         );
         check(
-            Format::Uri,
+            FeedFormat::Uri,
             "[Accept]\n",
             "line 1: \"[Accept]\" is not a header; write one such as [Accept: */*]",
         );
-        check(Format::Uri, "[A: b]\n", "no requests; write at least one");
+        check(FeedFormat::Uri, "[A: b]\n", "no requests; write at least one");
     }
 
     #[test]
     fn reads_uripost_ammo() {
         check(
-            Format::UriPost,
+            FeedFormat::UriPost,
             "[Content-Type: text/plain]\n5 /a tag\nab\nc\n\n0 /b\n\n",
             r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag|| / POST|/b|Content-Type: text/plain\r\n||||",
         );
-        check(Format::UriPost, "9 /a\nab\n", "line 1: the feed ends before the 9 bytes of this body");
+        check(FeedFormat::UriPost, "9 /a\nab\n", "line 1: the feed ends before the 9 bytes of this body");
         check(
-            Format::UriPost,
+            FeedFormat::UriPost,
             "/a\n",
             "line 1: \"/a\" is not a body length; write the number of bytes, at most 67108864",
         );
@@ -322,23 +326,23 @@ mod tests {
         let post = "POST /a HTTP/1.1\r\nHost: x\r\nX-Y: z\r\nContent-Length: 2\r\n\r\nhi";
         let get = "GET /b HTTP/1.0\nUser-Agent: t\n\n";
         check(
-            Format::Raw,
+            FeedFormat::Raw,
             &format!("{} shop\n{post}\n{}\n{get}\n0\nnever read", post.len(), get.len()),
             r"POST|/a|X-Y: z\r\n|hi|shop|| / GET|/b|User-Agent: t\r\n||||",
         );
         check(
-            Format::Raw,
+            FeedFormat::Raw,
             "4\nGET \n",
             "line 1: the request after this line has no empty line after its headers",
         );
         check(
-            Format::Raw,
+            FeedFormat::Raw,
             "20\nGET / HTTP/1.1\nno\n\n\n",
             "line 1: the request after this line has a malformed header \"no\"",
         );
         let split = "GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n";
         check(
-            Format::Raw,
+            FeedFormat::Raw,
             &format!("{}\n{split}", split.len()),
             "line 1: a header has a carriage return inside its value",
         );
@@ -352,7 +356,7 @@ mod tests {
         let text =
             [line("GET /a?b=1 HTTP/1.1"), line("POST /c HTTP/1.1"), line("-"), line("HEAD / HTTP/1.0")]
                 .concat();
-        check(Format::Access, &text, "GET|/a?b=1||||200|2326 / HEAD|/||||200|2326 / 2 skipped");
+        check(FeedFormat::Access, &text, "GET|/a?b=1||||200|2326 / HEAD|/||||200|2326 / 2 skipped");
         for (answer, expected) in [
             ("200 2326", "200|2326"),
             ("304 -", "304|0"),
@@ -364,16 +368,16 @@ mod tests {
             ("200 99999999999999999999", "|"),
         ] {
             let text = format!("127.0.0.1 - - [x] \"GET / HTTP/1.1\" {answer}\n");
-            check(Format::Access, &text, &format!("GET|/||||{expected}"));
+            check(FeedFormat::Access, &text, &format!("GET|/||||{expected}"));
         }
-        check(Format::Access, &line("-"), "no requests; write at least one");
+        check(FeedFormat::Access, &line("-"), "no requests; write at least one");
     }
 
     #[test]
     fn arbitrary_bytes_do_not_panic() {
         proptest::proptest!(|(bytes: Vec<u8>)| {
-            for form in [Format::Uri, Format::UriPost, Format::Raw, Format::Access] {
-                let _ = read(form, &mut &bytes[..], &mut |_| Ok(()));
+            for format in [FeedFormat::Uri, FeedFormat::UriPost, FeedFormat::Raw, FeedFormat::Access] {
+                let _ = read(format, &mut &bytes[..], &mut |_| Ok(()));
             }
         });
     }

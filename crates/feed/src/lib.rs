@@ -8,14 +8,12 @@ mod ammo;
 mod bounds;
 mod diagnostic;
 mod distinct;
-mod format;
 mod index;
 mod pack;
 mod read;
 
 pub use diagnostic::Diagnostic;
 pub use distinct::count_distinct;
-pub use format::Format;
 pub use index::index_rows;
 pub use pack::PackedWriter;
 pub use read::{decompress, pack};

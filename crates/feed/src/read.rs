@@ -3,10 +3,10 @@
 mod csv_rows;
 mod json_lines;
 
-use crate::format::Format;
 use crate::pack::PackedWriter;
 use crate::{AMMO_COLUMNS, Diagnostic, ammo};
 use flate2::bufread::MultiGzDecoder;
+use model::plan::FeedFormat;
 use std::io::{BufRead, BufReader, Write};
 
 /// Returns the plain text of a source. A source in gzip format is decompressed.
@@ -21,17 +21,17 @@ pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead +
 /// Writes the rows of `source` to `out`. `columns` names the columns of CSV and TSV text without a header line. For
 /// JSON, it selects the columns.
 pub fn pack<W: Write>(
-    form: Format,
+    format: FeedFormat,
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
     out: W,
 ) -> Result<PackedWriter<W>, Diagnostic> {
-    match form {
-        Format::Csv | Format::Tsv => csv_rows::read(form, columns, source, out),
-        Format::JsonLines => json_lines::read(columns, source, out),
-        Format::Uri | Format::UriPost | Format::Raw | Format::Access => {
+    match format {
+        FeedFormat::Csv | FeedFormat::Tsv => csv_rows::read(format, columns, source, out),
+        FeedFormat::JsonLines => json_lines::read(columns, source, out),
+        FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access => {
             let mut packing = PackedWriter::new(out, AMMO_COLUMNS.map(str::to_owned).to_vec());
-            packing.skipped = ammo::read(form, source, &mut |it| packing.push(it.fields()))?;
+            packing.skipped = ammo::read(format, source, &mut |it| packing.push(it.fields()))?;
             Ok(packing)
         }
     }
@@ -46,14 +46,14 @@ mod tests {
     use std::sync::Arc;
 
     /// Columns and rows that the reader finds in a text, or its error, as text.
-    pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
+    pub(crate) fn read_rows(format: FeedFormat, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> =
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let mut source = match decompress(text) {
             Ok(source) => source,
             Err(error) => return error.to_string(),
         };
-        match pack(form, columns.as_deref(), &mut source, Vec::new()) {
+        match pack(format, columns.as_deref(), &mut source, Vec::new()) {
             Err(error) => error.to_string(),
             Ok(packing) => {
                 let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn reads_quoted_fields() {
         let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
-            assert_eq!(read_rows(Format::Csv, columns, text.as_bytes()), expected);
+            assert_eq!(read_rows(FeedFormat::Csv, columns, text.as_bytes()), expected);
         };
         check("id,name\n1,\"a,\"\"b\"\"\nc\"\n", None, "id+name: 1|a,\"b\"\nc");
         check("1,\"x\"\n", Some(&["id", "name"]), "id+name: 1|x");
@@ -85,29 +85,31 @@ mod tests {
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";
         let rest = "1: 200000 columns, but a feed has at most 1600; remove columns that no operation draws";
-        assert_eq!(read_rows(Format::Csv, None, wide.as_bytes()), format!("line {rest}"));
+        assert_eq!(read_rows(FeedFormat::Csv, None, wide.as_bytes()), format!("line {rest}"));
         let lines = crate::index_rows(wide.as_bytes(), b',', None)
             .expect_err("there are too many columns")
             .to_string();
         assert_eq!(lines, format!("line {rest}"));
         let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
         let object = format!("{{{}}}\n", members.join(","));
-        assert!(read_rows(Format::JsonLines, None, object.as_bytes()).starts_with("line 1: 2000 columns"));
+        assert!(
+            read_rows(FeedFormat::JsonLines, None, object.as_bytes()).starts_with("line 1: 2000 columns")
+        );
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
         let refused =
-            pack(Format::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").to_string();
+            pack(FeedFormat::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").to_string();
         assert!(refused.contains("a row is longer than 64 MiB; a quote may be open"), "{refused}");
         let mut line = BufReader::new(std::io::repeat(b'x'));
-        let refused = pack(Format::JsonLines, None, &mut line, Vec::new())
+        let refused = pack(FeedFormat::JsonLines, None, &mut line, Vec::new())
             .expect_err("the row is too long")
             .to_string();
         assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
         let nul =
             "line 2: the column \"b\" contains a NUL byte, which PostgreSQL text cannot contain; remove it";
-        assert_eq!(read_rows(Format::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
+        assert_eq!(read_rows(FeedFormat::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
         let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
-        assert_eq!(read_rows(Format::JsonLines, None, objects), nul);
+        assert_eq!(read_rows(FeedFormat::JsonLines, None, objects), nul);
         let twice = crate::index_rows(b"id,id\n1,2\n", b',', None)
             .expect_err("the column names are equal")
             .to_string();
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn reads_json_lines() {
         let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
-            assert_eq!(read_rows(Format::JsonLines, columns, text.as_bytes()), expected);
+            assert_eq!(read_rows(FeedFormat::JsonLines, columns, text.as_bytes()), expected);
         };
         let two = "{\"id\":1,\"name\":\"Ж\\n\"}\n\n{\"name\":null,\"id\":2.50,\"x\":[1, 2]}\n";
         check(two, None, "id+name: 1|Ж\n / 2.50|");
@@ -138,12 +140,12 @@ mod tests {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(b"id\n1\n2\n").expect("writing to memory cannot fail");
         let packed = packed.finish().expect("writing to memory cannot fail");
-        assert_eq!(read_rows(Format::Csv, None, &packed), "id: 1 / 2");
+        assert_eq!(read_rows(FeedFormat::Csv, None, &packed), "id: 1 / 2");
         let cut = &packed[..packed.len() - 9];
         assert!(
-            read_rows(Format::Csv, None, cut).contains("it cannot be read"),
+            read_rows(FeedFormat::Csv, None, cut).contains("it cannot be read"),
             "{}",
-            read_rows(Format::Csv, None, cut)
+            read_rows(FeedFormat::Csv, None, cut)
         );
     }
 }

@@ -4,6 +4,7 @@
 //! defaults and diagnostics belong to the crate `experiment`.
 
 mod fault;
+mod feed_format;
 mod goal;
 mod load;
 mod node;
@@ -12,12 +13,13 @@ mod replication;
 
 pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
+pub use feed_format::FeedFormat;
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{Load, LoadModel, ThinkTime, UserStage};
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
-    CaptureSource, Expectation, Feed, FeedFormat, FeedOrder, FeedSource, HttpStep, Operation, OperationKind,
-    RequestBody, SqlTarget,
+    CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, Operation, OperationKind, RequestBody,
+    SqlTarget,
 };
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,

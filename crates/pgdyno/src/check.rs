@@ -69,7 +69,6 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
         grammars: grammars::ALL,
         read: &read_text,
         columns: &feeds::columns,
-        form: &feeds::format_from_name,
     };
     experiment::read(&request)
 }

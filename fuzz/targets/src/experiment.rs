@@ -1,7 +1,7 @@
 //! Target for experiment files: they yield a consistent plan, or diagnostics with positions.
 
 use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
-use model::plan::{FeedFormat, Transport};
+use model::plan::Transport;
 use model::{Nanos, message};
 use std::path::Path;
 
@@ -48,9 +48,6 @@ pub fn run(data: &[u8]) {
         columns: &|path, _, given| match path.to_string_lossy().contains('!') {
             true => Err(model::message!("feed-empty")),
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
-        },
-        form: &|name| {
-            name.contains('a').then_some(FeedFormat::Csv).or(name.contains('u').then_some(FeedFormat::Uri))
         },
     };
     match read(&request) {

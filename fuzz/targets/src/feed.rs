@@ -1,20 +1,28 @@
 //! Target for feed files: they yield consistent rows, or diagnostics. A plain file has the same rows when it is indexed
 //! and when it is packed.
 
-use feed::{Format, decompress, index_rows, pack};
+use feed::{decompress, index_rows, pack};
+use model::plan::FeedFormat;
 use model::row_table::Rows;
 use std::sync::Arc;
 
-const FORMS: [Format; 7] =
-    [Format::Csv, Format::Tsv, Format::JsonLines, Format::Uri, Format::UriPost, Format::Raw, Format::Access];
+const FORMATS: [FeedFormat; 7] = [
+    FeedFormat::Csv,
+    FeedFormat::Tsv,
+    FeedFormat::JsonLines,
+    FeedFormat::Uri,
+    FeedFormat::UriPost,
+    FeedFormat::Raw,
+    FeedFormat::Access,
+];
 
 /// Runs one input. The first byte selects the format, and whether the columns are given.
 pub fn run(data: &[u8]) {
     let [how, bytes @ ..] = data else { return };
-    let form = FORMS[usize::from(*how & 0x7f) % FORMS.len()];
+    let format = FORMATS[usize::from(*how & 0x7f) % FORMATS.len()];
     let names = ["id".to_owned(), "name".to_owned()];
     let columns = (*how & 0x80 != 0).then_some(&names[..]);
-    let packed = decompress(bytes).and_then(|mut source| pack(form, columns, &mut source, Vec::new()));
+    let packed = decompress(bytes).and_then(|mut source| pack(format, columns, &mut source, Vec::new()));
     let packed = match packed {
         Ok(packing) => {
             let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
@@ -25,7 +33,7 @@ pub fn run(data: &[u8]) {
             None
         }
     };
-    let Some(delimiter) = form.delimiter() else { return };
+    let Some(delimiter) = format.delimiter() else { return };
     if let Ok(Some(layout)) = index_rows(bytes, delimiter, columns) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
         // Data in gzip format is not text. It is detected first, so it is never indexed.

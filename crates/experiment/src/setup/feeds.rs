@@ -81,10 +81,10 @@ impl SetupBuilder<'_> {
         let mut columns = declared.columns.clone();
         let source = match (declared.file, declared.sql, declared.rows) {
             (Some(file), ..) => {
-                let format = declared.format.map(feed_format).or_else(|| (self.request.form)(&file));
+                let format = declared.format.map(feed_format).or_else(|| FeedFormat::from_extension(&file));
                 let read = self.file(&path, &file, format, declared.columns.as_deref());
                 let format = format.unwrap_or(FeedFormat::Csv);
-                known.is_ammo = is_ammo(format);
+                known.is_ammo = format.is_ammo();
                 known.columns = read.or(known.columns);
                 let folder = self.request.path.parent().unwrap_or("".as_ref());
                 FeedSource::File { path: folder.join(&file), format }
@@ -111,20 +111,20 @@ impl SetupBuilder<'_> {
         &mut self,
         path: &str,
         file: &str,
-        form: Option<FeedFormat>,
+        format: Option<FeedFormat>,
         columns: Option<&[String]>,
     ) -> Option<Vec<String>> {
         let at = format!("{path}.file");
-        let Some(form) = form else {
+        let Some(format) = format else {
             self.report(&at, message!("experiment-feed-format", file = quote(file)));
             return None;
         };
-        if is_ammo(form) && columns.is_some() {
+        if format.is_ammo() && columns.is_some() {
             self.report(&format!("{path}.columns"), message!("experiment-ammo-columns"));
         }
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let place = folder.join(file);
-        match (self.request.columns)(&place, form, columns.filter(|_| !is_ammo(form))) {
+        match (self.request.columns)(&place, format, columns.filter(|_| !format.is_ammo())) {
             Ok(columns) => Some(columns),
             Err(reason) => {
                 let at = if columns.is_some() { format!("{path}.columns") } else { at };
@@ -195,8 +195,4 @@ fn feed_format(format: file::FileFormat) -> FeedFormat {
         file::FileFormat::Raw => FeedFormat::Raw,
         file::FileFormat::Access => FeedFormat::Access,
     }
-}
-
-fn is_ammo(form: FeedFormat) -> bool {
-    matches!(form, FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access)
 }

@@ -1,24 +1,24 @@
 //! Reader of CSV and TSV
 
-use super::Format;
 use crate::bounds::{MAX_ROW_BYTES, RowLimitedReader, check_columns, check_count, check_nul};
 use crate::diagnostic::Diagnostic;
 use crate::index::describe_field_count;
 use crate::pack::PackedWriter;
 use csv::{ByteRecord, ReaderBuilder};
+use model::plan::FeedFormat;
 use std::cell::Cell;
 use std::io::{BufRead, Write};
 
 pub fn read<W: Write>(
-    form: Format,
+    format: FeedFormat,
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
     out: W,
 ) -> Result<PackedWriter<W>, Diagnostic> {
     let left = Cell::new(MAX_ROW_BYTES);
     let mut reader = ReaderBuilder::new()
-        .delimiter(form.delimiter().unwrap_or(b','))
-        .quoting(form == Format::Csv)
+        .delimiter(format.delimiter().unwrap_or(b','))
+        .quoting(format == FeedFormat::Csv)
         .has_headers(false)
         .flexible(true)
         .from_reader(RowLimitedReader::new(source, &left));
@@ -45,7 +45,7 @@ pub fn read<W: Write>(
         let line = record.position().map_or(0, csv::Position::line);
         let expected = packing.columns().len();
         if record.len() != expected {
-            let text = record.iter().collect::<Vec<_>>().join(&form.delimiter().unwrap_or(b','));
+            let text = record.iter().collect::<Vec<_>>().join(&format.delimiter().unwrap_or(b','));
             return Err(Diagnostic::new(line, describe_field_count(&text, record.len(), expected)));
         }
         check_nul(line, record.iter(), packing.columns())?;

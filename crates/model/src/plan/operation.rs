@@ -1,5 +1,6 @@
 //! Operations of the mix, and the feeds from which they draw values.
 
+use super::FeedFormat;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -238,19 +239,6 @@ pub enum FeedSource {
     Query(String),
     /// Rows of the experiment file, at least one, with a value for each of the feed's `columns`.
     Rows(Vec<Vec<String>>),
-}
-
-/// File format, parsed by `feed::Format`; a file in any format may be gzip-compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FeedFormat {
-    Csv,
-    Tsv,
-    JsonLines,
-    Uri,
-    UriPost,
-    Raw,
-    Access,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

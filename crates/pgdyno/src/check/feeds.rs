@@ -3,7 +3,6 @@
 use crate::cli::os_error_text;
 use crate::files;
 use experiment::Columns;
-use feed::Format;
 use model::message;
 use model::message::Message;
 use model::plan::FeedFormat;
@@ -12,19 +11,6 @@ use std::path::Path;
 
 /// Longest line in bytes; longer ones are not examined.
 const LINE_BYTES_MAX: u64 = 1 << 20;
-
-/// Format that a file name's extension suggests.
-pub fn format_from_name(name: &str) -> Option<FeedFormat> {
-    Format::from_extension(name).map(|format| match format {
-        Format::Csv => FeedFormat::Csv,
-        Format::Tsv => FeedFormat::Tsv,
-        Format::JsonLines => FeedFormat::JsonLines,
-        Format::Uri => FeedFormat::Uri,
-        Format::UriPost => FeedFormat::UriPost,
-        Format::Raw => FeedFormat::Raw,
-        Format::Access => FeedFormat::Access,
-    })
-}
 
 /// A header line, repeated as the first row.
 fn duplicate_line(line: &[u8]) -> Vec<u8> {
@@ -40,7 +26,7 @@ fn invalid(diagnostic: feed::Diagnostic) -> Message {
 }
 
 /// Columns of a file, or the reason why there are none. Only the first line that is not empty is read.
-pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Columns {
+pub fn columns(path: &Path, format: FeedFormat, given: Option<&[String]>) -> Columns {
     let unreadable = |error: io::Error| message!("feed-unreadable", error = os_error_text(&error));
     let file = files::open(path).map_err(unreadable)?;
     let mut text = feed::decompress(BufReader::new(file)).map_err(invalid)?;
@@ -51,25 +37,20 @@ pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Colum
             return Err(message!("feed-empty"));
         }
     }
-    let form = match form {
-        FeedFormat::Csv => Format::Csv,
-        FeedFormat::Tsv => Format::Tsv,
-        FeedFormat::JsonLines => Format::JsonLines,
-        FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access => {
-            return Ok(feed::AMMO_COLUMNS.map(str::to_owned).to_vec());
-        }
-    };
-    if form != Format::JsonLines && given.is_none() {
+    if format.is_ammo() {
+        return Ok(feed::AMMO_COLUMNS.map(str::to_owned).to_vec());
+    }
+    if format != FeedFormat::JsonLines && given.is_none() {
         line = duplicate_line(&line);
     }
-    if let Some(names) = given.filter(|_| form != Format::JsonLines)
-        && let Ok(first) = feed::pack(form, None, &mut duplicate_line(&line).as_slice(), io::sink())
+    if let Some(names) = given.filter(|_| format != FeedFormat::JsonLines)
+        && let Ok(first) = feed::pack(format, None, &mut duplicate_line(&line).as_slice(), io::sink())
         && first.columns().iter().any(|it| names.contains(it))
     {
         let first = first.columns().join(", ");
         return Err(message!("feed-header", columns = first));
     }
-    let packing = feed::pack(form, given, &mut line.as_slice(), io::sink()).map_err(invalid)?;
+    let packing = feed::pack(format, given, &mut line.as_slice(), io::sink()).map_err(invalid)?;
     Ok(packing.columns().to_vec())
 }
 

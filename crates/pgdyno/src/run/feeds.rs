@@ -34,7 +34,7 @@ impl Feeds {
             return Ok(rows.clone());
         }
         let rows = match &feed.source {
-            FeedSource::File { path, format: form } => read_file(path, *form, feed.columns.as_deref())?,
+            FeedSource::File { path, format } => read_file(path, *format, feed.columns.as_deref())?,
             FeedSource::Query(sql) => read_query(feed, sql, &mut connection()?)?,
             FeedSource::Rows(rows) => {
                 let mut packing =
@@ -58,23 +58,22 @@ impl Feeds {
     }
 }
 
-fn read_file(path: &Path, form: FeedFormat, columns: Option<&[String]>) -> Result<Rows, CommandError> {
+fn read_file(path: &Path, format: FeedFormat, columns: Option<&[String]>) -> Result<Rows, CommandError> {
     let shown = path.display();
     let failed = |it: &io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(it)));
     let wrong = |it: feed::Diagnostic| CommandError::new(format!("{shown}: {it}"));
     let mut file = files::open(path).map_err(|it| failed(&it))?;
-    let form = to_feed_form(form);
     let mut magic = [0; 2];
     let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
     file.rewind().map_err(|it| failed(&it))?;
-    if let Some(delimiter) = form.delimiter().filter(|_| !is_packed) {
+    if let Some(delimiter) = format.delimiter().filter(|_| !is_packed) {
         let bytes = map(&file).map_err(|it| failed(&it))?;
         if let Some(layout) = feed::index_rows(&bytes, delimiter, columns).map_err(wrong)? {
             return Ok(map_rows(bytes, layout));
         }
     }
     let mut source = feed::decompress(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
-    let packing = feed::pack(form, columns, &mut source, unnamed_file()?).map_err(wrong)?;
+    let packing = feed::pack(format, columns, &mut source, unnamed_file()?).map_err(wrong)?;
     finish_packing(packing)
 }
 
@@ -181,18 +180,6 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-fn to_feed_form(format: FeedFormat) -> feed::Format {
-    match format {
-        FeedFormat::Csv => feed::Format::Csv,
-        FeedFormat::Tsv => feed::Format::Tsv,
-        FeedFormat::JsonLines => feed::Format::JsonLines,
-        FeedFormat::Uri => feed::Format::Uri,
-        FeedFormat::UriPost => feed::Format::UriPost,
-        FeedFormat::Raw => feed::Format::Raw,
-        FeedFormat::Access => feed::Format::Access,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +236,7 @@ mod tests {
             };
             assert!(outcome.ends_with(expected), "{outcome}");
         };
-        let file = |it: &TempFile, form| FeedSource::File { path: it.0.clone(), format: form };
+        let file = |it: &TempFile, format| FeedSource::File { path: it.0.clone(), format };
         let plain = TempFile::new("plain.csv", b"id,name\n1,a\n2,b\n");
         check(plan(file(&plain, FeedFormat::Csv), None), "id+name: 1|a 2|b");
         let quoted = TempFile::new("quoted.csv", b"1,\"a,b\"\n");

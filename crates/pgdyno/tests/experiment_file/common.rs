@@ -44,7 +44,6 @@ fn reading(
         },
         read: &|_| Ok(String::new()),
         columns: &|_, _, _| Ok(Vec::new()),
-        form: &|_| None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
-use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
+use model::plan::{Experiment, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
 use std::path::Path;
@@ -42,7 +42,6 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         grammars,
         read: &|_| Ok(String::new()),
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
-        form: &|name| name.contains("csv").then_some(FeedFormat::Csv),
     })
 }
 
