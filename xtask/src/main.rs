@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         ["capture", probe] => capture::main(probe),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy    check the walls between the crates, and what else is told in CONTRIBUTING.md\n       \
+                "usage: cargo xtask tidy    check the rules of ARCHITECTURE.md and CONTRIBUTING.md\n       \
                  cargo xtask capture [PROBE]    record what servers answer to the probes, and what is read from it"
             );
             ExitCode::from(2)

@@ -173,7 +173,7 @@ fn closed_idle_connection_is_not_a_failure() {
     let world = SimulatedSystem { delay: Nanos::from_millis(5), http, ..SimulatedSystem::default() };
     let think = Schedule::Closed { think: Nanos::from_millis(97) };
     let all = run(each(10, plan(request(Method::Get), 1, think.clone())), &world);
-    check("GET is asked again", &all, &[("ok", 10)]);
+    check("GET is repeated", &all, &[("ok", 10)]);
     let all = run(each(10, plan(request(Method::Post), 1, think)), &world);
     check("POST may have had an effect", &all, &[("ok", 5), ("unknown net 104", 5)]);
     // The client receives the close before it sends the next request.

@@ -37,7 +37,7 @@ pub fn run(data: &[u8]) {
     let secured = state & 0x40 != 0;
     // If the state ends with an expected answer, the split determines whether later bytes arrive together with it.
     let last = state & 0x20 != 0;
-    let asked = if last { 1 } else { bytes.len() / READY + 2 };
+    let requests = if last { 1 } else { bytes.len() / READY + 2 };
     let before = BEFORE[usize::from(state & 0x1f) % BEFORE.len()];
     let start = || {
         let login = if secured { TLS.clone() } else { PLAIN.clone() };
@@ -48,7 +48,7 @@ pub fn run(data: &[u8]) {
         }
         channel.set_watched(watch);
         if channel.is_open() {
-            channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(asked)));
+            channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(requests)));
         }
         channel
     };

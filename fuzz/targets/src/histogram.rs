@@ -14,11 +14,11 @@ pub fn run(data: &[u8]) {
     let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
     let count = u64::from_le_bytes(*count);
     let packed = EncodedHistogram { count, sum: 7, sum_of_squares: 7.0, min: 1, max: 1 << 40, v2 };
-    let Ok(ours) = LatencyHistogram::decode(&packed) else { return };
-    assert_eq!(ours.count(), count);
-    let theirs: Histogram<u64> =
+    let Ok(decoded) = LatencyHistogram::decode(&packed) else { return };
+    assert_eq!(decoded.count(), count);
+    let reference: Histogram<u64> =
         Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("a decoded histogram is valid");
-    assert_eq!(theirs.len(), count);
+    assert_eq!(reference.len(), count);
 }
 
 /// Wraps bytes in HdrHistogram's compressed format V2: cookie, length, compressed bytes.

@@ -83,8 +83,8 @@ pub fn crate_table(tree: &Tree) -> Vec<Violation> {
     let crates: Vec<&str> = manifest::crates(tree).map(|(name, _)| name).collect();
     for (krate, manifest) in manifest::crates(tree) {
         let dependencies = manifest::dependencies(manifest);
-        let ours = dependencies.iter().map(|it| it.name.as_str()).filter(|name| crates.contains(name));
-        let actual: BTreeSet<&str> = ours.collect();
+        let imports = dependencies.iter().map(|it| it.name.as_str()).filter(|name| crates.contains(name));
+        let actual: BTreeSet<&str> = imports.collect();
         match rows.iter().find(|(_, name, _)| *name == krate) {
             None => all.push(Violation::new(
                 ARCHITECTURE,

@@ -72,8 +72,8 @@ pub fn imports(tree: &Tree) -> Vec<Violation> {
             continue;
         };
         for dependency in manifest::dependencies(file) {
-            let ours = LAYERS.iter().any(|wall| wall.krate == dependency.name);
-            if ours && !wall.imports.contains(&dependency.name.as_str()) {
+            let is_project_crate = LAYERS.iter().any(|wall| wall.krate == dependency.name);
+            if is_project_crate && !wall.imports.contains(&dependency.name.as_str()) {
                 let todo = format!(
                     "move what both need into `model`, or do it in `pgdyno`, which sees `{}` too",
                     dependency.name

@@ -63,7 +63,7 @@ pub fn lints(tree: &Tree) -> Vec<Violation> {
         Violation::new(
             &file.path,
             1,
-            "the workspace's lints are not asked for",
+            "the manifest does not use the workspace's lints",
             "add `[lints] workspace = true`",
         )
     };
@@ -92,6 +92,6 @@ mod tests {
             lints,
             &[("crates/a/Cargo.toml", "[package]\n"), ("crates/b/Cargo.toml", "[lints]\nworkspace = true\n")],
         );
-        assert_eq!(found, ["crates/a/Cargo.toml:1: the workspace's lints are not asked for"]);
+        assert_eq!(found, ["crates/a/Cargo.toml:1: the manifest does not use the workspace's lints"]);
     }
 }

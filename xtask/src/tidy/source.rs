@@ -116,8 +116,8 @@ impl Source {
                 if !context.test {
                     self.macros.push((name.to_string(), name.span().start().line));
                 }
-                let ours = context.internal || ASSERTIONS.iter().any(|it| name == it);
-                self.read(body.stream(), &TokenContext { internal: ours, ..context.clone() });
+                let internal = context.internal || ASSERTIONS.iter().any(|it| name == it);
+                self.read(body.stream(), &TokenContext { internal, ..context.clone() });
                 rest
             }
             [TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]

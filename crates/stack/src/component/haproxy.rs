@@ -95,18 +95,18 @@ fn render_configuration(
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     match (given.node.transport, &behind.tls) {
         (Transport::Tls, EndpointTls::Off) => {
-            return Err(InvalidNode::Transport {
-                node: Some(behind.name.to_owned()),
-                reason: format!("HAProxy passes TLS through, and {} does not use it", behind.name),
-                allowed: &["tls"],
-            });
+            return Err(InvalidNode::transport(
+                Some(behind.name),
+                format!("HAProxy passes TLS through, and {} does not use it", behind.name),
+                &["tls"],
+            ));
         }
         (Transport::Tcp | Transport::Unix, EndpointTls::Unchecked | EndpointTls::Checked { .. }) => {
-            return Err(InvalidNode::Transport {
-                node: None,
-                reason: format!("HAProxy passes TLS through, and {} requires it", behind.name),
-                allowed: &["tls"],
-            });
+            return Err(InvalidNode::transport(
+                None,
+                format!("HAProxy passes TLS through, and {} requires it", behind.name),
+                &["tls"],
+            ));
         }
         _ => {}
     }
@@ -123,11 +123,7 @@ fn render_servers(
     statistics: &Path,
 ) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err(InvalidNode::Transport {
-            node: None,
-            reason: "a balancer of several servers listens by TCP".to_owned(),
-            allowed: &["tcp"],
-        });
+        return Err(InvalidNode::transport(None, "a balancer of several servers listens by TCP", &["tcp"]));
     }
     let check = balancer.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
@@ -147,11 +143,11 @@ fn render_servers(
         );
         for (endpoint, health) in &servers.endpoints {
             let Address::Tcp(address) = &endpoint.address else {
-                return Err(InvalidNode::Transport {
-                    node: Some(endpoint.name.to_owned()),
-                    reason: "a balancer connects to several servers by TCP".to_owned(),
-                    allowed: &["tcp"],
-                });
+                return Err(InvalidNode::transport(
+                    Some(endpoint.name),
+                    "a balancer connects to several servers by TCP",
+                    &["tcp"],
+                ));
             };
             writeln!(
                 lines,
@@ -182,11 +178,7 @@ fn render_services(
     statistics: &Path,
 ) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err(InvalidNode::Transport {
-            node: None,
-            reason: "a balancer of services takes HTTP without TLS".to_owned(),
-            allowed: &["tcp"],
-        });
+        return Err(InvalidNode::transport(None, "a balancer of services takes HTTP without TLS", &["tcp"]));
     }
     let mut lines = "    balance roundrobin\n".to_owned();
     if balancer.check.is_some() {

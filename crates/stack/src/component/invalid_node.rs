@@ -49,6 +49,17 @@ pub enum InvalidNode {
     ReservedVariable(String),
 }
 
+impl InvalidNode {
+    /// Error for a wrong transport of the upstream node `node`, or of this node without one.
+    pub fn transport(
+        node: Option<&str>,
+        reason: impl Into<String>,
+        allowed: &'static [&'static str],
+    ) -> InvalidNode {
+        InvalidNode::Transport { node: node.map(str::to_owned), reason: reason.into(), allowed }
+    }
+}
+
 impl fmt::Display for InvalidNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = |it: &(u32, u32)| format!("{}.{}", it.0, it.1);

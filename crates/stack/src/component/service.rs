@@ -91,11 +91,7 @@ impl Component for ServiceComponent {
             unreachable!("the product table selects the component of the node")
         };
         let Address::Tcp(address) = given.address else {
-            return Err(InvalidNode::Transport {
-                node: None,
-                reason: "a service listens by TCP".to_owned(),
-                allowed: &["tcp"],
-            });
+            return Err(InvalidNode::transport(None, "a service listens by TCP", &["tcp"]));
         };
         if let Some((name, _)) = service.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
             return Err(InvalidNode::ReservedVariable(name.clone()));
@@ -142,11 +138,11 @@ fn database_url(
     address: &Address,
 ) -> Result<String, InvalidNode> {
     let Address::Tcp(address) = address else {
-        return Err(InvalidNode::Transport {
-            node: Some(behind.name.to_owned()),
-            reason: "a service connects to its database by TCP".to_owned(),
-            allowed: &["tcp", "tls"],
-        });
+        return Err(InvalidNode::transport(
+            Some(behind.name),
+            "a service connects to its database by TCP",
+            &["tcp", "tls"],
+        ));
     };
     let (user, database) = (percent_encode(&given.users.app.name), percent_encode(&given.users.database));
     let tls = match &behind.tls {

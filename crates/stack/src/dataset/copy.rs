@@ -30,16 +30,16 @@ impl RowSource<'_> {
     fn send(&self, at: u64, copy: &mut client::CopyIn<'_>) -> Result<Option<CopyProgress>, client::Error> {
         let mut sent = CopyProgress::default();
         match *self {
-            RowSource::Generated(sheet, block) => {
+            RowSource::Generated(spec, block) => {
                 let first = at.saturating_mul(block);
-                if first >= sheet.rows {
+                if first >= spec.rows {
                     return Ok(None);
                 }
-                let end = sheet.rows.min(first + block);
+                let end = spec.rows.min(first + block);
                 sent.rows = end - first;
                 copy.send(|out| {
                     let from = out.len();
-                    (first..end).for_each(|row| (sheet.write)(row, out));
+                    (first..end).for_each(|row| (spec.write)(row, out));
                     sent.bytes = (out.len() - from) as u64;
                 })?;
             }

@@ -52,7 +52,7 @@ impl DatasetRecord {
         )?;
         let Some(row) = answer.rows.into_iter().next() else { return Ok(None) };
         let number = |at: usize| row[at].as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
-        let mut mark = DatasetRecord {
+        let mut record = DatasetRecord {
             content: row[0].clone().unwrap_or_default(),
             complete: row[1].as_deref() == Some("t"),
             rows: number(2),
@@ -67,14 +67,14 @@ impl DatasetRecord {
              from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) \
              join pg_namespace n on n.oid = c.relnamespace order by c.oid",
         )?;
-        mark.tables_found = there.rows.len();
+        record.tables_found = there.rows.len();
         let named = there.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
-        mark.tables = named.filter_map(|row| row[0].clone()).collect();
+        record.tables = named.filter_map(|row| row[0].clone()).collect();
         let there = connection.query(
             "select quote_ident(n.nspname) from pgdyno.dataset d join pg_namespace n on n.nspname = any(d.schemas)",
         )?;
-        mark.schemas = there.rows.into_iter().filter_map(|row| row[0].clone()).collect();
-        Ok(Some(mark))
+        record.schemas = there.rows.into_iter().filter_map(|row| row[0].clone()).collect();
+        Ok(Some(record))
     }
 
     /// True if the dataset with this key is complete and all its tables exist.
@@ -127,7 +127,7 @@ impl DatasetRecord {
 pub(super) fn insert_record(
     connection: &mut Connection,
     key: &str,
-    sheets: &[TableSpec],
+    specs: &[TableSpec],
     schemas: &[String],
 ) -> Result<(), Error> {
     connection.query("create schema if not exists pgdyno")?;
@@ -139,7 +139,7 @@ pub(super) fn insert_record(
     // A record of an earlier version has no names.
     connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
     let tables: Vec<String> =
-        sheets.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();
+        specs.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();
     let schemas: Vec<String> = schemas.iter().map(|it| quote_literal(it)).collect();
     connection
         .query(&format!(

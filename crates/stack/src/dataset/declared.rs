@@ -9,7 +9,7 @@ use model::plan::{Column, Table};
 /// Specifications of all tables, or all errors in them.
 pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>, Vec<TableDiagnostic>> {
     let mut mistakes = Vec::new();
-    let mut sheets = Vec::new();
+    let mut specs = Vec::new();
     if tables.is_empty() {
         let message = "no table is declared; write at least one".to_owned();
         mistakes.push(TableDiagnostic { table: String::new(), column: None, message });
@@ -19,9 +19,9 @@ pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>,
             let message = "it is declared twice; write another name".to_owned();
             mistakes.push(TableDiagnostic { table: table.name.clone(), column: None, message });
         }
-        sheets.extend(table_spec(table, seed, &mut mistakes));
+        specs.extend(table_spec(table, seed, &mut mistakes));
     }
-    if mistakes.is_empty() { Ok(sheets) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(specs) } else { Err(mistakes) }
 }
 
 /// Column that is prepared for generating values.
@@ -96,7 +96,7 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
     if mistakes.len() > before {
         return None;
     }
-    let mut sheet = TableSpec {
+    let mut spec = TableSpec {
         schema,
         name,
         rows: table.rows,
@@ -105,17 +105,15 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
         write: Box::new(move |row, out| write_row(&ready, row, out)),
         post_load_statements: Vec::new(),
     };
-    let here = sheet.identifier();
+    let here = spec.identifier();
     let columns: Vec<String> = table.columns.iter().map(column_definition).collect();
-    sheet.create = format!("create table {here}({})", columns.join(", "));
+    spec.create = format!("create table {here}({})", columns.join(", "));
     if !table.primary_key.is_empty() {
         let key: Vec<String> = table.primary_key.iter().map(|it| quote_identifier(it)).collect();
-        sheet.post_load_statements.push(format!("alter table {here} add primary key ({})", key.join(", ")));
+        spec.post_load_statements.push(format!("alter table {here} add primary key ({})", key.join(", ")));
     }
-    sheet
-        .post_load_statements
-        .extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
-    Some(sheet)
+    spec.post_load_statements.extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
+    Some(spec)
 }
 
 fn column_definition(column: &Column) -> String {
@@ -155,10 +153,10 @@ mod tests {
 
     /// Returns rows in the format in which they are sent.
     fn rows(columns: Vec<Column>, seed: u64, rows: std::ops::Range<u64>) -> Vec<String> {
-        let sheets = table_specs(&[table(columns)], seed).unwrap();
+        let specs = table_specs(&[table(columns)], seed).unwrap();
         let row = |row| {
             let mut out = Vec::new();
-            (sheets[0].write)(row, &mut out);
+            (specs[0].write)(row, &mut out);
             String::from_utf8(out).unwrap().trim_end_matches('\n').to_owned()
         };
         rows.map(row).collect()
@@ -285,20 +283,20 @@ mod tests {
         declared.name = "Shop.goods".to_owned();
         declared.primary_key = vec!["id".to_owned(), "price".to_owned()];
         declared.indexes = vec!["big, (small % 10)".to_owned()];
-        let sheet = &table_specs(&[declared], 1).unwrap()[0];
+        let spec = &table_specs(&[declared], 1).unwrap()[0];
         assert_eq!(
-            sheet.create,
+            spec.create,
             "create table \"Shop\".\"goods\"(\"id\" bigint not null, \"so \"\"called\"\"\" text, \
              \"price\" numeric(10) not null, \"big\" bigint not null, \"small\" integer not null, \"at\" point not null)"
         );
         assert_eq!(
-            sheet.post_load_statements,
+            spec.post_load_statements,
             [
                 "alter table \"Shop\".\"goods\" add primary key (\"id\", \"price\")",
                 "create index on \"Shop\".\"goods\" (big, (small % 10))"
             ]
         );
-        assert_eq!(sheet.copy_statement(true), "copy \"Shop\".\"goods\" from stdin with (freeze on)");
+        assert_eq!(spec.copy_statement(true), "copy \"Shop\".\"goods\" from stdin with (freeze on)");
     }
 
     #[test]

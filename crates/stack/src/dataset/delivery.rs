@@ -75,7 +75,7 @@ impl Delivery {
             Arc::new(Geography::new(((ORIGINS_PER_PROVIDER * self.scale.sqrt()).round() as usize).max(1)));
         let columns =
             "max_weight int, max_height int, max_length int, max_width int, max_declared_cost bigint";
-        let sheet = |name: &str, rows, columns: String, write, index: &str| TableSpec {
+        let spec = |name: &str, rows, columns: String, write, index: &str| TableSpec {
             schema: Some("delivery".to_owned()),
             name: name.to_owned(),
             rows,
@@ -86,7 +86,7 @@ impl Delivery {
         };
         let (here, there) = (Arc::clone(&country), country);
         vec![
-            sheet(
+            spec(
                 "send",
                 self.senders(),
                 format!(
@@ -96,7 +96,7 @@ impl Delivery {
                 Box::new(move |row, out: &mut Vec<u8>| self.write_sender(&here, row, out)),
                 "lon, lat, active_from, active_until",
             ),
-            sheet(
+            spec(
                 "receive",
                 self.receivers(),
                 format!(
@@ -240,14 +240,14 @@ mod tests {
     use std::collections::HashSet;
 
     fn rows(scale: f64, table: usize) -> Vec<Vec<String>> {
-        let sheet = &Delivery { scale, seed: 42 }.table_specs()[table];
+        let spec = &Delivery { scale, seed: 42 }.table_specs()[table];
         let row = |row| {
             let mut out = Vec::new();
-            (sheet.write)(row, &mut out);
+            (spec.write)(row, &mut out);
             let text = String::from_utf8(out).unwrap();
             text.strip_suffix('\n').unwrap().split('\t').map(str::to_owned).collect()
         };
-        (0..sheet.rows).map(row).collect()
+        (0..spec.rows).map(row).collect()
     }
 
     #[test]

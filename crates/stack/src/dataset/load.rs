@@ -24,30 +24,30 @@ pub fn load(
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<LoadResult, Error> {
     let begun = Instant::now();
-    let sheets = table_specs(dataset)?;
+    let specs = table_specs(dataset)?;
     let key = dataset_record::dataset_key(dataset);
     let mut connections = vec![loader.connect()?];
-    let mark = DatasetRecord::read(&mut connections[0])?;
-    if let Some(mark) = &mark
-        && mark.matches(&key)
+    let record = DatasetRecord::read(&mut connections[0])?;
+    if let Some(record) = &record
+        && record.matches(&key)
         && !loader.force
     {
         return Ok(LoadResult::new(
-            CopyProgress { rows: mark.rows, bytes: mark.bytes },
+            CopyProgress { rows: record.rows, bytes: record.bytes },
             Duration::ZERO,
             begun.elapsed(),
             true,
         ));
     }
-    drop_previous(&mut connections[0], mark.as_ref(), &sheets, on_progress)?;
+    drop_previous(&mut connections[0], record.as_ref(), &specs, on_progress)?;
     let many = loader.workers > 1;
     if many {
         for _ in 1..loader.workers {
             connections.push(loader.connect()?);
         }
     }
-    let made = create_and_fill(&mut connections, &sheets, &key, on_progress)
-        .and_then(|copied| finish_load(&mut connections[0], &sheets, copied, on_progress));
+    let made = create_and_fill(&mut connections, &specs, &key, on_progress)
+        .and_then(|copied| finish_load(&mut connections[0], &specs, copied, on_progress));
     let (sent, copying) = match made {
         Ok(it) => it,
         Err(error) => {
@@ -64,16 +64,16 @@ pub fn load(
 /// Drops the tables that a failed load has created.
 fn drop_incomplete(loader: &Loader) -> Result<(), client::Error> {
     let mut connection = loader.connect()?;
-    let mark = DatasetRecord::read(&mut connection)?.filter(|it| !it.complete);
-    mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
+    let record = DatasetRecord::read(&mut connection)?.filter(|it| !it.complete);
+    record.map_or(Ok(()), |it| it.drop_all(&mut connection))
 }
 
 /// Drops everything that [`load`] created: tables, schemas and record. Other tables stay.
 pub fn unload(loader: &Loader) -> Result<(), client::Error> {
     without_interrupt(|| {
         let mut connection = loader.connect()?;
-        let mark = DatasetRecord::read(&mut connection)?;
-        mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
+        let record = DatasetRecord::read(&mut connection)?;
+        record.map_or(Ok(()), |it| it.drop_all(&mut connection))
     })
 }
 
@@ -83,25 +83,25 @@ pub fn unload(loader: &Loader) -> Result<(), client::Error> {
 /// The result is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
 /// dataset must not exist.
 pub fn bare_copy(dataset: &Dataset, loader: &Loader) -> Result<BareCopyResult, Error> {
-    let sheets = table_specs(dataset)?;
-    let blocks: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
+    let specs = table_specs(dataset)?;
+    let blocks: Vec<Vec<(u64, Vec<u8>)>> = specs.iter().map(render_blocks).collect();
     let mut connections =
         (0..loader.workers.max(1)).map(|_| loader.connect()).collect::<Result<Vec<_>, client::Error>>()?;
-    let mark = DatasetRecord::read(&mut connections[0])?;
-    drop_previous(&mut connections[0], mark.as_ref(), &sheets, &mut |_| {})?;
+    let record = DatasetRecord::read(&mut connections[0])?;
+    drop_previous(&mut connections[0], record.as_ref(), &specs, &mut |_| {})?;
     let begun = Instant::now();
-    create_tables(&mut connections[0], &sheets, "a bare copy")?;
+    create_tables(&mut connections[0], &specs, "a bare copy")?;
     let freeze = connections.len() == 1;
     if !freeze {
         connections[0].query("commit")?;
     }
     let mut total = CopyProgress::default();
-    for (sheet, blocks) in sheets.iter().zip(&blocks) {
+    for (spec, blocks) in specs.iter().zip(&blocks) {
         let source = RowSource::Buffered(blocks);
         let sent = copy_rows(
             &mut connections,
-            &sheet.copy_statement(freeze),
-            sheet.header_and_trailer(),
+            &spec.copy_statement(freeze),
+            spec.header_and_trailer(),
             source,
             &mut |_| {},
         )?;
@@ -111,8 +111,8 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader) -> Result<BareCopyResult, E
         connections[0].query("commit")?;
     }
     let took = begun.elapsed();
-    if let Some(mark) = DatasetRecord::read(&mut connections[0])? {
-        mark.drop_tables(&mut connections[0])?;
+    if let Some(record) = DatasetRecord::read(&mut connections[0])? {
+        record.drop_tables(&mut connections[0])?;
     }
     Ok(BareCopyResult { rows: total.rows, bytes: total.bytes, took })
 }
@@ -120,22 +120,22 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader) -> Result<BareCopyResult, E
 /// Loads one table over one connection, in one transaction, without a record.
 pub(super) fn load_single_table(
     connection: &mut Connection,
-    sheet: &TableSpec,
+    spec: &TableSpec,
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), client::Error> {
     connection.set_timeout(None);
     connection.query("begin")?;
-    if let Some(schema) = &sheet.schema {
+    if let Some(schema) = &spec.schema {
         connection.query(&format!("create schema {}", quote_identifier(schema)))?;
     }
-    connection.query(&sheet.create)?;
-    let source = RowSource::Generated(sheet, sheet.rows_per_block());
+    connection.query(&spec.create)?;
+    let source = RowSource::Generated(spec, spec.rows_per_block());
     let one = std::slice::from_mut(connection);
-    copy_rows(one, &sheet.copy_statement(true), sheet.header_and_trailer(), source, &mut |progress| {
+    copy_rows(one, &spec.copy_statement(true), spec.header_and_trailer(), source, &mut |progress| {
         on_progress(Stage::Rows(progress.rows));
     })?;
     connection.query("commit")?;
-    build_keys_and_statistics(connection, std::slice::from_ref(sheet), on_progress)
+    build_keys_and_statistics(connection, std::slice::from_ref(spec), on_progress)
 }
 
 impl Loader {
@@ -149,16 +149,16 @@ impl Loader {
 /// Drops the dataset that pgdyno loaded before; fails if another table has a required name.
 fn drop_previous(
     connection: &mut Connection,
-    mark: Option<&DatasetRecord>,
-    sheets: &[TableSpec],
+    record: Option<&DatasetRecord>,
+    specs: &[TableSpec],
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), Error> {
-    if let Some(mark) = mark {
+    if let Some(record) = record {
         on_progress(Stage::Dropping);
-        mark.drop_tables(connection)?;
+        record.drop_tables(connection)?;
     }
-    for sheet in sheets {
-        let sql = format!("select to_regclass({})", dataset_record::quote_literal(&sheet.identifier()));
+    for spec in specs {
+        let sql = format!("select to_regclass({})", dataset_record::quote_literal(&spec.identifier()));
         if let Some(table) = connection.value(&sql)? {
             return Err(Error::ForeignTable { table });
         }
@@ -167,10 +167,10 @@ fn drop_previous(
 }
 
 /// Begins a transaction and creates schemas, tables and the record in it.
-fn create_tables(connection: &mut Connection, sheets: &[TableSpec], key: &str) -> Result<(), client::Error> {
+fn create_tables(connection: &mut Connection, specs: &[TableSpec], key: &str) -> Result<(), client::Error> {
     connection.query("begin")?;
     let mut schemas = Vec::new();
-    for schema in sheets.iter().filter_map(|it| it.schema.as_ref()) {
+    for schema in specs.iter().filter_map(|it| it.schema.as_ref()) {
         let there =
             format!("select to_regnamespace({})", dataset_record::quote_literal(&quote_identifier(schema)));
         if connection.value(&there)?.is_none() {
@@ -178,35 +178,35 @@ fn create_tables(connection: &mut Connection, sheets: &[TableSpec], key: &str) -
             schemas.push(schema.clone());
         }
     }
-    for sheet in sheets {
-        connection.query(&sheet.create)?;
+    for spec in specs {
+        connection.query(&spec.create)?;
     }
-    dataset_record::insert_record(connection, key, sheets, &schemas)
+    dataset_record::insert_record(connection, key, specs, &schemas)
 }
 
 /// Creates and fills the tables; returns the amount sent and the duration of the COPY.
 fn create_and_fill(
     connections: &mut [Connection],
-    sheets: &[TableSpec],
+    specs: &[TableSpec],
     key: &str,
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(CopyProgress, Duration), client::Error> {
     let begun = Instant::now();
-    create_tables(&mut connections[0], sheets, key)?;
+    create_tables(&mut connections[0], specs, key)?;
     // Rows can be frozen only in the transaction that created the table, which only that one connection sees.
     let freeze = connections.len() == 1;
     if !freeze {
         connections[0].query("commit")?;
     }
     let mut total = CopyProgress::default();
-    for sheet in sheets {
+    for spec in specs {
         let before = total;
         let mut on_copy = |it: CopyProgress| on_progress(Stage::Rows(before.rows + it.rows));
-        let source = RowSource::Generated(sheet, sheet.rows_per_block());
+        let source = RowSource::Generated(spec, spec.rows_per_block());
         let sent = copy_rows(
             connections,
-            &sheet.copy_statement(freeze),
-            sheet.header_and_trailer(),
+            &spec.copy_statement(freeze),
+            spec.header_and_trailer(),
             source,
             &mut on_copy,
         )?;
@@ -220,11 +220,11 @@ fn create_and_fill(
 
 fn finish_load(
     connection: &mut Connection,
-    sheets: &[TableSpec],
+    specs: &[TableSpec],
     (sent, copying): (CopyProgress, Duration),
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(CopyProgress, Duration), client::Error> {
-    build_keys_and_statistics(connection, sheets, on_progress)?;
+    build_keys_and_statistics(connection, specs, on_progress)?;
     dataset_record::mark_complete(connection, sent.rows, sent.bytes)?;
     Ok((sent, copying))
 }
@@ -232,29 +232,29 @@ fn finish_load(
 /// Builds keys and indexes, and collects statistics.
 fn build_keys_and_statistics(
     connection: &mut Connection,
-    sheets: &[TableSpec],
+    specs: &[TableSpec],
     on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), client::Error> {
     on_progress(Stage::Keys);
-    for statement in sheets.iter().flat_map(|it| &it.post_load_statements) {
+    for statement in specs.iter().flat_map(|it| &it.post_load_statements) {
         connection.query(statement)?;
     }
     on_progress(Stage::Statistics);
-    for sheet in sheets {
+    for spec in specs {
         // VACUUM also sets the visibility map and hint bits; otherwise the first readers would.
-        connection.query(&format!("vacuum (freeze, analyze) {}", sheet.identifier()))?;
+        connection.query(&format!("vacuum (freeze, analyze) {}", spec.identifier()))?;
     }
     Ok(())
 }
 
 /// Renders all rows of a table as blocks.
-fn render_blocks(sheet: &TableSpec) -> Vec<(u64, Vec<u8>)> {
-    let block = sheet.rows_per_block();
+fn render_blocks(spec: &TableSpec) -> Vec<(u64, Vec<u8>)> {
+    let block = spec.rows_per_block();
     let write = |at: u64| {
-        let (first, end) = (at * block, sheet.rows.min((at + 1) * block));
+        let (first, end) = (at * block, spec.rows.min((at + 1) * block));
         let mut bytes = Vec::new();
-        (first..end).for_each(|row| (sheet.write)(row, &mut bytes));
+        (first..end).for_each(|row| (spec.write)(row, &mut bytes));
         (end - first, bytes)
     };
-    (0..sheet.rows.div_ceil(block)).map(write).collect()
+    (0..spec.rows.div_ceil(block)).map(write).collect()
 }

@@ -251,7 +251,7 @@ impl Pgbench {
                 _ => (0, CopyFormat::Text, Box::new(|_, _| {})),
             }
         };
-        let sheet = |(name, create): (&str, String)| {
+        let spec = |(name, create): (&str, String)| {
             let (rows, form, write) = writer(name);
             let key = match name {
                 "branches" => Some("bid"),
@@ -271,7 +271,7 @@ impl Pgbench {
                 post_load_statements: after.into_iter().collect(),
             }
         };
-        ["history", "tellers", "accounts", "branches"].into_iter().zip(self.tables()).map(sheet).collect()
+        ["history", "tellers", "accounts", "branches"].into_iter().zip(self.tables()).map(spec).collect()
     }
 
     fn tables(&self) -> Vec<String> {
