@@ -19,8 +19,8 @@ pub mod update;
 pub mod workload;
 
 use crate::check;
-use crate::cli::language::LanguageArgs;
 use crate::cli::CommandError;
+use crate::cli::language::LanguageArgs;
 use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
