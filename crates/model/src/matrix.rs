@@ -5,7 +5,7 @@
 use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
 use crate::stop::StopEvent;
-use crate::validity::{Doubt, InvalidReason};
+use crate::validity::{Doubt, DoubtSummary, InvalidReason, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,11 @@ pub struct Matrix {
     pub baseline: Option<usize>,
     /// Seed of the resampling behind the intervals.
     pub seed: u64,
+    /// Verdict on all trials: `valid` if all are, `invalid` if none is.
+    pub verdict: Verdict,
+    /// Doubts that the verdicts of valid trials name: each kind once, the most frequent first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<DoubtSummary>,
     /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
     /// Median over the trials of the CPUs used by the monitoring of the stack.
@@ -89,9 +94,11 @@ pub struct Trial {
     pub status: TrialStatus,
     /// True if the trial was measured and is valid, and a transaction succeeded.
     pub valid: bool,
+    /// Verdict on the measurement; `invalid` if nothing was measured.
+    pub verdict: Verdict,
     /// Reasons for which the trial is invalid.
     pub reasons: Vec<InvalidReason>,
-    /// Doubts that the trial's verdict names: outages, and a load that ended early.
+    /// Doubts that the trial's verdict names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
 }

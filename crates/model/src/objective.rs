@@ -25,6 +25,20 @@ pub struct ObjectiveResult {
     /// Number of samples, arrivals or seconds from which the value is computed.
     #[serde(alias = "of")]
     pub samples: u64,
+    /// Details of a quantile that has too few samples; absent if the figure is known, or for another figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<TooFewSamples>,
+}
+
+/// Quantile that cannot be measured, because fewer than ten samples are beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TooFewSamples {
+    /// Quantile of the objective, 0..=1.
+    pub quantile: f64,
+    /// Number of samples that the quantile needs.
+    pub needed: u64,
+    /// Highest quantile that can be measured (0..=1), and its value in seconds.
+    pub nearest: Option<(f64, f64)>,
 }
 
 /// Results of one objective in all measured trials, including invalid ones.
@@ -35,7 +49,8 @@ pub struct ObjectiveSummary {
     pub met: u32,
     pub violated: u32,
     pub unknown: u32,
-    /// Trial whose figure is closest to the bound or farthest beyond it; `None` if no figure is known.
+    /// Trial whose figure is closest to the bound or farthest beyond it. If no figure is known, a trial whose quantile has
+    /// too few samples; `None` without one.
     pub worst: Option<WorstResult>,
 }
 

@@ -139,6 +139,9 @@ pub enum OverloadReason {
 pub enum SearchStopReason {
     /// Late or saturated generator.
     Generator,
+    /// Host that was busy with other work: a generator thread that was late waited for a CPU in this share of the window,
+    /// 0..=1.
+    Host { share: f64 },
     /// Exhausted file descriptors or local ports.
     Descriptors,
     /// Clients that were all busy while the load was still delivered: the test was no longer open-loop.
@@ -174,10 +177,26 @@ pub struct SearchResult {
     pub overload: Option<OverloadReason>,
     /// Reason for which there is no level, or no higher one.
     pub stop_reason: Option<SearchStopReason>,
+    /// Highest level that most of its trials sustained, or the level of the answer; `None` if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<LevelTrials>,
+    /// Lowest level above it that a trial did not sustain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<LevelTrials>,
     /// Number of trials; `measured` is the total duration of their windows.
     pub trials: u32,
     #[serde(rename = "measured_ns")]
     pub measured: Nanos,
+}
+
+/// Level, and the trials that measured it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LevelTrials {
+    pub level: f64,
+    /// Number of trials that sustained the level.
+    pub sustained: u32,
+    /// Number of trials with a result.
+    pub trials: u32,
 }
 
 /// Maximum of one cell, with its evidence.

@@ -3,12 +3,14 @@
 use crate::{Nanos, StatementKind};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::mem::discriminant;
 
 /// Validity of a measurement, with reasons and doubts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Validity {
     pub verdict: Verdict,
-    /// True if `reasons` is empty. The measurement is then valid even if no transaction succeeded.
+    /// True if no reason other than [`InvalidReason::NoSuccess`] applies: the measurement describes the server, which may
+    /// reject every transaction.
     #[serde(skip)]
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
@@ -19,16 +21,18 @@ pub struct Validity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The measurement describes the server, perhaps with doubts.
+    /// The measurement describes the server.
     Valid,
-    /// The measurement describes the generator, its host or a smaller load; the reasons say which.
+    /// The measurement describes the server, but the figures are easily misread without the doubts.
+    ValidWithDoubts,
+    /// The measurement describes the generator, its host or a smaller load, or has no successful transaction; the reasons
+    /// say which.
     #[default]
     Invalid,
-    /// The measurement contains no successful transaction.
-    Failed,
 }
 
-/// Reason why the measurement describes the generator, its host or a smaller load instead of the server.
+/// Reason why the figures do not describe the server's work: the generator, its host or a smaller load was measured, or
+/// nothing succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum InvalidReason {
@@ -64,6 +68,8 @@ pub enum InvalidReason {
         #[serde(rename = "total_clients")]
         of: u32,
     },
+    /// No transaction succeeded.
+    NoSuccess,
 }
 
 /// Doubt: a fact without which a valid measurement is easily misread.
@@ -87,8 +93,6 @@ pub enum Doubt {
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
     /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
-    /// No transaction succeeded.
-    NoSuccess,
     /// Outages: `count` of them, with a total of `duration`. The longest one was between `from` and `to`, relative to
     /// the start of the window.
     Outage {
@@ -144,9 +148,13 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// True if the verdict names the doubt. Such a doubt means that the load ceased or had no effect, took another
-    /// path, or has an incomplete log.
+    /// True if the verdict names the doubt, because it affects the figures. Others are only noted.
     pub fn is_in_verdict(&self) -> bool {
+        !matches!(self, Doubt::FewSamples { .. } | Doubt::ClockStepped { .. })
+    }
+
+    /// True if the doubt concerns the load itself: it ceased, had no effect, took another path, or was not logged.
+    pub fn concerns_load(&self) -> bool {
         matches!(
             self,
             Doubt::Outage { .. }
@@ -156,4 +164,27 @@ impl Doubt {
                 | Doubt::LogIncomplete
         )
     }
+
+    /// True if both doubts have the same cause, so that a summary names one of them.
+    pub fn is_like(&self, other: &Doubt) -> bool {
+        match (self, other) {
+            (Doubt::NodeNotUsed { node }, Doubt::NodeNotUsed { node: other }) => node == other,
+            _ => discriminant(self) == discriminant(other),
+        }
+    }
+}
+
+/// Doubt about one or more trials.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DoubtSummary {
+    /// The doubt with the figures of the worst trial.
+    pub doubt: Doubt,
+    /// Index of the worst trial's cell.
+    pub cell: usize,
+    /// Repetition of the worst trial, from 0.
+    pub repetition: u32,
+    /// Number of clients, or the in-flight cap, of the worst trial.
+    pub clients: u32,
+    /// Number of valid trials with the doubt.
+    pub trials: u32,
 }

@@ -236,8 +236,8 @@ fn status(summary: &Summary, complete: bool, strict: bool) -> ExitStatus {
 /// Status of a complete measurement.
 pub fn validity_status(summary: &Summary, strict: bool) -> ExitStatus {
     match summary.validity.verdict {
-        Verdict::Failed => ExitStatus::Incomplete,
+        _ if summary.total.counts.ok == 0 => ExitStatus::Incomplete,
         Verdict::Invalid if strict => ExitStatus::Invalid,
-        Verdict::Invalid | Verdict::Valid => ExitStatus::Success,
+        _ => ExitStatus::Success,
     }
 }

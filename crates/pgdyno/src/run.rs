@@ -464,7 +464,7 @@ impl Runner {
         let end = TrialEnd {
             outcome: RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() },
             summary: Some(serde_json::to_value(&summary).expect("plain data can be serialised")),
-            valid: Some(summary.validity.verdict == Verdict::Valid),
+            valid: Some(summary.validity.verdict != Verdict::Invalid),
             measurement: Some(measured),
         };
         // An interrupted or failed trial yields no result.

@@ -97,10 +97,6 @@ bench-spacing-poisson = Poisson with seed { $seed } ({ $expected } expected)
 bench-rates = { $lowest } to { $highest }
 
 # Verdicts.
-bench-failed = FAILED: no transaction succeeded{ $failure ->
-    [none] {""}
-   *[other] : { $failure }
- }
 bench-valid-with-doubts = valid with doubts: { $doubt }
 
 # Reasons why a measurement does not count.
@@ -117,11 +113,15 @@ bench-suspended = the machine was suspended for { $duration }
 bench-throttled = the generator was throttled by its own CPU limit in { $share } of the quota's periods
 bench-stalled = thread { $thread } of the generator stalled for { $duration }
 bench-aborted = { $clients } of { $total } clients aborted because their script could not continue; the load was smaller than planned
+bench-no-success = no transaction succeeded{ $failure ->
+    [none] {""}
+   *[other] : { $failure }
+ }
 
 # Doubts about a measurement.
-bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitter { $jitter }; response times include it
+bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitter { $jitter }, and response times include this
 bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this machine
-bench-starved = thread { $thread } of the generator was starved of CPU for { $share } of the time; response times include it
+bench-starved = thread { $thread } of the generator waited for a CPU { $share } of the time, and response times include this
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
 bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
 bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
@@ -143,7 +143,6 @@ bench-no-rows = { $statement ->
     [one] ; { $others } other statement found none either
    *[other] ; { $others } other statements found none either
  }; check that the keys exist and that the tables are not empty
-bench-no-success = no transaction succeeded
 bench-few-samples = { $count ->
     [one] { $count } transaction is
    *[other] { $count } transactions are
@@ -213,9 +212,15 @@ stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
 stop-objective-met = met: { $objective }: { $measured }
 stop-objective-violated = VIOLATED: { $objective }: { $measured }
-stop-objective-unanswered = unknown: { $objective }: { $measured }, but no transaction was answered at the end of the load
-stop-objective-ended-early = unknown: { $objective }: { $measured }, but the load ended early
-stop-objective-few = unknown: { $objective }: { $samples } are too few; run longer
+stop-objective-unanswered = not judged: { $objective }: { $measured }, but no transaction was answered at the end of the load
+stop-objective-ended-early = not judged: { $objective }: { $measured }, but the load ended early
+stop-objective-not-measured = not judged: { $objective }: { $reason }
+stop-too-few-samples = { $samples } are too few; run longer
+# `nearest` is the highest quantile that can be measured, with its value.
+stop-quantile-not-measurable = { $quantile } needs { $needed } samples, { $count } measured{ $nearest ->
+    [none] {""}
+   *[other] ; { $nearest }
+ }
 stop-lower-quantile = a lower quantile already exceeds the bound
 stop-measured = { $value } of { $samples }
 stop-samples = { $count } samples
@@ -224,7 +229,7 @@ stop-transactions = { $count } transactions
 
 stop-met = met
 stop-violated = VIOLATED
-stop-unknown = unknown
+stop-unknown = not judged
 # Of the first verdict in a list; the others are `stop-trials-next`.
 stop-trials-first = { $verdict } in { $trials ->
     [one] { $trials } trial
@@ -237,6 +242,7 @@ stop-summary-worst = { $objective }: { $verdicts }; worst{ $cell ->
    *[other] {" "}in { $cell }
  }: { $figure }
 stop-summary-none = { $objective }: no trial was measured
+stop-summary-not-measured = { $objective }: { $verdicts }: { $reason }
 
 
 ### Feeds: feed-
@@ -1433,6 +1439,7 @@ circumstance-missing-group = its CPU, memory and disk usage was not measured
 circumstance-missing-quota = it has no quota
 circumstance-missing-server = PostgreSQL's statistics were not available
 circumstance-missing-console = the pooler's console was not available
+circumstance-missing-samples = the load was too short to sample the pooler's console at full load
 circumstance-missing-stats = the service reports no statistics
 circumstance-missing-machine = the machine's statistics were not available
 circumstance-missing-column = no feed names the table column of its values
@@ -1970,24 +1977,27 @@ answer-too-few-trials = { $ratio } of the baseline: too few trials to detect a d
 
 answer-objective-met = its objective is met
 answer-objective-violated = its objective is VIOLATED
-answer-objective-unknown = its objective is undecided
+answer-objective-unknown = its objective could not be judged
 answer-objectives-met = all { $total } objectives are met
-answer-objectives-unknown = { $count } of { $total } objectives are undecided
+answer-objectives-unknown = { $count } of { $total } objectives could not be judged
 answer-objectives-violated = { $count ->
     [one] { $count } of { $total } objectives is VIOLATED
    *[other] { $count } of { $total } objectives are VIOLATED
  }
 
 answer-trial-valid = its trial is valid
-answer-outage = no transaction succeeded for { $time }
-answer-outages = no transaction succeeded for up to { $time }
-answer-ended-early = the load ended early, because a feed had no rows left
-answer-no-rows = a statement found no rows
-answer-bypassed = the load did not pass through every node of its path
 answer-trial-doubtful = its trial is valid with doubts: { $doubts }
 answer-all-trials-valid = all trials are valid
 answer-trials-valid = { $valid } of { $total } trials are valid
 answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: { $doubts }
+answer-worst-doubt = { $text } ({ $trials ->
+    [one] in { $trials } trial
+   *[other] the worst of { $trials } trials
+ })
+answer-more-doubts = and { $count ->
+    [one] { $count } more doubt
+   *[other] { $count } more doubts
+ }
 
 
 ### Page: first screen: overview-
@@ -2328,6 +2338,7 @@ search-column-round = search
 search-column-delivered = delivered/s
 search-column-p99 = p99, ms
 search-column-mean = mean, ms
+search-column-window = duration
 search-column-outcome = outcome
 search-column-changed = perturbation
 search-column-base-maximum = maximum before
@@ -2394,6 +2405,7 @@ search-overload-rule = stop rule { $rule } fires
 
 # Reasons why a search stopped before the maximum, after "because".
 search-stop-generator = the generator was late or saturated
+search-stop-host = this machine was busy with other work: a late thread of the generator waited for a CPU { $share } of the time
 search-stop-descriptors = file descriptors or local ports were exhausted
 search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
 search-stop-max-level = no level above { $level } was tried
@@ -2452,7 +2464,10 @@ search-question-soak = Does { $path ->
 search-question-plateau = Which settings are sufficient?
 
 search-unfinished = the search has not finished
-search-unanswered = no answer, because { $reason }{ $suspect ->
+search-unanswered = no answer, because { $reason }{ $known ->
+    [none] {""}
+   *[other] ; { $known }
+ }{ $suspect ->
     [none] {""}
    *[other] ; suspected: { $suspect }
  }.
@@ -2480,7 +2495,20 @@ search-confirmed = confirmed in { $held } of { $total ->
    *[other] { $total } trials
  }
 search-beyond-unknown = higher levels are unknown: { $reason }
-search-beyond-overload = above it, { $reason }
+search-beyond-overload = above it, { $reason }{ $failed ->
+    [none] {""}
+   *[other] {" "}({ $failed })
+ }
+search-level-trials = { $level } sustained in { $held } of { $total ->
+    [one] { $total } trial
+   *[other] { $total } trials
+ }
+search-remedy-generator = Give the generator more threads, or a machine of its own.
+search-remedy-host = Stop other programs on this machine, or run the generator on another one.
+search-remedy-descriptors = Raise the limit on open files, or widen the range of local ports; `pgdyno doctor` shows both.
+search-remedy-client-cap = Raise `max_in_flight`.
+search-remedy-max-level = Raise the limit of the search.
+search-remedy-min-level = Start the search at a lower level.
 # `consumer`: work that saturates the CPU.
 search-cause-proven = limited by { $limit }{ $proof ->
     [none] {""}

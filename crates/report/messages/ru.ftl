@@ -102,10 +102,6 @@ bench-spacing-poisson = пуассоновский поток, seed { $seed } (�
 bench-rates = от { $lowest } до { $highest }
 
 # Итоги.
-bench-failed = НЕ УДАЛОСЬ: ни одна транзакция не завершилась успешно{ $failure ->
-    [none] {""}
-   *[other] : { $failure }
- }
 bench-valid-with-doubts = достоверно, но с оговоркой: { $doubt }
 
 # Причины, по которым измерение не учитывается.
@@ -127,11 +123,15 @@ bench-aborted = { $clients ->
     [few] { $clients } клиента из { $total } прекратили
    *[many] { $clients } клиентов из { $total } прекратили
  } работу: их скрипт не мог продолжаться; нагрузка была меньше заданной
+bench-no-success = ни одна транзакция не завершилась успешно{ $failure ->
+    [none] {""}
+   *[other] : { $failure }
+ }
 
 # Сомнения в измерении.
 bench-host-late = на этой машине потоки просыпались с опозданием: { $quantile } опоздания отправки — { $lag }, джиттера таймера — { $jitter }; время ответа включает и это
 bench-stolen = гипервизор отдал другим { $processors }{"\u00A0"}ЦП этой машины (steal)
-bench-starved = поток { $thread } генератора ждал ЦП { $share } времени; время ответа включает и это
+bench-starved = поток { $thread } генератора ждал ЦП { $share } времени, и время ответа включает это
 bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
     [one] { $arrivals } заявки
    *[other] { $arrivals } заявок
@@ -162,7 +162,6 @@ bench-no-rows = { $statement ->
     [0] {""}
    *[other] , ещё таких команд: { $others }
  }; проверьте, есть ли такие ключи и не пусты ли таблицы
-bench-no-success = ни одна транзакция не завершилась успешно
 bench-few-samples = { $count ->
     [one] { $count } транзакция
     [few] { $count } транзакции
@@ -237,9 +236,15 @@ stop-tank-unknown-rule = Yandex.Tank не знает этого правила
 
 stop-objective-met = соблюдено: { $objective }: { $measured }
 stop-objective-violated = НАРУШЕНО: { $objective }: { $measured }
-stop-objective-unanswered = неизвестно: { $objective }: { $measured }, но в конце нагрузки ответов не было
-stop-objective-ended-early = неизвестно: { $objective }: { $measured }, но нагрузка кончилась раньше времени
-stop-objective-few = неизвестно: { $objective }: данных мало ({ $samples }); измеряйте дольше
+stop-objective-unanswered = не оценено: { $objective }: { $measured }, но в конце нагрузки ответов не было
+stop-objective-ended-early = не оценено: { $objective }: { $measured }, но нагрузка кончилась раньше времени
+stop-objective-not-measured = не оценено: { $objective }: { $reason }
+stop-too-few-samples = данных мало ({ $samples }); измеряйте дольше
+# `nearest` — старший измеримый квантиль и его значение.
+stop-quantile-not-measurable = для { $quantile } нужно замеров: { $needed }, есть { $count }{ $nearest ->
+    [none] {""}
+   *[other] ; { $nearest }
+ }
 stop-lower-quantile = уже меньший квантиль выше границы
 stop-measured = { $value } ({ $samples })
 stop-samples = { $count ->
@@ -260,7 +265,7 @@ stop-transactions = { $count ->
 
 stop-met = соблюдено
 stop-violated = НАРУШЕНО
-stop-unknown = неизвестно
+stop-unknown = не оценено
 # Первый вердикт списка; остальные: `stop-trials-next`.
 stop-trials-first = { $verdict } в { $trials ->
     [one] { $trials } измерении
@@ -273,6 +278,7 @@ stop-summary-worst = { $objective }: { $verdicts }; хуже всего{ $cell -
    *[other] {" "}в { $cell }
  }: { $figure }
 stop-summary-none = { $objective }: ничего не измерено
+stop-summary-not-measured = { $objective }: { $verdicts }: { $reason }
 
 
 ### Feeds: feed-
@@ -1534,6 +1540,7 @@ circumstance-missing-group = потребление ресурсов машин�
 circumstance-missing-quota = нет квоты
 circumstance-missing-server = статистика PostgreSQL недоступна
 circumstance-missing-console = консоль пулера недоступна
+circumstance-missing-samples = нагрузка была слишком короткой, чтобы опросить консоль пулера под полной нагрузкой
 circumstance-missing-stats = сервис не сообщает статистики
 circumstance-missing-machine = статистика машины недоступна
 circumstance-missing-column = ни у одной ленты данных не указан столбец
@@ -2108,15 +2115,20 @@ answer-objectives-violated = { $count ->
  } из { $total }
 
 answer-trial-valid = измерение достоверно
-answer-outage = ни одной успешной транзакции в течение { $time }
-answer-outages = ни одной успешной транзакции до { $time } подряд
-answer-ended-early = нагрузка кончилась раньше времени: в ленте данных не осталось строк
-answer-no-rows = запрос не нашёл ни одной строки
-answer-bypassed = нагрузка прошла не через все узлы своего пути
 answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
 answer-all-trials-valid = все измерения достоверны
 answer-trials-valid = достоверных измерений: { $valid } из { $total }
 answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: { $doubts }
+answer-worst-doubt = { $text } ({ $trials ->
+    [one] в { $trials } измерении
+    [few] худшее из { $trials } измерений
+   *[many] худшее из { $trials } измерений
+ })
+answer-more-doubts = и ещё { $count ->
+    [one] { $count } оговорка
+    [few] { $count } оговорки
+   *[many] { $count } оговорок
+ }
 
 
 ### Page: first screen: overview-
@@ -2457,6 +2469,7 @@ search-column-round = поиск
 search-column-delivered = выполнено/с
 search-column-p99 = p99, мс
 search-column-mean = среднее, мс
+search-column-window = длительность
 search-column-outcome = итог
 search-column-changed = изменено
 search-column-base-maximum = максимум до
@@ -2527,6 +2540,7 @@ search-overload-rule = срабатывает правило остановки 
 
 # Почему поиск кончился раньше максимума: после «потому что».
 search-stop-generator = генератор опаздывал или был перегружен
+search-stop-host = машина была занята другой работой: опаздывавший поток генератора ждал ЦП { $share } времени
 search-stop-descriptors = исчерпаны файловые дескрипторы или локальные порты
 search-stop-client-cap = достигнут предел числа заявок в работе ({ $clients }), и тест перестал быть открытым
 search-stop-max-level = выше не пробовали (граница поиска — { $level })
@@ -2585,7 +2599,10 @@ search-question-soak = Выдерживает ли { $path ->
 search-question-plateau = Каких настроек достаточно?
 
 search-unfinished = поиск не завершён
-search-unanswered = ответа нет, потому что { $reason }{ $suspect ->
+search-unanswered = ответа нет, потому что { $reason }{ $known ->
+    [none] {""}
+   *[other] ; { $known }
+ }{ $suspect ->
     [none] {""}
    *[other] ; предположительно узкое место — { $suspect }
  }.
@@ -2615,7 +2632,20 @@ search-confirmed = подтверждено в { $held } из { $total ->
    *[other] { $total } измерений
  }
 search-beyond-unknown = более высокие уровни не проверены: { $reason }
-search-beyond-overload = выше этого { $reason }
+search-beyond-overload = выше этого { $reason }{ $failed ->
+    [none] {""}
+   *[other] {" "}({ $failed })
+ }
+search-level-trials = { $level }: выдержано в { $held } из { $total ->
+    [one] { $total } измерения
+   *[other] { $total } измерений
+ }
+search-remedy-generator = Дайте генератору больше потоков или отдельную машину.
+search-remedy-host = Остановите другие программы на этой машине или запустите генератор на другой.
+search-remedy-descriptors = Поднимите предел открытых файлов или расширьте диапазон локальных портов; оба показывает `pgdyno doctor`.
+search-remedy-client-cap = Увеличьте `max_in_flight`.
+search-remedy-max-level = Поднимите верхнюю границу поиска.
+search-remedy-min-level = Начните поиск с меньшего уровня.
 # `consumer`: чем занят ЦП.
 search-cause-proven = узкое место — { $limit }{ $proof ->
     [none] {""}

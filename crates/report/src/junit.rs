@@ -61,13 +61,16 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let mut trials = TestSuite::new(say!(lang, "page-trials"));
     for trial in &account.trials {
         let which = lang.trial("", trial.repetition + 1);
-        let outcome =
-            match (trial_outcome(trial, lang), unused_nodes(&account.findings, |cell| cell == trial.cell)) {
-                (CaseOutcome::Passed, nodes) if !nodes.is_empty() => {
-                    CaseOutcome::Failed(lang.unused_nodes(&nodes))
-                }
-                (outcome, _) => outcome,
-            };
+        let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
+        let outcome = match (
+            trial_outcome(trial, clients, lang),
+            unused_nodes(&account.findings, |cell| cell == trial.cell),
+        ) {
+            (CaseOutcome::Passed | CaseOutcome::PassedWith(_), nodes) if !nodes.is_empty() => {
+                CaseOutcome::Failed(lang.unused_nodes(&nodes))
+            }
+            (outcome, _) => outcome,
+        };
         trials.case(&account.experiment.name, name(trial.cell), &which, outcome);
     }
     let suites: Vec<&TestSuite> =
@@ -91,6 +94,8 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
 /// Outcome of one test case, with its reason.
 enum CaseOutcome {
     Passed,
+    /// Passed, with a remark.
+    PassedWith(String),
     Failed(String),
     Error(String),
     Skipped(String),
@@ -107,18 +112,20 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     }
 }
 
-fn trial_outcome(trial: &TrialResult, lang: &Lang) -> CaseOutcome {
+fn trial_outcome(trial: &TrialResult, clients: u32, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = trial.reasons.iter().map(|it| lang.reason(it)).collect();
     match &trial.status {
-        // The user must judge whether statements may find no row.
-        _ if trial.valid => match trial
-            .doubts
-            .iter()
-            .find(|doubt| doubt.is_in_verdict() && !matches!(doubt, Doubt::NoRows { .. }))
-        {
-            Some(doubt) => CaseOutcome::Failed(lang.valid_but(&lang.doubt(doubt, 0))),
-            None => CaseOutcome::Passed,
-        },
+        _ if trial.valid => {
+            let doubts = || trial.doubts.iter().filter(|it| it.is_in_verdict());
+            let text = doubts().map(|it| lang.doubt(it, clients)).collect::<Vec<_>>().join("; ");
+            // The user must judge whether statements may find no row.
+            let fails = |doubt: &Doubt| doubt.concerns_load() && !matches!(doubt, Doubt::NoRows { .. });
+            match text.is_empty() {
+                true => CaseOutcome::Passed,
+                false if doubts().any(fails) => CaseOutcome::Failed(lang.valid_but(&text)),
+                false => CaseOutcome::PassedWith(lang.valid_but(&text)),
+            }
+        }
         Some(status @ TrialStatus::Failed { .. }) => CaseOutcome::Error(lang.status(status)),
         Some(_) if !reasons.is_empty() => CaseOutcome::Failed(reasons.join("; ")),
         Some(status @ (TrialStatus::Skipped { .. } | TrialStatus::Interrupted)) => {
@@ -151,6 +158,11 @@ impl TestSuite {
         let (element, message, count) = match outcome {
             CaseOutcome::Passed => {
                 self.cases += "/>\n";
+                return;
+            }
+            CaseOutcome::PassedWith(text) => {
+                let text = escape_attribute(&text);
+                self.cases += &format!(">\n      <system-out>{text}</system-out>\n    </testcase>\n");
                 return;
             }
             CaseOutcome::Failed(message) => ("failure", message, &mut self.failures),

@@ -29,7 +29,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
         let begin = if mark.is_empty() { String::new() } else { format!("{mark:<3}") };
         out += &prose(&begin, &note.text);
     }
-    let interrupted = interruptions(matrix, lang);
+    let interrupted = reservations(matrix, lang);
     if !interrupted.is_empty() {
         out.push('\n');
         out.extend(interrupted.iter().map(|it| prose("! ", it)));
@@ -46,23 +46,24 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     out
 }
 
-/// Lists trials with an outage, an early end of the load or a fired stop rule, which no figure of the table shows.
-fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
+/// Lists doubts about the figures, and trials that a stop rule ended.
+fn reservations(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     let names = cell_names(matrix);
-    let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
-    let mut all = Vec::new();
-    for (row, name) in matrix.rows.iter().zip(&names) {
+    let total = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>();
+    let named = |cell: usize, repetition: u32, reason: String| match total {
+        1 => reason,
+        _ => format!("{}: {reason}", lang.trial(&names[cell], repetition + 1)),
+    };
+    let doubts = matrix.doubts.iter().map(|summary| match summary.trials {
+        1 => named(summary.cell, summary.repetition, lang.doubt(&summary.doubt, summary.clients)),
+        _ => lang.doubt_summary(summary, total),
+    });
+    let mut all: Vec<String> = doubts.collect();
+    for (cell, row) in matrix.rows.iter().enumerate() {
         for trial in &row.trials {
-            let doubts = trial.doubts.iter().map(|it| lang.doubt(it, row.clients));
-            let fired = match &trial.status {
-                TrialStatus::Stopped { event } => Some(lang.fired(event)),
-                _ => None,
-            };
-            let named = |reason: String| match several {
-                true => format!("{}: {reason}", lang.trial(name, trial.repetition + 1)),
-                false => reason,
-            };
-            all.extend(doubts.chain(fired).map(named));
+            if let TrialStatus::Stopped { event } = &trial.status {
+                all.push(named(cell, trial.repetition, lang.fired(event)));
+            }
         }
     }
     all

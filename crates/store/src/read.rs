@@ -54,7 +54,7 @@ pub struct TrialRecord {
     pub id: TrialId,
     pub trial: TrialHeader,
     pub state: State,
-    /// True if the verdict is `model::validity::Verdict::Valid`; `None` without a verdict.
+    /// True unless the verdict is `model::validity::Verdict::Invalid`; `None` without a verdict.
     pub valid: Option<bool>,
     /// Serialized `model::Summary`; `None` without a measurement.
     pub summary: Option<Value>,

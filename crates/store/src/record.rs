@@ -128,7 +128,7 @@ pub struct TrialEnd {
     pub outcome: RunOutcome,
     /// Serialized `model::Summary`; `None` without a measurement.
     pub summary: Option<Value>,
-    /// True if the verdict is `model::validity::Verdict::Valid`; `None` without a verdict.
+    /// True unless the verdict is `model::validity::Verdict::Invalid`; `None` without a verdict.
     pub valid: Option<bool>,
     /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
     pub measurement: Option<Measurement>,

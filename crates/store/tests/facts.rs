@@ -76,6 +76,7 @@ fn samples() -> Vec<Fact> {
             ended_early: false,
             bound: 0.1,
             samples: 7456,
+            too_few: None,
         }),
         Fact::Outages(vec![Outage { from: Nanos(1), to: Nanos(2), ongoing: true, failing: false }]),
         Fact::FaultInjection(Box::new(FaultInjection { rejoins: vec![rejoin], ..Default::default() })),

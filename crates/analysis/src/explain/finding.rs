@@ -153,7 +153,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
         Ok(them) => found.extend(them),
-        Err(missing) => lacking.push((rule, missing)),
+        Err(missing) => lacking.push((rule, true_reason(missing, window))),
     };
     for (rule, judge) in RULES {
         take(rule, judge(full, window), &mut found);
@@ -182,6 +182,20 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
         found.push(Finding::Circumstance { cell: window.number, circumstance });
     }
     found
+}
+
+/// Reason why an input is missing. If the console was sampled, the part under full load was too short.
+fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
+    let sampled = |trial: &&TrialFacts<'_>, node: &Node| {
+        let mut samples = trial.samples.iter().filter(|it| it.node == node.name);
+        trial.valid().is_some() && samples.any(|it| it.series == series::POOL_SERVERS_ACTIVE)
+    };
+    match (missing, window.pooler()) {
+        (MissingInput::Console, Some(node)) if window.trials.iter().any(|it| sampled(it, node)) => {
+            MissingInput::Samples
+        }
+        (missing, _) => missing,
+    }
 }
 
 /// Samples under full load. Closed model: all samples. Open model, and users that arrive over time: the last third,

@@ -5,11 +5,13 @@ use crate::facts::trial::TrialFacts;
 use crate::present::compare::{self, CompareOptions, TrialFigures};
 use crate::stats::quantile::{median, upper_median};
 use crate::stats::repeats::{self, ChangeEstimate, Samples};
+use crate::verdict::validity;
 use model::comparison::{Change, Metric, MetricComparison};
 use model::matrix::{
-    BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
+    BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, TrialStatus, UnappliedLimit,
 };
 use model::plan::{Baseline, Experiment, Limits, Node, NodeKind, Setup};
+use model::validity::{DoubtSummary, Verdict};
 
 /// Figures in the order in which the matrix shows them.
 const FIGURES: [Figure; 12] = [
@@ -39,10 +41,16 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         rows.push(Row { baseline, ..row(&cell.label, &cell.setup, &cell_trials) });
     }
     let watching: Vec<f64> = trials.iter().filter_map(|it| it.monitoring_cpu).collect();
+    // Trials that were skipped or interrupted have no verdict.
+    let is_judged =
+        |it: &&TrialFacts<'_>| !matches!(it.status, TrialStatus::Skipped { .. } | TrialStatus::Interrupted);
+    let judged = trials.iter().filter(is_judged).map(verdict);
     let mut matrix = Matrix {
         rows,
         baseline: experiment.baseline.as_ref().and_then(Baseline::single),
         seed: experiment.seed,
+        verdict: validity::combined_verdict(&judged.collect::<Vec<_>>()),
+        doubts: doubts(trials),
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
         monitoring_cpu: median(watching),
     };
@@ -56,6 +64,27 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         }
     }
     matrix
+}
+
+fn counts(trial: &TrialFacts<'_>) -> bool {
+    trial.valid().is_some_and(|it| it.total.counts.ok > 0)
+}
+
+/// Verdict on a trial. A trial that does not count is invalid.
+fn verdict(trial: &TrialFacts<'_>) -> Verdict {
+    let summary = trial.summary.filter(|_| counts(trial));
+    summary.map_or(Verdict::Invalid, |it| it.validity.verdict)
+}
+
+/// Doubts that the verdicts of the trials that count name.
+fn doubts(trials: &[TrialFacts<'_>]) -> Vec<DoubtSummary> {
+    let named = trials.iter().filter(|it| counts(it)).flat_map(|trial| {
+        let clients = trial.setup.load.model.clients();
+        let doubts = trial.summary.into_iter().flat_map(|it| &it.validity.doubts);
+        let doubts = doubts.filter(|it| it.is_in_verdict());
+        doubts.map(move |doubt| (doubt, trial.cell, trial.repetition, clients))
+    });
+    validity::doubt_summaries(named)
 }
 
 /// Figures of the trials of one cell.
@@ -188,9 +217,10 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
             .map(|trial| Trial {
                 repetition: trial.repetition,
                 status: trial.status.clone(),
-                valid: trial.valid().is_some_and(|it| it.total.counts.ok > 0),
+                valid: counts(trial),
+                verdict: verdict(trial),
                 reasons: trial.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
-                doubts: trial.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
+                doubts: trial.summary.map_or(Vec::new(), validity::doubts_in_verdict),
             })
             .collect(),
         figures: Vec::new(),

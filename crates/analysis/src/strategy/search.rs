@@ -68,6 +68,7 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
+    let (sustained, failed) = track.bracket(None);
     let mut result = SearchResult {
         scale: max.scale,
         level: None,
@@ -76,6 +77,8 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
         confirmations: (0, 0),
         overload: None,
         stop_reason: None,
+        sustained,
+        failed,
         trials: done.len() as u32,
         measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
     };
@@ -93,6 +96,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
             result.confirmations = (held.len() as u32, holds.len() as u32);
             result.delivered = held.last().map(|it| it.delivered);
             result.level = Some(level);
+            (result.sustained, result.failed) = track.bracket(Some(level));
             result.interval = result.interval.map(|(low, high)| (low.min(level), high.max(level)));
             result.overload = overload_reason(&track, level);
             if let Some(reason) = beyond {

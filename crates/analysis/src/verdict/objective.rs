@@ -16,7 +16,7 @@
 use crate::facts::outage;
 use crate::verdict::rule::{quoted, unknown_operation};
 use crate::verdict::validity;
-use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict, TooFewSamples};
 use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
 use model::{GrammarDiagnostic, Nanos, message};
 
@@ -188,6 +188,7 @@ impl Objective {
         let ended_early = verdict == ObjectiveVerdict::Met && validity::ended_early(summary);
         let verdict = if ended_early { ObjectiveVerdict::Unknown } else { verdict };
         let unit = self.figure.unit();
+        let unknown = group.filter(|_| measured.is_none() && verdict == ObjectiveVerdict::Unknown);
         ObjectiveResult {
             objective: self.text.clone(),
             verdict,
@@ -197,6 +198,7 @@ impl Objective {
             ended_early,
             bound: self.bound,
             samples: sample_count,
+            too_few: unknown.and_then(|it| self.figure.too_few(&it.response)),
         }
     }
 
@@ -221,6 +223,9 @@ impl Objective {
         if broken { ObjectiveVerdict::Violated } else { ObjectiveVerdict::Unknown }
     }
 }
+
+/// Number of samples beyond a quantile that it needs.
+const SAMPLES_BEYOND: f64 = 10.0;
 
 impl Quantile {
     fn share(self) -> f64 {
@@ -262,6 +267,18 @@ impl ObjectiveMetric {
             ObjectiveMetric::Dropped => share(dropped, arrivals),
             ObjectiveMetric::Tps => (Some(group.tps.0), ok),
         }
+    }
+
+    /// Samples that the quantile lacks; `None` for other metrics.
+    fn too_few(self, distribution: &Distribution) -> Option<TooFewSamples> {
+        let ObjectiveMetric::Quantile(quantile) = self else { return None };
+        let measured = |it: &Quantile| Some((it.share(), it.quantile_of(distribution)?.as_secs_f64()));
+        let needed = (SAMPLES_BEYOND / (1.0 - quantile.share())).round() as u64;
+        Some(TooFewSamples {
+            quantile: quantile.share(),
+            needed,
+            nearest: Quantile::ALL.iter().rev().find_map(measured),
+        })
     }
 
     /// Share (0..=1) of the samples at or below the figure, such as 0.99 for p99; `None` for metrics that are not
@@ -341,7 +358,13 @@ mod tests {
         let result = parse(objective, &operations()).expect(objective).judge(&summary);
         let sign = if result.is_lower_bound { ">" } else { "" };
         let shown = result.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
-        assert_eq!(format!("{:?} {shown} of {}", result.verdict, result.samples), expected, "{objective}");
+        let lacks = result.too_few.map_or(String::new(), |too_few| {
+            let nearest =
+                too_few.nearest.map_or(String::new(), |(share, value)| format!(", {share}: {value:.6}"));
+            format!(", needs {}{nearest}", too_few.needed)
+        });
+        let judged = format!("{:?} {shown} of {}{lacks}", result.verdict, result.samples);
+        assert_eq!(judged, expected, "{objective}");
     }
 
     #[test]
@@ -398,7 +421,7 @@ mod tests {
             measurement.interval.scripts[0].response = crate::fixture::millis(100, 5);
             measurement.interval.scripts[0].dropped = 5;
         };
-        check("pay: p99 < 1s", few, "Unknown - of 105");
+        check("pay: p99 < 1s", few, "Unknown - of 105, needs 1000, 0.9: 0.005000");
     }
 
     #[test]
@@ -478,12 +501,13 @@ mod tests {
             move |it: &mut Measurement| it.interval.scripts[0].response = crate::fixture::millis(count, 5)
         };
         check("pay: p99 < 200ms", few(1000), "Met 0.005000 of 1000");
-        check("pay: p99 < 200ms", few(900), "Unknown - of 900");
+        check("pay: p99 < 200ms", few(900), "Unknown - of 900, needs 1000, 0.95: 0.005000");
         // The objective can no longer be met.
         check("pay: p99 < 4ms", few(900), "Violated - of 900");
-        check("pay: p50 < 4ms", few(10), "Unknown - of 10");
+        check("pay: p50 < 4ms", few(10), "Unknown - of 10, needs 20");
         let nothing = |it: &mut Measurement| it.interval.clear();
-        for objective in ["p50 < 1s", "mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
+        check("p50 < 1s", nothing, "Unknown - of 0, needs 20");
+        for objective in ["mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
             check(objective, nothing, "Unknown - of 0");
         }
         check("tps > 1", nothing, "Violated 0.000000 of 0");

@@ -35,7 +35,7 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
         ObjectiveVerdict::Unknown => tally.unknown += 1,
     }
     let worse = match &tally.worst {
-        None => judged.verdict != ObjectiveVerdict::Unknown,
+        None => judged.verdict != ObjectiveVerdict::Unknown || judged.too_few.is_some(),
         Some(worst) => severity(&judged) > severity(&worst.result),
     };
     if worse {

@@ -6,7 +6,7 @@
 use crate::facts::sizes::{Populations, populations};
 use model::summary::{Distribution, LoadModelSummary, Summary};
 pub use model::validity::Validity;
-use model::validity::{Doubt, InvalidReason, Verdict};
+use model::validity::{Doubt, DoubtSummary, InvalidReason, Verdict};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.
@@ -82,12 +82,30 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     if measured.aborted_clients > 0 {
         reasons.push(InvalidReason::Aborted { clients: measured.aborted_clients, of: summary.plan.clients });
     }
-    let verdict = match (summary.total.counts.ok, reasons.is_empty()) {
-        (0, _) => Verdict::Failed,
-        (_, true) => Verdict::Valid,
-        (_, false) => Verdict::Invalid,
+    if summary.total.counts.ok == 0 {
+        reasons.push(InvalidReason::NoSuccess);
+    }
+    let mut validity = Validity { reasons, doubts, ..Validity::default() };
+    set_verdict(&mut validity);
+    validity
+}
+
+/// Derives the verdict from the reasons and doubts.
+fn set_verdict(validity: &mut Validity) {
+    validity.valid = validity.reasons.iter().all(|it| *it == InvalidReason::NoSuccess);
+    validity.verdict = if !validity.reasons.is_empty() {
+        Verdict::Invalid
+    } else if validity.doubts.iter().any(Doubt::is_in_verdict) {
+        Verdict::ValidWithDoubts
+    } else {
+        Verdict::Valid
     };
-    Validity { verdict, valid: reasons.is_empty(), reasons, doubts }
+}
+
+/// Adds doubts that other sources than the measurement show.
+fn add_doubts(summary: &mut Summary, doubts: impl IntoIterator<Item = Doubt>) {
+    summary.validity.doubts.extend(doubts);
+    set_verdict(&mut summary.validity);
 }
 
 /// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
@@ -95,17 +113,14 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED_SHARE_MIN) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
-        summary.validity.valid = false;
-        if summary.validity.verdict == Verdict::Valid {
-            summary.validity.verdict = Verdict::Invalid;
-        }
+        set_verdict(&mut summary.validity);
     }
 }
 
 /// Adds the doubt that the generator's wall clock was set by `step` nanoseconds during the measurement.
 pub fn add_clock_step(summary: &mut Summary, step: i64) {
     if step.unsigned_abs() >= CLOCK_STEP_MIN.0 {
-        summary.validity.doubts.push(Doubt::ClockStepped { step });
+        add_doubts(summary, [Doubt::ClockStepped { step }]);
     }
 }
 
@@ -116,13 +131,67 @@ pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     if at.as_secs_f64() < FULL_LOAD_SHARE_MIN * planned.as_secs_f64() {
         // The last arrival got no row; it did not lack a client.
         summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
-        summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
+        add_doubts(summary, [Doubt::FeedExhausted { rows, at, planned }]);
     }
 }
 
 /// True if the load ended before its planned end because a feed was used up.
 pub(crate) fn ended_early(summary: &Summary) -> bool {
     summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
+}
+
+/// Doubts of several trials with their cells, repetitions and numbers of clients: each kind once with the figures of the
+/// worst trial, the most frequent first.
+pub fn doubt_summaries<'a>(doubts: impl Iterator<Item = (&'a Doubt, usize, u32, u32)>) -> Vec<DoubtSummary> {
+    let mut all: Vec<DoubtSummary> = Vec::new();
+    for (doubt, cell, repetition, clients) in doubts {
+        let trials = 1;
+        let new = DoubtSummary { doubt: doubt.clone(), cell, repetition, clients, trials };
+        match all.iter_mut().find(|it| it.doubt.is_like(doubt)) {
+            Some(known) => {
+                // Threads of one trial may have equal doubts.
+                let same_trial = (known.cell, known.repetition) == (cell, repetition);
+                let trials = known.trials + u32::from(!same_trial);
+                if severity(doubt) > severity(&known.doubt) {
+                    *known = new;
+                }
+                known.trials = trials;
+            }
+            None => all.push(new),
+        }
+    }
+    all.sort_by_key(|it| std::cmp::Reverse(it.trials));
+    all
+}
+
+/// Figure by which doubts of one kind are compared; more is worse.
+fn severity(doubt: &Doubt) -> f64 {
+    match doubt {
+        Doubt::HostLate { lag, .. } => lag.as_secs_f64(),
+        Doubt::Stolen { processors } => *processors,
+        Doubt::Starved { share, .. } | Doubt::SmallAnswers { share, .. } | Doubt::NoRows { share, .. } => {
+            *share
+        }
+        Doubt::InFlightCapReached { arrivals, waited, dropped } => {
+            (waited + dropped) as f64 / *arrivals as f64
+        }
+        Doubt::UnevenClients { jain, .. } => -jain,
+        Doubt::Outage { duration, .. } => duration.as_secs_f64(),
+        Doubt::FeedExhausted { at, planned, .. } => planned.as_secs_f64() - at.as_secs_f64(),
+        Doubt::FewSamples { count } => -(*count as f64),
+        Doubt::ClockStepped { step } => step.unsigned_abs() as f64,
+        Doubt::NodeNotUsed { .. } | Doubt::LogIncomplete => 0.0,
+    }
+}
+
+/// Verdict on several trials, from the verdicts on each.
+pub fn combined_verdict(trials: &[Verdict]) -> Verdict {
+    let count = |verdict| trials.iter().filter(|it| **it == verdict).count();
+    match (count(Verdict::Valid), count(Verdict::Invalid)) {
+        (_, invalid) if invalid == trials.len() => Verdict::Invalid,
+        (valid, _) if valid == trials.len() => Verdict::Valid,
+        _ => Verdict::ValidWithDoubts,
+    }
 }
 
 /// Doubts that the trial's verdict shows.
@@ -132,17 +201,18 @@ pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
 
 /// Adds the doubts that the load did not pass through these nodes.
 pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
-    summary.validity.doubts.extend(nodes.into_iter().map(|node| Doubt::NodeNotUsed { node }));
+    add_doubts(summary, nodes.into_iter().map(|node| Doubt::NodeNotUsed { node }));
 }
 
 /// Adds the doubt that the transaction log is incomplete.
 pub fn add_incomplete_log(summary: &mut Summary) {
-    summary.validity.doubts.push(Doubt::LogIncomplete);
+    add_doubts(summary, [Doubt::LogIncomplete]);
 }
 
 /// Removes the doubt about outages. A trial with injected faults reports its outages separately.
 pub fn remove_outage_doubt(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
+    set_verdict(&mut summary.validity);
 }
 
 /// True if there is a doubt about outages.
@@ -250,10 +320,8 @@ fn no_rows(summary: &Summary) -> Option<Doubt> {
 }
 
 fn few_samples(summary: &Summary) -> Option<Doubt> {
-    match summary.total.response.count {
-        0 => Some(Doubt::NoSuccess),
-        count => (count < P99_SAMPLES_MIN).then_some(Doubt::FewSamples { count }),
-    }
+    let count = summary.total.response.count;
+    (1..P99_SAMPLES_MIN).contains(&count).then_some(Doubt::FewSamples { count })
 }
 
 #[cfg(test)]
@@ -270,7 +338,7 @@ mod tests {
         let mut measured = quiet_measurement();
         spoil(&mut measured);
         let validity = summarise(&measured, Server::default(), plan).validity;
-        assert_eq!(validity.valid, validity.reasons.is_empty());
+        assert_eq!(validity.valid, validity.reasons.iter().all(|it| *it == InvalidReason::NoSuccess));
         let reasons = validity.reasons.iter().map(|it| format!("{it:?}"));
         let doubts = validity.doubts.iter().map(|it| format!("? {it:?}"));
         assert_eq!(reasons.chain(doubts).collect::<Vec<_>>().join("; "), expected);
@@ -360,12 +428,12 @@ mod tests {
     }
 
     #[test]
-    fn failed_if_no_transaction_succeeded() {
+    fn invalid_if_no_transaction_succeeded() {
         for (succeeded, share, expected) in [
             (true, 0.0, Verdict::Valid),
             (true, 0.5, Verdict::Invalid),
-            (false, 0.0, Verdict::Failed),
-            (false, 0.5, Verdict::Failed),
+            (false, 0.0, Verdict::Invalid),
+            (false, 0.5, Verdict::Invalid),
         ] {
             let mut measured = quiet_measurement();
             if !succeeded {
@@ -374,6 +442,50 @@ mod tests {
             let mut summary = summarise(&measured, Server::default(), closed_plan());
             add_throttling(&mut summary, Some(share));
             assert_eq!(summary.validity.verdict, expected, "{succeeded}, {share}");
+        }
+    }
+
+    #[test]
+    fn verdict_of_several_trials() {
+        use Verdict::{Invalid, Valid, ValidWithDoubts};
+        for (trials, expected) in [
+            (&[][..], Invalid),
+            (&[Valid, Valid], Valid),
+            (&[Valid, ValidWithDoubts], ValidWithDoubts),
+            (&[Valid, Invalid], ValidWithDoubts),
+            (&[ValidWithDoubts, Invalid], ValidWithDoubts),
+            (&[Invalid, Invalid], Invalid),
+        ] {
+            assert_eq!(combined_verdict(trials), expected, "{trials:?}");
+        }
+    }
+
+    #[test]
+    fn summarises_doubts_by_their_worst_trial() {
+        let starved = |thread, share| Doubt::Starved { thread, share };
+        let unused = |node: &str| Doubt::NodeNotUsed { node: node.to_owned() };
+        let (low, high) = (starved(0, 0.1), starved(1, 0.7));
+        let (pooler, balancer) = (unused("pooler"), unused("balancer"));
+        // Trials of cell 0 with repetitions 0 and 1, and one of cell 1.
+        let doubts =
+            [(&pooler, 0, 0, 8), (&low, 0, 0, 8), (&high, 0, 0, 8), (&balancer, 0, 1, 8), (&low, 1, 0, 20)];
+        let summaries = doubt_summaries(doubts.into_iter());
+        let short = |it: &DoubtSummary| (it.doubt.clone(), it.cell, it.repetition, it.clients, it.trials);
+        let expected = [(high, 0, 0, 8, 2), (pooler, 0, 0, 8, 1), (balancer, 0, 1, 8, 1)];
+        assert_eq!(summaries.iter().map(short).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn only_noted_doubts_leave_a_measurement_valid() {
+        for (doubt, expected) in [
+            (Doubt::FewSamples { count: 3 }, Verdict::Valid),
+            (Doubt::ClockStepped { step: 1 }, Verdict::Valid),
+            (Doubt::Starved { thread: 0, share: 0.77 }, Verdict::ValidWithDoubts),
+            (Doubt::LogIncomplete, Verdict::ValidWithDoubts),
+        ] {
+            let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_doubts(&mut summary, [doubt]);
+            assert_eq!(summary.validity.verdict, expected, "{:?}", summary.validity.doubts);
         }
     }
 
@@ -491,12 +603,13 @@ mod tests {
         check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, of: 4 }");
         let dropped = |it: &mut Measurement| (it.aborted_clients, it.interval.scripts[0].dropped) = (2, 5);
         check(open_plan(), dropped, "Aborted { clients: 2, of: 4 }");
-        check(closed_plan(), |it| it.interval.clear(), "? NoSuccess");
+        check(closed_plan(), |it| it.interval.clear(), "NoSuccess");
         check(
             closed_plan(),
             |measurement| {
                 measurement.interval.clear();
                 measurement.interval.scripts[0].response = millis(999, 1);
+                measurement.interval.scripts[0].ok = 999;
             },
             "? FewSamples { count: 999 }",
         );

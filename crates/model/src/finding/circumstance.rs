@@ -211,6 +211,8 @@ pub enum MissingInput {
     Server,
     /// Statistics of the pooler's console.
     Console,
+    /// Statistics of the pooler's console under full load, which was too short.
+    Samples,
     /// Statistics that the service publishes at `/stats`.
     Stats,
     /// Statistics of the machine.

@@ -181,7 +181,14 @@ impl RunDisplay {
                 p99: total.response.p99,
                 failed: total.counts.failed + total.counts.unknown,
                 invalid: done.summary.validity.reasons.first().copied(),
-                doubts: analysis::verdict::doubts_in_verdict(&done.summary),
+                doubts: done
+                    .summary
+                    .validity
+                    .doubts
+                    .iter()
+                    .filter(|it| it.concerns_load())
+                    .cloned()
+                    .collect(),
             });
         }
         for rule in &done.blind {

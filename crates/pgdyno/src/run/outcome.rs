@@ -6,7 +6,7 @@ use model::matrix::TrialStatus;
 use model::objective::ObjectiveVerdict;
 use model::run_result::{RunResult, RunState, TrialResult};
 use model::search::{LevelOutcome, StepPurpose};
-use model::validity::Doubt;
+use model::validity::InvalidReason;
 
 /// Status of a run. Trials of earlier parts of a resumed run count too. `strict` makes invalid trials count.
 pub fn exit_status(result: &RunResult, strict: bool) -> ExitStatus {
@@ -29,7 +29,7 @@ fn trial_statuses(trial: &TrialResult, strict: bool) -> Vec<ExitStatus> {
     if is_search || trial.tps.is_none() {
         return statuses;
     }
-    if trial.doubts.contains(&Doubt::NoSuccess) {
+    if trial.reasons.contains(&InvalidReason::NoSuccess) {
         statuses.push(ExitStatus::Incomplete);
     }
     if strict && trial.step.is_none() && !trial.reasons.is_empty() {
@@ -84,7 +84,6 @@ mod tests {
         Cause, Maximum, OverloadReason, SearchResult, SearchStep, SearchStopReason, SoakResult,
     };
     use model::stop::StopEvent;
-    use model::validity::InvalidReason;
     use model::{Nanos, PerSecond};
     use std::path::Path;
 
@@ -138,6 +137,8 @@ mod tests {
             confirmations: (0, 0),
             overload: None,
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
+            sustained: None,
+            failed: None,
             trials: 1,
             measured: Nanos::ZERO,
         };
@@ -210,7 +211,7 @@ mod tests {
             check(|it| it.info.state = state, Incomplete);
         }
         check(|it| fail(it, 1), Incomplete);
-        check(|it| it.trials[0].doubts = vec![Doubt::NoSuccess], Incomplete);
+        check(|it| it.trials[0].reasons = vec![InvalidReason::NoSuccess], Incomplete);
         check(|it| stop(it, 1), Violated);
         check(|it| judge(it, 0, ObjectiveVerdict::Violated), Violated);
         check(|it| judge(it, 0, ObjectiveVerdict::Unknown), NoAnswer);
@@ -246,15 +247,14 @@ mod tests {
         judge(&mut result, 0, ObjectiveVerdict::Violated);
         judge(&mut result, 1, ObjectiveVerdict::Unknown);
         stop(&mut result, 1);
-        invalidate(&mut result, 0);
-        result.trials[0].doubts = vec![Doubt::NoSuccess];
+        result.trials[0].reasons = vec![InvalidReason::NoSuccess];
         for trial in 0..2 {
             make_step(&mut result, trial, StepPurpose::Narrow);
         }
         search(&mut result, Some(100.0));
         assert_eq!(exit_status(&result, true), ExitStatus::Success);
         make_step(&mut result, 0, StepPurpose::Confirm);
-        result.trials[0].doubts.clear();
+        invalidate(&mut result, 0);
         assert_eq!(exit_status(&result, true), ExitStatus::Violated);
     }
 

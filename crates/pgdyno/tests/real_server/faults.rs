@@ -81,7 +81,8 @@ fn a_failing_script_ends_its_clients() {
         combined_output(&output)
     );
     let shown = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    let verdict = "verdict FAILED: no transaction succeeded: 42P01 relation \"no_such_table\" does not exist";
+    let verdict =
+        "verdict INVALID: no transaction succeeded: 42P01 relation \"no_such_table\" does not exist";
     assert!(shown.contains(verdict), "{shown}");
     let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-T", "60"]);
     assert_eq!((failures(&document), status), (vec![("42P01".to_owned(), 2)], 2), "{document}");

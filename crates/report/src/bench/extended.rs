@@ -6,7 +6,7 @@ use crate::say;
 use crate::style::CharacterSet;
 use crate::text::to_characters;
 use model::summary::{Distribution, Failure, FailureClass, ScriptSummary};
-use model::validity::Doubt;
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, Summary};
 
 /// Width of a label, columns.
@@ -38,10 +38,6 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
     write_wrapped(out, &say!(lang, "bench-measured"), &lang.measured(&summary.server, &summary.plan));
     let (validity, clients) = (&summary.validity, summary.plan.clients);
     match &validity.reasons[..] {
-        _ if summary.total.counts.ok == 0 => {
-            let verdict = lang.nothing_succeeded(summary.top_failure().map(failure_name).as_deref());
-            write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
-        }
         [] => {
             let named = validity.doubts.iter().filter(|it| it.is_in_verdict());
             let doubts: Vec<String> = named.map(|it| lang.doubt(it, clients)).collect();
@@ -53,18 +49,22 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
         }
         reasons => {
             for reason in reasons {
-                let text = format!("{}: {}", say!(lang, "bench-invalid"), lang.reason(reason));
+                let reason = match reason {
+                    InvalidReason::NoSuccess => {
+                        lang.nothing_succeeded(summary.top_failure().map(failure_name).as_deref())
+                    }
+                    reason => lang.reason(reason),
+                };
+                let text = format!("{}: {reason}", say!(lang, "bench-invalid"));
                 write_wrapped(out, &say!(lang, "bench-verdict"), &text);
             }
         }
     }
-    let succeeded = summary.total.counts.ok > 0;
-    let in_verdict = |doubt: &Doubt| match doubt {
-        // The verdict that no transaction succeeded implies both doubts.
-        Doubt::NoSuccess | Doubt::Outage { .. } => true,
-        doubt => doubt.is_in_verdict() && succeeded,
+    let is_repeated = |doubt: &&Doubt| match doubt {
+        // The verdict that no transaction succeeded implies an outage.
+        Doubt::Outage { .. } if validity.reasons.contains(&InvalidReason::NoSuccess) => true,
+        doubt => validity.reasons.is_empty() && doubt.is_in_verdict(),
     };
-    let is_repeated = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !is_repeated(it)) {
         write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));
     }

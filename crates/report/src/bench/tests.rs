@@ -216,7 +216,7 @@ fn verdict_names_unanswered_arrivals() {
     assert!(!line(&summary, "note").contains("nothing succeeded"), "the sentence occurs once");
     // Without a success, no figure is valid.
     summary.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
-    summary.validity.doubts = vec![Doubt::NoSuccess];
+    summary.validity = Validity { reasons: vec![InvalidReason::NoSuccess], ..Validity::default() };
     summary.failures = vec![Failure {
         code: "42601".to_owned(),
         name: Some("syntax_error"),
@@ -224,7 +224,7 @@ fn verdict_names_unanswered_arrivals() {
         count: 40,
         message: None,
     }];
-    let failed = "verdict FAILED: no transaction succeeded: 42601";
+    let failed = "verdict INVALID: no transaction succeeded: 42601";
     assert_eq!(line(&summary, "verdict"), format!("{failed} syntax_error"));
     summary.failures[0].message = Some("syntax error at or near \"SELEC\u{1b}[2J\"".to_owned());
     assert_eq!(line(&summary, "verdict"), format!("{failed} syntax error at or near \"SELEC\\u{{1b}}[2J\""));

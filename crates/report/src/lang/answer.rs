@@ -5,6 +5,7 @@ use crate::number::three_digits;
 use crate::say;
 use model::Nanos;
 use model::matrix::{BaselineComparison, ChangeVerdict};
+use model::validity::DoubtSummary;
 
 /// Answer of an experiment.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,7 @@ pub enum PageAnswer<'a> {
     },
     One {
         level: &'a ObjectiveLevel<'a>,
-        trials: TrialCounts,
+        trials: TrialCounts<'a>,
         objectives: ObjectiveCounts,
     },
     /// Result of cells with their own baselines, best first; at least one pair.
@@ -27,7 +28,7 @@ pub enum PageAnswer<'a> {
         /// Number of cells that could not be compared with their baselines.
         uncompared: usize,
         open: Option<&'a OpenModelAnswer<'a>>,
-        trials: TrialCounts,
+        trials: TrialCounts<'a>,
         objectives: ObjectiveCounts,
     },
     /// Several cells have results. `best` and `worst` are closed-model cells other than the baseline. At least one of
@@ -37,7 +38,7 @@ pub enum PageAnswer<'a> {
         best: Option<&'a ObjectiveLevel<'a>>,
         worst: Option<&'a ObjectiveLevel<'a>>,
         open: Option<&'a OpenModelAnswer<'a>>,
-        trials: TrialCounts,
+        trials: TrialCounts<'a>,
         objectives: ObjectiveCounts,
     },
 }
@@ -86,20 +87,17 @@ pub struct OpenModelAnswer<'a> {
 
 /// Numbers of valid and of all trials.
 #[derive(Clone, Copy, Debug)]
-pub struct TrialCounts {
+pub struct TrialCounts<'a> {
     pub valid: usize,
     pub total: usize,
     /// Number of valid trials with doubts that the verdict names.
     pub doubtful: usize,
-    /// Longest total time without a success in a valid trial; `None` without outages.
-    pub outage: Option<Nanos>,
-    /// True if the load of a valid trial ended early, because a feed was used up.
-    pub ended_early: bool,
-    /// True if a statement of a valid trial that should find rows found none.
-    pub no_rows: bool,
-    /// True if the load of a valid trial did not pass through every node of its path.
-    pub bypassed: bool,
+    /// These doubts, each kind once.
+    pub doubts: &'a [DoubtSummary],
 }
+
+/// Number of doubts that an answer names.
+const DOUBTS_SHOWN: usize = 3;
 
 /// Numbers of objectives: met by all trials, violated by some, and others.
 #[derive(Clone, Copy, Debug, Default)]
@@ -165,7 +163,7 @@ impl Lang {
         &self,
         mut parts: Vec<String>,
         objectives: ObjectiveCounts,
-        trials: TrialCounts,
+        trials: TrialCounts<'_>,
     ) -> String {
         parts.extend(self.verdict_on_objectives(objectives));
         parts.push(self.validity(trials));
@@ -291,23 +289,29 @@ impl Lang {
         })
     }
 
-    fn validity(&self, counts: TrialCounts) -> String {
-        let TrialCounts { valid, total, doubtful, outage, ended_early, no_rows, bypassed } = counts;
+    fn validity(&self, counts: TrialCounts<'_>) -> String {
+        let TrialCounts { valid, total, doubtful, doubts } = counts;
         let one = (valid, total) == (1, 1);
-        let outage = outage.map(|time| match one {
-            true => say!(self, "answer-outage", time = self.time(time)),
-            false => say!(self, "answer-outages", time = self.time(time)),
-        });
-        let end = ended_early.then(|| say!(self, "answer-ended-early"));
-        let rows = no_rows.then(|| say!(self, "answer-no-rows"));
-        let path = bypassed.then(|| say!(self, "answer-bypassed"));
-        let doubts = outage.into_iter().chain(end).chain(rows).chain(path).collect::<Vec<_>>().join("; ");
+        let mut texts: Vec<String> =
+            doubts.iter().take(DOUBTS_SHOWN).map(|doubt| self.doubt_summary(doubt, total)).collect();
+        let hidden = doubts.len().saturating_sub(DOUBTS_SHOWN);
+        texts.extend((hidden > 0).then(|| say!(self, "answer-more-doubts", count = hidden)));
+        let doubts = texts.join("; ");
         match doubtful {
             0 if one => say!(self, "answer-trial-valid"),
             0 if valid == total => say!(self, "answer-all-trials-valid"),
             0 => say!(self, "answer-trials-valid", valid, total),
             _ if one => say!(self, "answer-trial-doubtful", doubts),
             _ => say!(self, "answer-trials-doubtful", valid, total, doubtful, doubts),
+        }
+    }
+
+    /// A doubt with the figures of the worst of `total` trials.
+    pub fn doubt_summary(&self, summary: &DoubtSummary, total: usize) -> String {
+        let text = self.doubt(&summary.doubt, summary.clients);
+        match total {
+            1 => text,
+            _ => say!(self, "answer-worst-doubt", text, trials = summary.trials),
         }
     }
 }

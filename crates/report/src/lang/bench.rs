@@ -107,9 +107,9 @@ impl Lang {
         say!(self, "bench-preview", arrivals, expected, duration, spacing, rates)
     }
 
-    /// Verdict if no transaction succeeded. `failure` is the code and message of the most frequent failure.
+    /// Reports that no transaction succeeded. `failure` is the code and message of the most frequent failure.
     pub fn nothing_succeeded(&self, failure: Option<&str>) -> String {
-        say!(self, "bench-failed", failure)
+        say!(self, "bench-no-success", failure)
     }
 
     /// Verdict on a valid measurement with a reservation.
@@ -138,6 +138,7 @@ impl Lang {
                 say!(self, "bench-stalled", thread = thread + 1, duration = self.time(duration))
             }
             InvalidReason::Aborted { clients, of: total } => say!(self, "bench-aborted", clients, total),
+            InvalidReason::NoSuccess => self.nothing_succeeded(None),
         }
     }
 
@@ -184,7 +185,6 @@ impl Lang {
                 command = u32::from(command) + 1,
                 others = statements.saturating_sub(1)
             ),
-            Doubt::NoSuccess => say!(self, "bench-no-success"),
             Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
             Doubt::SmallAnswers { small, large, share } => {
                 let [small, large] = [small, large].map(|bytes| self.bytes(bytes as f64));

@@ -7,8 +7,9 @@ use crate::say;
 use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
-    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
+    FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
+    RequiredConnections, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric,
+    TrendVerdict,
 };
 
 /// Question of a search.
@@ -123,6 +124,9 @@ impl Lang {
         let level = |level: f64| self.level(scale, level);
         match reason {
             SearchStopReason::Generator => say!(self, "search-stop-generator"),
+            SearchStopReason::Host { share } => {
+                say!(self, "search-stop-host", share = self.numbers().percent(*share, 0))
+            }
             SearchStopReason::Descriptors => say!(self, "search-stop-descriptors"),
             SearchStopReason::ClientCap { clients } => {
                 say!(self, "search-stop-client-cap", clients = *clients)
@@ -218,7 +222,8 @@ impl Lang {
                 CauseAnswer::Proven { .. } | CauseAnswer::NotKnown => None,
             };
             let reason = stop_reason.unwrap_or_else(|| say!(self, "search-unfinished"));
-            return super::with_name(maximum.name, say!(self, "search-unanswered", reason, suspect));
+            let known = self.bracket(answer);
+            return super::with_name(maximum.name, say!(self, "search-unanswered", reason, known, suspect));
         };
         let level = match answer.scale {
             LoadScale::Rate => say!(self, "search-sustained-rate", level = self.quantity(level)),
@@ -230,7 +235,9 @@ impl Lang {
         let beyond = match (stop_reason, &answer.overload) {
             (Some(reason), _) => Some(say!(self, "search-beyond-unknown", reason)),
             (None, Some(overload)) => {
-                Some(say!(self, "search-beyond-overload", reason = self.overload_reason(overload)))
+                let reason = self.overload_reason(overload);
+                let failed = answer.failed.map(|it| self.level_trials(answer.scale, &it));
+                Some(say!(self, "search-beyond-overload", reason, failed))
             }
             (None, None) => None,
         };
@@ -238,6 +245,32 @@ impl Lang {
         let certainty = self.certainty(maximum);
         let text = say!(self, "search-answer", at_least, level, certainty, delivered, cause, beyond);
         super::with_name(maximum.name, text)
+    }
+
+    /// Levels between which the maximum is: the sustained one and the one that failed; `None` if no level has a result.
+    fn bracket(&self, answer: &SearchResult) -> Option<String> {
+        let levels = [answer.sustained, answer.failed];
+        let texts: Vec<String> =
+            levels.iter().flatten().map(|level| self.level_trials(answer.scale, level)).collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    }
+
+    fn level_trials(&self, scale: LoadScale, level: &LevelTrials) -> String {
+        let LevelTrials { level, sustained: held, trials: total } = *level;
+        say!(self, "search-level-trials", level = self.level(scale, level), held, total)
+    }
+
+    /// Advice on what to do about a reason that is not the system's; `None` if there is nothing to change.
+    pub fn search_remedy(&self, reason: &SearchStopReason) -> Option<String> {
+        Some(match reason {
+            SearchStopReason::Generator => say!(self, "search-remedy-generator"),
+            SearchStopReason::Host { .. } => say!(self, "search-remedy-host"),
+            SearchStopReason::Descriptors => say!(self, "search-remedy-descriptors"),
+            SearchStopReason::ClientCap { .. } => say!(self, "search-remedy-client-cap"),
+            SearchStopReason::MaxLevelHeld { .. } => say!(self, "search-remedy-max-level"),
+            SearchStopReason::MinLevelFailed { .. } => say!(self, "search-remedy-min-level"),
+            SearchStopReason::Undecided { .. } | SearchStopReason::Failed { .. } => return None,
+        })
     }
 
     /// Describes the interval of a maximum, and number of its searches and confirmations; `None` if all are unknown.

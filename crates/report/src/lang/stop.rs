@@ -1,6 +1,6 @@
 //! Sentences about stop rules and objectives
 
-use super::number::Numbers;
+use super::number::{Numbers, quantile};
 use super::{Lang, cell_name};
 use crate::say;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
@@ -57,7 +57,8 @@ impl Lang {
                 say!(self, "stop-objective-unanswered", objective, measured)
             }
             (ObjectiveVerdict::Met | ObjectiveVerdict::Unknown, _) => {
-                say!(self, "stop-objective-few", objective, samples = self.samples(result))
+                let reason = self.too_few(result);
+                say!(self, "stop-objective-not-measured", objective, reason)
             }
         }
     }
@@ -82,6 +83,10 @@ impl Lang {
         }
         let Some(worst) = &summary.worst else { return say!(self, "stop-summary", objective, verdicts) };
         let cell = Some(cell_name(names, worst.cell)).filter(|name| !name.is_empty());
+        if summary.met + summary.violated == 0 && worst.result.measured.is_none() {
+            let reason = self.too_few(&worst.result);
+            return say!(self, "stop-summary-not-measured", objective, verdicts, reason);
+        }
         let figure =
             self.measured_objective(&worst.result).unwrap_or_else(|| say!(self, "stop-lower-quantile"));
         say!(self, "stop-summary-worst", objective, verdicts, cell, figure)
@@ -91,6 +96,25 @@ impl Lang {
     fn measured_objective(&self, result: &ObjectiveResult) -> Option<String> {
         let value = measured(self.numbers(), result, result.measured?);
         Some(say!(self, "stop-measured", value, samples = self.samples(result)))
+    }
+
+    /// Reason why an objective's figure is unknown, with the nearest quantile that is known.
+    fn too_few(&self, result: &ObjectiveResult) -> String {
+        let Some(too_few) = &result.too_few else {
+            return say!(self, "stop-too-few-samples", samples = self.samples(result));
+        };
+        let numbers = self.numbers();
+        let [needed, count] = [too_few.needed, result.samples].map(|it| numbers.count(it));
+        let nearest =
+            too_few.nearest.map(|(share, value)| format!("{} = {}", quantile(share), numbers.seconds(value)));
+        say!(
+            self,
+            "stop-quantile-not-measurable",
+            quantile = quantile(too_few.quantile),
+            needed,
+            count,
+            nearest
+        )
     }
 
     /// Number of values from which an objective's figure was computed.

@@ -56,8 +56,10 @@ fn reasons() -> Vec<InvalidReason> {
         InvalidReason::Throttled { share: 0.12 },
         InvalidReason::Stalled { thread: 0, duration: lag },
         InvalidReason::Aborted { clients: 2, of: 50 },
+        InvalidReason::NoSuccess,
     ];
-    covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted);
+    covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted,
+        NoSuccess);
     all
 }
 
@@ -69,7 +71,6 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Starved { thread: 1, share: 0.12 },
         Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
         Doubt::UnevenClients { jain: 0.35, min_transactions: 1, max_transactions: 30_001 },
-        Doubt::NoSuccess,
         Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::FeedExhausted { rows: 12_341, at: lag, planned: Nanos::from_secs(7) },
@@ -81,7 +82,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NodeNotUsed { node: "№".to_owned() },
         Doubt::LogIncomplete,
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FeedExhausted, FewSamples, SmallAnswers,
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
         NoRows, ClockStepped, NodeNotUsed, LogIncomplete);
     all
 }
@@ -183,6 +184,7 @@ fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> Objectiv
         ended_early: false,
         bound: 0.2,
         samples: 10_021,
+        too_few: None,
     }
 }
 

@@ -4,10 +4,10 @@ use expect_test::expect_file;
 use model::finding::{ConnectionLimit, IncomparableReason, ThroughputComparison};
 use model::matrix::{BaselineComparison, Hop, Placement, Trial, TrialStatus};
 use model::objective::{
-    ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
+    ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, TooFewSamples, WorstResult,
 };
 use model::plan::{PoolMode, Replication, SyncMode, Transport};
-use model::validity::Doubt;
+use model::validity::{Doubt, DoubtSummary, Verdict};
 use model::{Nanos, PerSecond, stop::StopEvent};
 
 fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, transport: Transport) -> Hop {
@@ -58,6 +58,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
         repetition,
         status: TrialStatus::Done,
         valid: true,
+        verdict: Verdict::Valid,
         reasons: vec![],
         doubts: vec![],
     };
@@ -109,6 +110,7 @@ fn matrix() -> Matrix {
         ended_early: false,
         bound: 0.2,
         samples: 10_000,
+        too_few: None,
     };
     let objectives = vec![
         ObjectiveSummary {
@@ -120,7 +122,15 @@ fn matrix() -> Matrix {
         },
         ObjectiveSummary { objective: "max < 1s".into(), met: 0, violated: 0, unknown: 0, worst: None },
     ];
-    Matrix { rows, baseline: Some(0), seed: 42, objectives, monitoring_cpu: Some(0.0061) }
+    Matrix {
+        rows,
+        baseline: Some(0),
+        seed: 42,
+        verdict: Verdict::Valid,
+        doubts: Vec::new(),
+        objectives,
+        monitoring_cpu: Some(0.0061),
+    }
 }
 
 /// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
@@ -132,9 +142,13 @@ fn golden(name: &str, got: &str) {
 fn names_outages_and_stop_rules_below_the_table() {
     let mut matrix = matrix();
     let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
-    matrix.rows[0].trials[1].doubts = vec![Doubt::Outage { count: 1, duration: to - from, from, to }];
-    matrix.rows[1].trials[0].doubts =
-        vec![Doubt::FeedExhausted { rows: 1234, at: to, planned: Nanos::from_secs(60) }];
+    let doubt =
+        |doubt, cell, repetition, trials| DoubtSummary { doubt, cell, repetition, clients: 8, trials };
+    matrix.doubts = vec![
+        doubt(Doubt::Starved { thread: 0, share: 0.77 }, 0, 3, 5),
+        doubt(Doubt::Outage { count: 1, duration: to - from, from, to }, 0, 1, 1),
+        doubt(Doubt::FeedExhausted { rows: 1234, at: to, planned: Nanos::from_secs(60) }, 1, 0, 1),
+    ];
     let rule = "errors(10%,2s)".to_owned();
     let event =
         StopEvent { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
@@ -144,6 +158,7 @@ fn names_outages_and_stop_rules_below_the_table() {
         .collect::<Vec<_>>()
         .join(" ");
     for expected in [
+        "! thread 1 of the generator waited for a CPU 77 % of the time, and response times include this (the worst of 5 trials)",
         "! none/8, trial 2: no transaction succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         "! session/8, trial 1: the load ended after 5.00 s instead of 60.0 s: a feed with `order: once` has only 1234 rows",
         "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; its condition has held since second 3, at 200",
@@ -443,6 +458,18 @@ fn renders_stop_rules_and_objectives_as_sentences() {
         rate_at_cause: PerSecond(91.7),
         tank_rc: Some(23),
     };
+    let too_few = TooFewSamples { quantile: 0.999, needed: 10_000, nearest: Some((0.99, 0.034)) };
+    let unmeasured = ObjectiveResult {
+        objective: "p99 < 200ms".into(),
+        verdict: Kept::Unknown,
+        unit: ObjectiveUnit::Seconds,
+        measured: None,
+        is_lower_bound: false,
+        ended_early: false,
+        bound: 0.2,
+        samples: 3_120,
+        too_few: Some(too_few),
+    };
     let judged = |verdict, measured, unit| {
         english().judged(&ObjectiveResult {
             objective: "p99 < 200ms".into(),
@@ -453,6 +480,7 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             ended_early: false,
             bound: 0.2,
             samples: 10_000,
+            too_few: None,
         })
     };
     for (actual, expected) in [
@@ -481,7 +509,11 @@ fn renders_stop_rules_and_objectives_as_sentences() {
         ),
         (
             judged(Kept::Unknown, None, ObjectiveUnit::Seconds),
-            "unknown: p99 < 200ms: 10000 samples are too few; run longer",
+            "not judged: p99 < 200ms: 10000 samples are too few; run longer",
+        ),
+        (
+            english().judged(&unmeasured),
+            "not judged: p99 < 200ms: p99.9 needs 10000 samples, 3120 measured; p99 = 34.0 ms",
         ),
     ] {
         assert_eq!(actual, expected);

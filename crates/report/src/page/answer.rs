@@ -99,20 +99,12 @@ fn search_answer(case: &PageContext<'_>) -> Line {
 fn measured_answer(case: &PageContext<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
-    let outage = |doubt: &Doubt| match doubt {
-        Doubt::Outage { duration, .. } => Some(*duration),
-        _ => None,
-    };
     let valid = || ended.iter().filter(|it| it.valid);
-    let doubts = || valid().flat_map(|it| &it.doubts);
     let trials = TrialCounts {
         valid: valid().count(),
         total: ended.len(),
         doubtful: valid().filter(|it| it.doubts.iter().any(Doubt::is_in_verdict)).count(),
-        outage: doubts().filter_map(outage).max(),
-        ended_early: doubts().any(|it| matches!(it, Doubt::FeedExhausted { .. })),
-        no_rows: doubts().any(|it| matches!(it, Doubt::NoRows { .. })),
-        bypassed: doubts().any(|it| matches!(it, Doubt::NodeNotUsed { .. })),
+        doubts: &account.matrix.doubts,
     };
     let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));

@@ -26,7 +26,7 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     }
     let mut reasons: Vec<(&InvalidReason, usize)> = Vec::new();
     let failed = |it: &&TrialResult| matches!(it.status, Some(TrialStatus::Failed { .. }));
-    for reason in trials().filter(|it| !failed(it)).flat_map(|it| &it.reasons) {
+    for reason in trials().filter(|it| !it.valid && !failed(it)).flat_map(|it| &it.reasons) {
         match reasons.iter_mut().find(|it| discriminant(it.0) == discriminant(reason)) {
             Some(known) => known.1 += 1,
             None => reasons.push((reason, 1)),

@@ -19,6 +19,8 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for maximum in &case.account.maxima {
         let lang = case.lang;
         blocks.push(Block::Text(line(case, maximum)));
+        let remedy = maximum.answer.stop_reason.as_ref().and_then(|it| lang.search_remedy(it));
+        blocks.extend(remedy.map(|text| Block::Text(Line { text, tone: Tone::Plain })));
         if maximum.rounds.len() > 1 {
             blocks.push(Block::Text(Line { text: lang.search_rounds(&maximum.rounds), tone: Tone::Plain }));
         }
@@ -71,8 +73,9 @@ fn line(case: &PageContext<'_>, found: &Maximum) -> Line {
     let maximum = MaximumAnswer { name, answer: &found.answer, rounds, cause };
     let text = case.lang.maximum_answer(&maximum);
     let tone = match (found.answer.level, &found.answer.stop_reason) {
-        (Some(_), None) => Tone::Good,
-        (Some(_), Some(_)) => Tone::Doubt,
+        // An answer is good only if every confirming trial sustained it.
+        (Some(_), None) if found.answer.confirmations.0 == found.answer.confirmations.1 => Tone::Good,
+        (Some(_), _) => Tone::Doubt,
         (None, _) => Tone::Bad,
     };
     Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone }
@@ -115,6 +118,9 @@ fn steps(maximum: &Maximum, lang: &Lang) -> Option<Table> {
         (say!(lang, "search-column-p99"), 1, Box::new(|it| millis(it.p99, lang))),
         (say!(lang, "search-column-mean"), 3, Box::new(|it| millis(it.mean, lang))),
     ];
+    if rows.iter().any(|it| it.step.window != rows[0].step.window) {
+        figures.push((say!(lang, "search-column-window"), 4, Box::new(|it| lang.span(it.step.window))));
+    }
     if several {
         figures.insert(
             0,

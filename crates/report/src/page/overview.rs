@@ -11,6 +11,7 @@ use crate::view::{LargeFigure, Line, Overview, Picture, PlotAxis, ReferenceLine,
 use model::chart::ChartUnit;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::Goal;
+use model::validity::Verdict;
 
 /// Maximum number of doubts on the first screen.
 const DOUBTS_MAX: usize = 3;
@@ -58,11 +59,18 @@ fn validity(case: &PageContext<'_>) -> LargeFigure {
     let lang = case.lang;
     let ended: Vec<_> = case.account.trials.iter().filter(|trial| trial.status.is_some()).collect();
     let valid = ended.iter().filter(|trial| trial.valid).count();
-    let doubtful = ended.iter().any(|trial| trial.valid && !trial.doubts.is_empty());
-    let (value, tone) = match (valid, doubtful || valid < ended.len()) {
-        (0, _) => (say!(lang, "overview-invalid"), Tone::Bad),
-        (_, true) => (say!(lang, "overview-doubtful"), Tone::Doubt),
-        (_, false) => (say!(lang, "overview-valid"), Tone::Good),
+    let matrix = &case.account.matrix;
+    // A search without an answer has no trials that count.
+    let is_measured = matrix.rows.iter().any(|row| !row.trials.is_empty());
+    let verdict = match valid {
+        _ if is_measured => matrix.verdict,
+        0 => Verdict::Invalid,
+        _ => Verdict::ValidWithDoubts,
+    };
+    let (value, tone) = match verdict {
+        Verdict::Invalid => (say!(lang, "overview-invalid"), Tone::Bad),
+        Verdict::ValidWithDoubts => (say!(lang, "overview-doubtful"), Tone::Doubt),
+        Verdict::Valid => (say!(lang, "overview-valid"), Tone::Good),
     };
     let detail = say!(lang, "overview-valid-trials", valid, total = ended.len());
     LargeFigure { label: say!(lang, "overview-verdict"), value, detail, tone }

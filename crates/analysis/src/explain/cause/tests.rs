@@ -305,6 +305,8 @@ fn answer() -> SearchResult {
         confirmations: (1, 1),
         overload: None,
         stop_reason: None,
+        sustained: None,
+        failed: None,
         trials: 9,
         measured: Nanos::from_secs(180),
     }

@@ -100,7 +100,7 @@ fn level_outcome(
     objectives: &[ObjectiveResult],
     fired: Option<&StopEvent>,
 ) -> LevelOutcome {
-    if let Some(reason) = summary.validity.reasons.iter().map(stop_reason).next() {
+    if let Some(reason) = summary.validity.reasons.iter().find_map(|it| stop_reason(it, summary)) {
         return LevelOutcome::Invalid { reason };
     }
     if validity::ended_early(summary) {
@@ -135,16 +135,24 @@ fn level_outcome(
     }
 }
 
-fn stop_reason(invalid: &InvalidReason) -> SearchStopReason {
-    match invalid {
-        InvalidReason::Late { .. }
-        | InvalidReason::Saturated { .. }
-        | InvalidReason::Throttled { .. }
-        | InvalidReason::Stalled { .. } => SearchStopReason::Generator,
+/// Reason to repeat the step. A level without success is overloaded, which says something about the system.
+fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopReason> {
+    let starved = summary.validity.doubts.iter().filter_map(|doubt| match doubt {
+        Doubt::Starved { share, .. } => Some(*share),
+        _ => None,
+    });
+    let starved = starved.reduce(f64::max);
+    Some(match invalid {
+        // A thread that had work but no CPU is late because of the host.
+        InvalidReason::Late { .. } | InvalidReason::Stalled { .. } => {
+            starved.map_or(SearchStopReason::Generator, |share| SearchStopReason::Host { share })
+        }
+        InvalidReason::Saturated { .. } | InvalidReason::Throttled { .. } => SearchStopReason::Generator,
         InvalidReason::ResourcesExhausted { .. } => SearchStopReason::Descriptors,
         InvalidReason::Suspended { .. } => SearchStopReason::Failed { reason: "suspended".to_owned() },
         InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: "clients aborted".to_owned() },
-    }
+        InvalidReason::NoSuccess => return None,
+    })
 }
 
 /// Number of clients of an open model, if all of them were busy for a significant time.
@@ -432,6 +440,20 @@ mod tests {
         check(|it| it.measured.interval.send_lag = millis(1000, 5), "? Generator");
         check(|it| it.measured.thread_usage[1].system = Nanos::from_millis(9_100), "? Generator");
         check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
+        // The threads ran for 10 seconds.
+        let starved = |it: &mut TestTrial| it.measured.thread_usage[1].starved = Some(Nanos::from_secs(5));
+        for late in [true, false] {
+            let expected = if late { "? Host { share: 0.5 }" } else { "? Generator" };
+            let spoil = |trial: &mut TestTrial| {
+                starved(trial);
+                match late {
+                    true => trial.measured.interval.send_lag = millis(1000, 5),
+                    false => trial.measured.thread_usage[1].system = Nanos::from_millis(9_100),
+                }
+            };
+            check(spoil, expected);
+        }
+        check(starved, "held");
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
         check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
         // The step is invalid even if an objective is violated.

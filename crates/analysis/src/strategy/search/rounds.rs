@@ -2,7 +2,7 @@
 
 use super::proof::draw_level;
 use crate::stats::quantile::median;
-use model::search::{OverloadReason, SearchResult, SearchStopReason};
+use model::search::{LevelTrials, OverloadReason, SearchResult, SearchStopReason};
 use model::{Nanos, SplitMix64};
 
 /// Number of resamples.
@@ -32,9 +32,16 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
             rounds.iter().filter_map(|it| it.stop_reason.as_ref()),
             SearchStopReason::clone,
         ),
+        sustained: None,
+        failed: None,
         trials: rounds.iter().map(|it| it.trials).sum(),
         measured: rounds.iter().fold(Nanos::ZERO, |sum, it| sum + it.measured),
     };
+    let lowest =
+        |levels: &mut dyn Iterator<Item = LevelTrials>| levels.min_by(|a, b| a.level.total_cmp(&b.level));
+    all.sustained = lowest(&mut rounds.iter().filter_map(|it| it.sustained));
+    let above = |it: &LevelTrials| all.sustained.is_none_or(|sustained| it.level > sustained.level);
+    all.failed = lowest(&mut rounds.iter().filter_map(|it| it.failed).filter(above));
     if known.len() * 2 <= rounds.len() {
         return all;
     }
@@ -100,6 +107,8 @@ mod tests {
             confirmations: (1, 1),
             overload: None,
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
+            sustained: None,
+            failed: None,
             trials: 10,
             measured: Nanos::from_secs(200),
         }

@@ -5,7 +5,8 @@ use super::{NextStep, answer, next};
 use model::SplitMix64;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    LevelOutcome, OverloadReason, SearchResult, SearchStep, SearchStopReason, StepPurpose, StepResult,
+    LevelOutcome, LevelTrials, OverloadReason, SearchResult, SearchStep, SearchStopReason, StepPurpose,
+    StepResult,
 };
 use model::{Nanos, PerSecond};
 
@@ -281,6 +282,40 @@ fn resumes_with_the_same_steps() {
         }
         assert_eq!(next(&max, start, &done), NextStep::Done);
         assert!(answer(&max, &done).level.is_some(), "{kind:?}");
+    }
+}
+
+#[test]
+fn names_the_levels_around_the_maximum() {
+    let trial = |level, purpose, held| {
+        let (scale, window) = (LoadScale::Rate, Nanos::from_secs(20));
+        let step = SearchStep { scale, level, purpose, window, perturbation: None, round: 0 };
+        let outcome = if held { LevelOutcome::Sustained } else { no(0.9) };
+        StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
+    };
+    let done = [
+        trial(100.0, StepPurpose::Ramp, true),
+        trial(200.0, StepPurpose::Ramp, false),
+        trial(50.0, StepPurpose::Rest, true),
+        trial(150.0, StepPurpose::Narrow, true),
+        trial(166.0, StepPurpose::Narrow, true),
+        trial(166.0, StepPurpose::Narrow, false),
+        trial(166.0, StepPurpose::Narrow, false),
+    ];
+    for (count, sustained, failed) in [
+        (0, None, None),
+        (1, Some((100.0, 1, 1)), None),
+        (2, Some((100.0, 1, 1)), Some((200.0, 0, 1))),
+        (4, Some((150.0, 1, 1)), Some((200.0, 0, 1))),
+        (5, Some((166.0, 1, 1)), Some((200.0, 0, 1))),
+        // Half of the trials are not most of them.
+        (6, Some((150.0, 1, 1)), Some((166.0, 1, 2))),
+        (7, Some((150.0, 1, 1)), Some((166.0, 1, 3))),
+    ] {
+        let result = answer(&MaxSearch::DEFAULT, &done[..count]);
+        let short = |it: LevelTrials| (it.level, it.sustained, it.trials);
+        let got = (result.sustained.map(short), result.failed.map(short));
+        assert_eq!(got, (sustained, failed), "{count} trials");
     }
 }
 

@@ -5,7 +5,7 @@ use super::judge::DELIVERED_SHARE_MIN;
 use crate::stats::quantile::upper_median;
 use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
-use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
+use model::search::{LevelOutcome, LevelTrials, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
 /// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon. Later
 /// steps double the level.
@@ -203,6 +203,30 @@ impl<'a> SearchTrack<'a> {
         let suspected = self.states(belief.quantile(0.5)).suspected;
         let below = if suspected { ALIKE_SUSPECTED } else { INTERVAL_MARGINS.0 };
         Some((low * (1.0 - below * precision), high * (1.0 + INTERVAL_MARGINS.1 * precision)))
+    }
+
+    /// Highest level that most of its trials sustained, or `answer`; and the lowest level above it that a trial did not
+    /// sustain.
+    pub fn bracket(&self, answer: Option<f64>) -> (Option<LevelTrials>, Option<LevelTrials>) {
+        let mut levels: Vec<LevelTrials> = Vec::new();
+        for trial in self.trials.iter().filter(|it| it.stage != StepPurpose::Rest) {
+            let Some(held) = trial.held else { continue };
+            let sustained = u32::from(held);
+            match levels.iter_mut().find(|it| it.level == trial.level) {
+                Some(known) => {
+                    (known.sustained, known.trials) = (known.sustained + sustained, known.trials + 1);
+                }
+                None => levels.push(LevelTrials { level: trial.level, sustained, trials: 1 }),
+            }
+        }
+        levels.sort_by(|a, b| a.level.total_cmp(&b.level));
+        let holds =
+            |it: &&LevelTrials| answer.map_or(2 * it.sustained > it.trials, |level| it.level == level);
+        let sustained = levels.iter().rev().find(holds).copied();
+        let fails = |votes: &&LevelTrials| {
+            votes.sustained < votes.trials && sustained.is_none_or(|it| votes.level > it.level)
+        };
+        (sustained, levels.iter().find(fails).copied())
     }
 
     pub fn next_action(&self) -> NextAction {

@@ -222,6 +222,7 @@ impl Lang {
             MissingInput::Quota => say!(self, "circumstance-missing-quota"),
             MissingInput::Server => say!(self, "circumstance-missing-server"),
             MissingInput::Console => say!(self, "circumstance-missing-console"),
+            MissingInput::Samples => say!(self, "circumstance-missing-samples"),
             MissingInput::Stats => say!(self, "circumstance-missing-stats"),
             MissingInput::Machine => say!(self, "circumstance-missing-machine"),
             MissingInput::Column => say!(self, "circumstance-missing-column"),

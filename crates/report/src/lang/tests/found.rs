@@ -297,7 +297,7 @@ fn circumstances() -> Vec<Finding> {
     };
     let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
-    let lacked = every!(MissingInput: Group, Quota, Server, Console, Stats, Machine, Column);
+    let lacked = every!(MissingInput: Group, Quota, Server, Console, Samples, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat {
         first_dead_rows: 1e3,
         last_dead_rows: 51_000.0,

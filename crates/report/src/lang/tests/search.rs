@@ -4,8 +4,9 @@ use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
-    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, Trend, TrendMetric, TrendVerdict,
+    FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
+    RequiredConnections, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, Trend,
+    TrendMetric, TrendVerdict,
 };
 
 type NamedTexts = Vec<(String, String)>;
@@ -60,6 +61,7 @@ fn overload_reasons() -> Vec<OverloadReason> {
 fn stop_reasons() -> Vec<SearchStopReason> {
     let all = vec![
         SearchStopReason::Generator,
+        SearchStopReason::Host { share: 0.77 },
         SearchStopReason::Descriptors,
         SearchStopReason::ClientCap { clients: 20_000 },
         SearchStopReason::MaxLevelHeld { level: 21.0 },
@@ -67,7 +69,7 @@ fn stop_reasons() -> Vec<SearchStopReason> {
         SearchStopReason::Undecided { level: 12_345.6 },
         SearchStopReason::Failed { reason: format!("{} {}", text(), text()) },
     ];
-    covers!(all, SearchStopReason: Generator, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, Undecided, Failed);
+    covers!(all, SearchStopReason: Generator, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, Undecided, Failed);
     all
 }
 
@@ -173,6 +175,8 @@ fn answer(
         confirmations: (2, 3),
         overload,
         stop_reason,
+        sustained: level.is_none().then_some(LevelTrials { level: 12_345.0, sustained: 1, trials: 1 }),
+        failed: Some(LevelTrials { level: 12_346.0, sustained: 2, trials: 21 }),
         trials: 21,
         measured: Nanos::from_secs(7500),
     }

@@ -17,6 +17,7 @@ use model::plan::{
     LoadScale, Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
 };
 use model::run_result::RunState;
+use model::validity::DoubtSummary;
 use model::{EventKind, RetainReason, StaleRunDirectory};
 
 type NamedTexts = Vec<(String, String)>;
@@ -271,15 +272,12 @@ fn answers(lang: &Lang) -> NamedTexts {
         against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: Some(0.01), verdict }),
         idle,
     };
-    let trials = TrialCounts {
-        valid: 20,
-        total: 21,
-        doubtful: 2,
-        outage: Some(Nanos::from_millis(3_800)),
-        ended_early: true,
-        no_rows: true,
-        bypassed: true,
-    };
+    let doubt_summaries: Vec<DoubtSummary> = doubts()
+        .into_iter()
+        .take(4)
+        .map(|doubt| DoubtSummary { doubt, cell: 0, repetition: 0, clients: 8, trials: 2 })
+        .collect();
+    let trials = TrialCounts { valid: 20, total: 21, doubtful: 2, doubts: &doubt_summaries };
     let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
     let mut add = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
     add(&PageAnswer::NotYet);

@@ -16,7 +16,7 @@ use model::run_result::{
     StatementStats, TrialResult,
 };
 use model::summary::{Failure, FailureClass, QueryMode};
-use model::validity::Doubt;
+use model::validity::{Doubt, DoubtSummary, Verdict};
 use model::{EventKind, Nanos, PerSecond};
 
 /// Hostile text, which must be displayed as text.
@@ -115,6 +115,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
         repetition,
         status: TrialStatus::Done,
         valid: true,
+        verdict: Verdict::Valid,
         reasons: vec![],
         doubts: vec![],
     };
@@ -269,6 +270,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
         ended_early: false,
         bound: 0.2,
         samples: 10_000,
+        too_few: None,
     };
     TrialResult {
         id,
@@ -349,7 +351,9 @@ pub fn account() -> RunResult {
         trial(3, 1, 1, 18_200.0),
         trial(4, 0, 1, 21_700.0),
     ];
-    trials[1].doubts = vec![Doubt::Starved { thread: 0, share: 0.061 }];
+    let starved = Doubt::Starved { thread: 0, share: 0.061 };
+    trials[1].doubts = vec![starved.clone()];
+    let doubts = vec![DoubtSummary { doubt: starved, cell: 1, repetition: 0, clients: 8, trials: 1 }];
     trials[2].notes = vec![("log".into(), "cannot be read: Permission denied".into())];
     let configured = |name: &str, kind: &str, cells: &[usize], port: u32| NodeInfo {
         name: name.into(),
@@ -383,7 +387,15 @@ pub fn account() -> RunResult {
             baseline: Some(Baseline::Single(0)),
             goal: Goal::Once,
         },
-        matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, monitoring_cpu: Some(0.006) },
+        matrix: Matrix {
+            rows,
+            baseline: Some(0),
+            seed: 42,
+            verdict: Verdict::ValidWithDoubts,
+            doubts,
+            objectives,
+            monitoring_cpu: Some(0.006),
+        },
         findings,
         cells: vec![cell(false, 21_570.0), cell(true, 18_120.0), CellResult::default()],
         trials,
@@ -484,6 +496,7 @@ pub fn hostile_account() -> RunResult {
         repetition: 0,
         status: TrialStatus::Failed { reason: text() },
         valid: false,
+        verdict: Verdict::Invalid,
         reasons: vec![],
         doubts: vec![],
     }];

@@ -5,9 +5,9 @@ use super::*;
 use crate::style::CharacterSet;
 use model::plan::{Goal, LoadScale, MaxSearch, Soak, Sweep};
 use model::search::{
-    Cause, FittedValue, Knob, LevelOutcome, Limit, Maximum, OverloadReason, Perturbation, Plateau, Proof,
-    ProofVerdict, RequiredConnections, Scalability, SearchResult, SearchStep, SearchStopReason, SoakResult,
-    StepPurpose, StepResult, Suspect, Trend, TrendMetric, TrendVerdict,
+    Cause, FittedValue, Knob, LevelOutcome, LevelTrials, Limit, Maximum, OverloadReason, Perturbation,
+    Plateau, Proof, ProofVerdict, RequiredConnections, Scalability, SearchResult, SearchStep,
+    SearchStopReason, SoakResult, StepPurpose, StepResult, Suspect, Trend, TrendMetric, TrendVerdict,
 };
 use model::{Nanos, PerSecond};
 
@@ -20,6 +20,8 @@ fn answer(level: f64) -> SearchResult {
         confirmations: (2, 2),
         overload: Some(OverloadReason::Objective { text: "p99 < 200ms".into() }),
         stop_reason: None,
+        sustained: Some(LevelTrials { level, sustained: 2, trials: 2 }),
+        failed: Some(LevelTrials { level: level * 1.05, sustained: 1, trials: 3 }),
         trials: 9,
         measured: Nanos::from_secs(260),
     }
@@ -158,10 +160,12 @@ fn shows_the_maximum_first() {
         "How much load does PostgreSQL sustain at most, and what limits it?"
     );
     let english = "Sustains 646 arrivals per second (95 % CI 630–659, confirmed in 2 of 2 trials), limited by disk reads \
-                   of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is violated.";
+                   of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is violated (678 arrivals per \
+                   second sustained in 1 of 3 trials).";
     assert_eq!(first_line(&result, lang::english()), (english.to_owned(), Tone::Good));
     let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено в 2 из 2 измерений); узкое место — \
-                   чтение с диска на узле postgres (эластичность 0,84 [0,72; 0,95]); выше этого не соблюдается p99 < 200ms.";
+                   чтение с диска на узле postgres (эластичность 0,84 [0,72; 0,95]); выше этого не соблюдается p99 < 200ms \
+                   (678 заявок в секунду: выдержано в 1 из 3 измерений).";
     assert_eq!(first_line(&result, lang::russian()), (russian.to_owned(), Tone::Good));
 }
 
@@ -174,7 +178,11 @@ fn reports_missing_answers_and_causes() {
     };
     let none =
         answer(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
-    assert_eq!(none, ("No answer, because the generator was late or saturated.".to_owned(), Tone::Bad));
+    let expected = "No answer, because the generator was late or saturated; 646 arrivals per second sustained in 2 of 2 \
+                    trials, 678 arrivals per second sustained in 1 of 3 trials.";
+    assert_eq!(none, (expected.to_owned(), Tone::Bad));
+    let unconfirmed = answer(&|it| it.answer.confirmations = (1, 2));
+    assert_eq!(unconfirmed.1, Tone::Doubt, "a confirming trial failed");
     let most = answer(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
     assert!(most.0.starts_with("Sustains at least 646 arrivals per second"), "{}", most.0);
     assert!(

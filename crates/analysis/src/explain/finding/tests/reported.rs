@@ -197,6 +197,9 @@ fn reports_rules_with_missing_input() {
     assert_eq!(skipped(&["pooled"], std::slice::from_ref(&all)), pooler);
     let pooled = cpu(all, "pooler", 0.05, 0.0);
     assert_eq!(skipped(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
+    // The console was sampled, but the load was too short to compare numbers of transactions by Little's law.
+    let sampled = pooled.gauge("pooler", "pool_servers_active", "app", 4.0);
+    assert_eq!(skipped(&["pooled"], std::slice::from_ref(&sampled)), "");
     // Without a valid trial, the reasons of the invalid trials are reported.
     assert_eq!(skipped(&["direct"], &[run().invalid()]), "");
 }
