@@ -171,8 +171,12 @@ fn texts_of_file(file: &str) -> Vec<String> {
 fn russian_messages_are_russian() {
     let mut wrong = Vec::new();
     for text in texts_of_file(include_str!("../../../messages/ru.ftl")) {
-        // Settings, options and commands, which follow two spaces, stay unchanged.
-        let words: String = text.split('`').step_by(2).collect();
+        // Settings, options, commands, which follow two spaces, and lines of a file to paste stay unchanged.
+        let is_pasted = |line: &&str| {
+            line.split_whitespace().next().is_some_and(|word| word.is_ascii() && word.ends_with(':'))
+        };
+        let own: Vec<&str> = text.lines().filter(|line| !is_pasted(line)).collect();
+        let words: String = own.join(" ").split('`').step_by(2).collect();
         let words = words.split("  ").next().unwrap_or_default().split(' ');
         let words: String =
             words.filter(|word| !word.starts_with("--")).map(|word| format!("{word} ")).collect();
