@@ -106,7 +106,7 @@ fn prints_one_json_document() {
     assert_eq!(document["plan"]["end"]["transactions"], 20);
     assert_eq!(document["server"]["transport"]["kind"], "unix_socket");
     assert_eq!(document["scripts"][0]["statements"].as_array().map(Vec::len), Some(2));
-    assert_eq!(document["fairness"]["fewest"], 20);
+    assert_eq!(document["fairness"]["min_transactions"], 20);
 }
 
 #[test]

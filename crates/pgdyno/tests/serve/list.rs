@@ -26,7 +26,8 @@ fn answer(server: &Server, language: &str) -> (String, String) {
     let document: Value = serde_json::from_str(&document.body).expect("the text is JSON");
     let page = document["pages"].as_array().and_then(|pages| pages.iter().find(|it| it["lang"] == language));
     let text = |it: &Value| it.as_str().expect("the value is a string").to_owned();
-    page.map(|it| (text(&it["answer"]["text"]), text(&it["answer"]["tone"]))).expect("its language is there")
+    let summary = page.map(|it| &it["overview"]["summary"]).expect("the page has this language");
+    (text(&summary["text"]), text(&summary["tone"]))
 }
 
 #[test]

@@ -114,10 +114,13 @@ impl FailCondition {
             }
             (Bound::Level(bound), figure) => {
                 let level = figure.map(|it| it.run);
-                (level.map(|it| it.value), level.and_then(|it| it.interval), self.unit(), bound)
+                let value = level.map(|it| it.value);
+                // With too few trials for an interval, the value itself is judged, as an objective is.
+                let interval = level.and_then(|it| it.interval.or(Some((it.value, it.value))));
+                (value, interval, self.unit(), bound)
             }
         };
-        // An interval from the seconds of single trials is displayed, but proves nothing.
+        // A change between too few trials proves nothing.
         let believed = figure
             .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {
