@@ -27,7 +27,7 @@ matrix:
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
         let trial_status = &row(&document, way)["trials"][0]["status"];
         assert_eq!(
-            (&trial_status["kind"], &trial_status["fired"]["rule"]),
+            (&trial_status["kind"], &trial_status["event"]["rule"]),
             (&"stopped".into(), &rule.into())
         );
     }

@@ -115,7 +115,7 @@ fn counts_refused_connections_separately() {
         let refused = document["connects"]["refused"].as_array().expect("the value is an array");
         assert!(refused.iter().any(|it| it["code"] == "53300"), "{document}");
         assert!(count(&document, "ok") > 0, "{document}");
-        assert_eq!(document["fairness"]["fewest"], 0, "those left out are seen: {document}");
+        assert_eq!(document["fairness"]["min_transactions"], 0, "those left out are seen: {document}");
     }
 }
 

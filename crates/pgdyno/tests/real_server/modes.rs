@@ -157,7 +157,7 @@ fn connects_for_each_transaction() {
     for driver in Driver::ALL.map(Driver::name) {
         let (document, status) = SHARED.measure(&["-S", "-C", "--driver", driver, "-c", "2", "-t", "15"]);
         assert_eq!((status, count(&document, "ok")), (0, 30), "{document}");
-        assert_eq!(document["connects"]["each"]["count"], 30, "{document}");
+        assert_eq!(document["connects"]["durations"]["count"], 30, "{document}");
     }
 }
 
