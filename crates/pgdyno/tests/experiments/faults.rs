@@ -45,5 +45,5 @@ fn a_stop_rule_sees_a_killed_pooler() {
     let (_, status, reason) = trials(&run).remove(0);
     assert_eq!(status, RunStatus::Stopped, "{}", ended.err);
     assert!(reason.starts_with("net(xx,1,1) at second "), "{reason}");
-    ended.expect(0);
+    ended.expect(99);
 }

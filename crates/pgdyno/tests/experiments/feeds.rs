@@ -24,9 +24,10 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
     for (load, ends_early) in LOADS {
         let workspace = Workspace::new("once", &format!("{YAML}load: {load}\n"));
         let ended = workspace.run(&["--json"]);
-        let document = ended.expect(0).document();
+        let document = ended.expect(if ends_early { 4 } else { 0 }).document();
         let trial = &document["matrix"]["rows"][0]["trials"][0];
-        let doubts = trial["doubts"].as_array().cloned().unwrap_or_default();
+        let mut doubts = trial["doubts"].as_array().cloned().unwrap_or_default();
+        doubts.retain(|doubt| doubt["kind"] == "feed_exhausted");
         let objectives: Vec<_> =
             document["matrix"]["objectives"].as_array().expect("the value is an array").iter().collect();
         let (met, unknown) = if ends_early { (0, 1) } else { (1, 0) };
@@ -43,10 +44,7 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
             assert!(doubts.is_empty(), "{load}: {doubts:?}");
             continue;
         }
-        assert_eq!(
-            (doubts[0]["kind"].as_str(), doubts[0]["rows"].as_u64()),
-            (Some("feed_exhausted"), Some(8))
-        );
+        assert_eq!(doubts[0]["rows"].as_u64(), Some(8));
         let end = |name: &str| doubts[0][name].as_f64().expect("the value is a number");
         assert!(end("at_ns") < 0.5 * end("planned_ns"), "{load}: {doubts:?}");
     }

@@ -64,6 +64,7 @@ stack: { postgres: {} }
 dataset: { name: tickets, rows: 1000 }
 operations:
   count:
+    preflight: false
     sql: |
       CREATE SEQUENCE IF NOT EXISTS met;
       UPDATE book.tickets SET fkseat = fkseat + 1 WHERE id = 1;
@@ -92,6 +93,7 @@ stack: { postgres: {} }
 dataset: { name: tickets, rows: 1000 }
 operations:
   count:
+    preflight: false
     sql: |
       SELECT count(fio) FROM book.tickets;
       SELECT 1 / (sum(seq_scan) > 9)::int FROM pg_stat_user_tables;

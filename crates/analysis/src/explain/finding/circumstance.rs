@@ -83,7 +83,7 @@ fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
 
 /// Finding on trials that are invalid because of the generator or its host.
 pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
-    let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. });
+    let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. } | InvalidReason::NoSuccess);
     let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
     let reasons: Vec<InvalidReason> = cell.trials.iter().filter_map(first).collect();
     let circumstance = Circumstance::GeneratorLate {
