@@ -20,7 +20,7 @@ import (
 const asked = "seller_lat=55.7&seller_lon=37.6&seller_south=55&seller_west=37&seller_north=56&seller_east=38" +
 	"&buyer_south=59&buyer_west=30&buyer_north=60&buyer_east=31&weight=900&height=100&length=200&width=300&cost=5000"
 
-// invented is a database that answers as it is told.
+// invented is a database with predefined answers.
 type invented struct {
 	found []office
 	err   error
@@ -116,7 +116,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Against a real server: one whose address TEST_DATABASE_URL holds, in a database that may be written to.
+// This test needs a real server: TEST_DATABASE_URL is the address of a writable database.
 func TestOfficesOfARealServer(t *testing.T) {
 	url := os.Getenv("TEST_DATABASE_URL")
 	if url == "" {
@@ -132,12 +132,12 @@ func TestOfficesOfARealServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, body := get(t, it, "/offices?"+asked)
-		// The nearer office of provider 1 leads to terminal 11; provider 2 does not take so much.
+		// The nearer office of provider 1 leads to terminal 11; provider 2 does not accept that weight.
 		if expected := `{"offices":[{"terminal":11,"lat":59.9,"lon":30.3,"min_days":1,"max_days":3,"price":285}]}`; status != 200 ||
 			body != expected {
 			t.Errorf("%s: %d %s, expected %s", way, status, body, expected)
 		}
-		// A table that somebody keeps for himself is a statement that does not end.
+		// A locked table makes a statement that does not end.
 		keeper, err := it.pool.Begin(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestOfficesOfARealServer(t *testing.T) {
 		}
 		it.close()
 	}
-	// Nothing listens there.
+	// Nothing listens on this port.
 	gone, err := open(ctx, settings{database: "postgres://nobody@127.0.0.1:1/none", poolSize: 1, timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func routes(from offices) http.Handler {
 	return mux
 }
 
-// fail tells a client who is to blame: 504 nobody answered in time, 503 there is no database, 500 the rest.
+// fail answers an error: 504 if the database timed out, 503 if there is no database, 500 otherwise.
 func fail(out http.ResponseWriter, in *http.Request, err error) {
 	if in.Context().Err() != nil {
 		return // Nobody is there to be told.
@@ -56,7 +56,7 @@ func fail(out http.ResponseWriter, in *http.Request, err error) {
 	case errors.As(err, &connecting), errors.As(err, &broken), pgconn.SafeToRetry(err):
 		status, what = http.StatusServiceUnavailable, "there is no connection to the database"
 	}
-	// What load brings about is counted by who loads; only what is wrong with the service itself is worth a line each.
+	// The load generator counts errors that the load causes. Only errors of the service itself are logged.
 	level := slog.LevelDebug
 	if status == http.StatusInternalServerError {
 		level = slog.LevelWarn
@@ -75,5 +75,5 @@ func answer(out http.ResponseWriter, status int, body any) {
 	_, _ = out.Write(text) // Who has gone is not told.
 }
 
-// quiet keeps net/http from telling each connection that a client broke.
+// quiet suppresses net/http's log line for each connection that a client closed.
 func quiet() *log.Logger { return slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug) }

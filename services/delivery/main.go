@@ -1,6 +1,6 @@
-// Delivery answers which offices of delivery services are near a buyer, and what delivery to each of them costs.
+// Delivery returns the offices of delivery services near a buyer, and the price of delivery to each of them.
 //
-// It is a service under test: small, and with the habits that real ones have. README.md tells its settings.
+// It is a small service under test that behaves like real ones. README.md describes its settings.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run() error {
 		return err
 	case <-ctx.Done():
 	}
-	// Who was asked may still answer, for a while.
+	// Requests in progress may still be answered, for a limited time.
 	ending, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -12,42 +12,42 @@ import (
 // box is an area of the map, in degrees.
 type box struct{ south, west, north, east float64 }
 
-// parcel is what is sent: grams, millimetres, roubles.
+// parcel is the goods to deliver: weight in grams, sizes in millimetres, value in roubles.
 type parcel struct{ weight, height, length, width, cost int64 }
 
-// question is what a buyer asks.
+// question is the request of a buyer.
 type question struct {
 	sellerLat, sellerLon float64
-	// Where offices may be that take the parcel from the seller.
+	// Area of the offices that accept the parcel from the seller.
 	seller box
-	// The part of the map that the buyer looks at.
+	// Area of the map that the buyer sees.
 	buyer  box
 	parcel parcel
 	limit  int64
 	now    time.Time
 }
 
-// office is where a parcel can be fetched.
+// office is a place where a parcel can be picked up.
 type office struct {
 	Terminal int32   `json:"terminal"`
 	Lat      float64 `json:"lat"`
 	Lon      float64 `json:"lon"`
 	MinDays  int16   `json:"min_days"`
 	MaxDays  int16   `json:"max_days"`
-	// Roubles.
+	// Price in roubles.
 	Price int64 `json:"price"`
 }
 
-// mostOffices is how many one answer holds at most.
+// mostOffices is the maximum number of offices in an answer.
 const mostOffices = 1000
 
-// ofQuery reads all parameters of a request, or tells all that is wrong with them.
+// ofQuery reads all parameters of a request, or returns all of their errors.
 func ofQuery(values url.Values, now time.Time) (question, error) {
 	it := question{now: now}
 	var wrong []string
 	degrees := func(name string, most float64) float64 {
 		value, err := strconv.ParseFloat(values.Get(name), 64)
-		// What is not a number compares with nothing.
+		// NaN is neither less than nor greater than any bound.
 		if err != nil || !(math.Abs(value) <= most) {
 			wrong = append(wrong, fmt.Sprintf("%s: write degrees from -%g to %g", name, most, most))
 		}
@@ -83,8 +83,7 @@ func ofQuery(values url.Values, now time.Time) (question, error) {
 	return it, nil
 }
 
-// nearest finds, for each provider, the nearest office that takes the parcel, and the offices to which parcels from
-// there go.
+// nearest finds, for each provider, the nearest office that accepts the parcel, and the offices to which it delivers.
 const nearest = `
 SELECT r.terminal_id, r.lat, r.lon, r.tariff_zone_id, r.min_term, r.max_term
 FROM delivery.receive r
@@ -102,7 +101,7 @@ WHERE r.lat BETWEEN $13 AND $15 AND r.lon BETWEEN $14 AND $16
     AND r.max_declared_cost >= $12
 LIMIT $17`
 
-// arguments are in the order of the statement's parameters.
+// arguments returns the values in the order of the statement's parameters.
 func (it question) arguments() []any {
 	return []any{
 		it.sellerLat, it.sellerLon,
@@ -114,10 +113,10 @@ func (it question) arguments() []any {
 	}
 }
 
-// price of one parcel, roubles: by its tariff zone (0 is the nearest), each begun kilogram of what it weighs or would
-// weigh by its size, and insurance.
+// price of one parcel in roubles. It depends on the tariff zone (0 is the nearest), on each started kilogram of its actual
+// or volumetric weight, and on the insurance.
 func price(zone int32, it parcel) int64 {
-	// Five litres count as a kilogram.
+	// Volumetric weight: five litres count as one kilogram.
 	bySize := float64(it.height*it.length*it.width) / 5e6
 	kilograms := int64(math.Ceil(math.Max(float64(it.weight)/1e3, bySize)))
 	return 150 + 40*int64(zone) + (20+5*int64(zone))*max(kilograms-1, 0) + it.cost/200

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// onTimeout is what becomes of a statement whose request has waited long enough.
+// onTimeout is the fate of a statement whose request has timed out.
 type onTimeout string
 
 const (
-	// A cancel request is sent over a connection of its own; the session stays.
+	// A cancel request is sent over a separate connection; the session stays open.
 	cancelStatement onTimeout = "cancel"
 	// The connection is closed, and the pool opens another one.
 	closeConnection onTimeout = "close"
-	// The client is answered, and the statement runs to its end.
+	// The client gets its error, and the statement runs to its end.
 	waitForEnd onTimeout = "wait"
 )
 
-// settings are all that the environment decides.
+// settings are read from the environment.
 type settings struct {
-	// Where requests are taken, host:port.
+	// Address that accepts requests, host:port.
 	address string
-	// As libpq takes it; a password comes from PGPASSWORD or a password file.
+	// Connection string in libpq's form; the password comes from PGPASSWORD or a password file.
 	database string
-	// Connections to the database, at least 1.
+	// Number of connections to the database, at least 1.
 	poolSize int32
-	// Of one request, the wait for a connection included; none when 0.
+	// Timeout of a request, including the wait for a connection; 0 for none.
 	timeout   time.Duration
 	onTimeout onTimeout
-	// Statements are prepared once per connection. Poolers that share connections by transaction may not allow it.
+	// True if statements are prepared once per connection. Poolers in transaction mode may not support this.
 	prepare bool
-	// Whether each connection has an application_name of its own: a pooler that shares connections sets it anew at every
-	// change of client.
+	// True if each connection has its own application_name. A pooler that shares connections then sets it at every change
+	// of client.
 	ownNames bool
 }
 
@@ -50,7 +50,7 @@ func settingsFrom(lookup func(string) (string, bool)) (settings, error) {
 		}
 	}
 	read("ADDRESS", func(text string) error { it.address = text; return nil })
-	// Not shown when wrong: it may hold what it should not.
+	// The error does not show the value, because it may contain a password.
 	if text, ok := lookup("DATABASE_URL"); ok {
 		it.database = text
 	}

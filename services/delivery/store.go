@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// offices answers questions; the handlers know no more of the database.
+// offices answers requests. The handlers use the database only through it.
 type offices interface {
 	near(ctx context.Context, it question) ([]office, error)
 	stats() poolStats
 }
 
-// poolStats is how the pool is now.
+// poolStats is the current state of the pool.
 type poolStats struct {
 	Size     int32 `json:"size"`
 	Busy     int32 `json:"busy"`
@@ -34,14 +34,14 @@ type store struct {
 	pool      *pgxpool.Pool
 	timeout   time.Duration
 	onTimeout onTimeout
-	// Statements that nobody waits for any longer.
+	// Number of statements whose clients have given up.
 	abandoned sync.WaitGroup
 }
 
 func open(ctx context.Context, it settings) (*store, error) {
 	config, err := pgxpool.ParseConfig(it.database)
 	if err != nil {
-		// pgx shows the text it could not read, with all that is in it.
+		// The error of pgx contains the whole text, which may contain a password.
 		return nil, errors.New("DATABASE_URL: write an address as psql takes it, such as postgres://user@host:5432/database")
 	}
 	config.MaxConns = it.poolSize

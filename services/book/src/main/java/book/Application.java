@@ -3,7 +3,7 @@ package book;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** Books and their prices: a service under test, with the habits that real ones have. README.md tells its settings. */
+/** Service of books and their prices, which behaves like real services under test. README.md describes its settings. */
 @SpringBootApplication
 public class Application {
     public static void main(String[] args) {

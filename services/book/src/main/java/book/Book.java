@@ -20,7 +20,7 @@ class Book {
     private String name;
     private long price;
 
-    /** For JPA. */
+    /** Constructor for JPA. */
     protected Book() {}
 
     Book(String author, String name, long price) {

@@ -25,7 +25,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The seven operations, and how the service is doing. */
+/** The seven operations, and the state of the service. */
 @RestController
 class BookController {
     record NewBook(
@@ -60,7 +60,7 @@ class BookController {
         return books.findByAuthorAndName(author, name);
     }
 
-    /** One page of all books: and, because Spring Data's pages know their number, a count of the whole table. */
+    /** One page of all books. Spring Data also counts the whole table, because a page states the number of pages. */
     @GetMapping("/books/page")
     Listing page(
             @RequestParam(defaultValue = "0") @Min(0) @Max(1_000_000) int page,

@@ -6,7 +6,7 @@ import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The table. What is found by author or name is found without an index, until somebody makes one. */
+/** The table of books. Searches by author or name have no index until a user creates one. */
 interface Books extends JpaRepository<Book, Long> {
     List<Book> findByAuthor(String author);
 

@@ -13,7 +13,7 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-/** Tells a client who is to blame: 504 nobody answered in time, 503 there is no database, 500 the rest. */
+/** Answers errors: 504 if the database timed out, 503 if there is no database, 500 otherwise. */
 @RestControllerAdvice
 class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);

@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * What the environment decides.
+ * Settings, read from the environment.
  *
- * @param threads that answer requests; further requests wait
- * @param pool connections to the database; further threads wait
- * @param timeout of the wait for a connection, and of a statement; none when zero
- * @param prepare whether the server keeps statements that are used often
+ * @param threads number of threads that answer requests; further requests wait
+ * @param pool number of connections to the database; further threads wait
+ * @param timeout timeout of the wait for a connection and of a statement; zero for none
+ * @param prepare true if frequent statements are prepared on the server
  */
 record Settings(String host, int port, URI database, int threads, int pool, Duration timeout, boolean prepare) {
 
-    /** All that is wrong with them, in one text; never an address, which may hold a password. */
+    /** All errors in one text, without the address, which may contain a password. */
     static final class Wrong extends RuntimeException {
         Wrong(String message) {
             super(message);
@@ -71,7 +71,7 @@ record Settings(String host, int port, URI database, int threads, int pool, Dura
                 host, port, database, numbers.get("THREADS"), numbers.get("POOL_SIZE"), of, prepare.equals("true"));
     }
 
-    /** As Spring takes them. */
+    /** The settings in Spring's form. */
     Map<String, Object> properties() {
         Map<String, Object> all = new HashMap<>();
         all.put("server.address", host);
@@ -91,9 +91,9 @@ record Settings(String host, int port, URI database, int threads, int pool, Dura
             all.put("spring.datasource.password", System.getenv("PGPASSWORD"));
         }
         all.put("spring.datasource.hikari.maximum-pool-size", pool);
-        // HikariCP waits without an end for 0, and for 250 ms at least.
+        // HikariCP waits without a limit if the timeout is 0; otherwise its minimum is 250 ms.
         all.put("spring.datasource.hikari.connection-timeout", timeout.isZero() ? 0 : Math.max(timeout.toMillis(), 250));
-        // A service may begin before its database.
+        // The service may start before its database.
         all.put("spring.datasource.hikari.initialization-fail-timeout", -1);
         if (!timeout.isZero()) {
             all.put("spring.jpa.properties.jakarta.persistence.query.timeout", timeout.toMillis());
@@ -105,7 +105,7 @@ record Settings(String host, int port, URI database, int threads, int pool, Dura
         return text == null || text.isEmpty() ? otherwise : text;
     }
 
-    /** -1 for what is no such number. */
+    /** The number, or -1 if the text is not one. */
     private static int whole(String text, int least, int most) {
         boolean digits = text.matches("[0-9]{1,9}");
         int number = digits ? Integer.parseInt(text) : -1;

@@ -64,7 +64,7 @@ class BookTest {
             check(it, "DELETE /books?" + BOTH, null, 200, "{\"deleted\":1}");
             check(it, "GET /books?" + BOTH, null, 200, "[]");
             check(it, "GET /stats", null, 200, "\"size\":5");
-            // A pool of three, all of it lent: who comes fourth is told so, and in time.
+            // A pool of three connections, all in use: the fourth request gets an error before its timeout.
             var keepers = new java.sql.Connection[3];
             for (int i = 0; i < 3; i++) {
                 keepers[i] = sql.getDataSource().getConnection();
