@@ -1,1 +1,1 @@
-"""A social network's users: a service under test, with the habits that real ones have. README.md tells its settings."""
+"""Service of a social network's users, which behaves like real services under test. README.md describes its settings."""

@@ -12,7 +12,7 @@ def main() -> None:
         made = settings(os.environ)
     except WrongSettings as wrong:
         sys.exit(f"social: error: {wrong}")
-    # Every worker has to know the tokens of the others.
+    # Every worker must accept the tokens of the others.
     os.environ.setdefault("TOKEN_SECRET", secrets.token_hex(32))
     gunicorn = ["gunicorn", "--worker-class", "uvicorn_worker.UvicornWorker", "--workers", str(made.workers)]
     where = ["--bind", made.address, "--log-level", "warning", "--worker-tmp-dir", "/dev/shm"]

@@ -1,4 +1,4 @@
-"""What does the service answer?"""
+"""Routes of the service."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ UNREACHABLE = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError,
 
 
 def app(settings: Settings, users: Users) -> FastAPI:
-    """`users` is opened and closed with the application where it can be."""
+    """Creates the application; opens and closes `users` with it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI):
@@ -106,13 +106,13 @@ def app(settings: Settings, users: Users) -> FastAPI:
         log.warning("the database refused the statement: %s", type(error).__name__)
         return JSONResponse({"detail": "the database refused the statement"}, 500)
 
-    # Starlette tells handlers of Exception itself, and then raises once more; those of its own kinds it does not.
+    # Starlette calls handlers of Exception, and then raises the exception again; it does not for its own exceptions.
     for kind in (TimeoutError, *UNREACHABLE, asyncpg.PostgresError):
         it.add_exception_handler(kind, fail)
     return it
 
 
 def from_environment() -> FastAPI:
-    """For servers that want a factory."""
+    """Factory for application servers."""
     made = settings(os.environ)
     return app(made, Stored(made))

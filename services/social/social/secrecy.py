@@ -1,4 +1,4 @@
-"""Who is who: passwords as they are stored, and tokens as they are handed out."""
+"""Authentication: stored passwords and issued tokens."""
 
 import base64
 import hashlib
@@ -6,11 +6,11 @@ import hmac
 import os
 
 LASTING = 24 * 3600
-"""How long a token is good for, seconds."""
+"""Lifetime of a token, in seconds."""
 
 
 def conceal(password: str, rounds: int) -> str:
-    """As it is stored: `pbkdf2$ROUNDS$SALT$HASH`."""
+    """Stored form of a password: `pbkdf2$ROUNDS$SALT$HASH`."""
     salt = os.urandom(12)
     return f"pbkdf2${rounds}${salt.hex()}${_derived(password, salt, rounds).hex()}"
 
@@ -34,7 +34,7 @@ def token(user: int, now: float, secret: bytes) -> str:
 
 
 def user_of(text: str, now: float, secret: bytes) -> int | None:
-    """Whose token it is; `None` if it is nobody's, or too old."""
+    """User of a token; `None` if the token is unknown or expired."""
     told, _, signature = text.rpartition(".")
     if not hmac.compare_digest(_signed(told, secret).encode(), signature.encode()):
         return None

@@ -1,11 +1,11 @@
-"""Which settings does the environment make?"""
+"""Settings, read from the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 class WrongSettings(Exception):
-    """All that is wrong with them, in one text; never an address, which may hold a password."""
+    """All errors in one text, without the address, which may contain a password."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where do users live? In `social.users`, behind one pool for writes and one for reads."""
+"""Users, stored in `social.users`, with one pool for writes and one for reads."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -19,7 +19,7 @@ class User:
 
 
 class Users(Protocol):
-    """What the routes know of the database."""
+    """Database operations of the routes."""
 
     async def of(self, id: int) -> User | None: ...
     async def named(self, first: str, second: str) -> list[tuple[int, User]]: ...
@@ -29,7 +29,7 @@ class Users(Protocol):
 
 
 MOST = 100
-"""Users that one search finds at most."""
+"""Maximum number of users in the result of a search."""
 
 COLUMNS = "id, first_name, second_name, birthdate, biography, city"
 
@@ -47,7 +47,7 @@ class Stored:
         self._reads = self._writes
         if self._settings.read_database:
             self._reads = self._pool(self._settings.read_database)
-        # A pool that is not begun gives no connection; without a server it begins all the same.
+        # A pool must be opened before use; opening succeeds without a server, too.
         for pool in {self._writes, self._reads}:
             await pool
 
@@ -85,7 +85,7 @@ class Stored:
         )
 
     async def password(self, id: int) -> str | None:
-        # Of the primary: who has just registered may log in.
+        # Reads from the primary, so that a user who has just registered can log in.
         return await self._writes.fetchval("SELECT password FROM social.users WHERE id = $1", id)
 
     def stats(self) -> dict[str, dict[str, int]]:
@@ -107,7 +107,7 @@ def _user(row: asyncpg.Record) -> User:
 
 
 def _beginning(text: str) -> str:
-    """A pattern for what begins with the text, whatever it holds."""
+    """Pattern of texts that begin with this text, with its special characters escaped."""
     for special in "\\%_":
         text = text.replace(special, "\\" + special)
     return text + "%"
