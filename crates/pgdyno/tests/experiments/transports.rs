@@ -139,8 +139,8 @@ load: { model: closed, clients: 2, duration: 2s }
         let all = origins(cell as u64);
         let errors: Vec<&Value> = all.iter().filter(|it| it["kind"] == "error").collect();
         let [one] = errors[..] else { panic!("{way}: {all:?}") };
-        let through = one["origin"]["node"].as_str().or(one["origin"]["through"].as_str());
-        assert_eq!(through, Some(expected), "{way}: {all:?}");
+        let origin = one["origin"]["node"].as_str().or(one["origin"]["kind"].as_str());
+        assert_eq!(origin, Some(expected), "{way}: {all:?}");
         assert!(one["lines"].as_u64().is_some_and(|it| it > 0), "{one}");
     }
 }
