@@ -186,7 +186,11 @@ fn an_incomplete_log_is_in_the_verdict() {
                 !expected
             );
             match json.is_empty() {
-                true => assert_eq!(messages.contains("valid with doubts"), !expected, "{messages}"),
+                true => assert_eq!(
+                    messages.contains("the transaction log is incomplete"),
+                    !expected,
+                    "{messages}"
+                ),
                 false => {
                     let (document, _) = document(&output);
                     let doubts = document["validity"]["doubts"].as_array().expect("the value is an array");
