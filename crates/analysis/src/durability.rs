@@ -1,7 +1,7 @@
 //! Durability check: verifies that every acknowledged write survived
 //!
-//! [`judge`] reads the ledger twice and keeps one bit for each write and reading. A hundred million writes take a few
-//! dozen megabytes. `docs/durability.md` explains each finding and each doubt.
+//! [`judge`] reads the ledger twice. For each read after the faults, it keeps one bit per write, so a hundred million
+//! writes take a few dozen megabytes. `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
 pub mod freshness;
@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use trusted_reads::TrustedReads;
 use writes::WriteJudge;
 
-/// Verdict from the ledger's entries and the other evidence. Each call of `entries` returns a new iterator over all
-/// entries.
+/// Durability verdict from the ledger's entries and the trial's `history`. Each call of `entries` returns a new
+/// iterator over all entries.
 pub fn judge<I: Iterator<Item = LedgerEntry>>(
     history: &DurabilityHistory,
     entries: impl Fn() -> I,
@@ -99,7 +99,7 @@ pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> C
     }
 }
 
-/// True unless a doubt shows that the evidence contradicts itself or comes from several systems.
+/// True unless a doubt shows that the evidence contradicts itself or comes from several database systems.
 pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
     let undermines = |doubt: &InconclusiveReason| {
         matches!(
@@ -127,7 +127,7 @@ impl Anomalies {
         self.add_many(kind, 1, key);
     }
 
-    /// Adds `count` anomalies of `kind` with these examples.
+    /// Adds `count` anomalies of `kind`, with `examples` of the writes.
     fn add_many(&mut self, kind: AnomalyKind, count: u64, examples: impl IntoIterator<Item = WriteKey>) {
         if count > 0 {
             let (known, keys) = self.0.entry(kind).or_default();

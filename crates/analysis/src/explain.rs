@@ -1,4 +1,4 @@
-//! Explanations of the figures: findings, causes, advice
+//! Explanations of a run's figures: findings, causes of the maximum, advice on indexes
 
 pub mod advice;
 pub mod cause;

@@ -1,6 +1,6 @@
 //! Pure functions from measurements to facts with their evidence
 //!
-//! This crate forms no sentences and reads no clocks.
+//! This crate produces no text for users and reads no clocks.
 
 pub mod durability;
 pub mod explain;

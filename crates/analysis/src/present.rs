@@ -1,4 +1,4 @@
-//! Figures as they are shown: matrix, charts, comparisons
+//! Figures in the form in which reports show them: matrix, charts, comparisons
 
 pub(crate) mod aggregate;
 pub mod chart;
@@ -6,6 +6,7 @@ pub mod compare;
 pub mod history;
 pub mod live;
 pub mod matrix;
+pub mod remaining;
 pub mod run_result;
 pub mod totals;
 

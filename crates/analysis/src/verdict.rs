@@ -1,8 +1,9 @@
-//! Judgements of one measurement: validity, objectives, stop rules
+//! Judgements on measurements: validity, objectives, stop rules
 
 pub mod objective;
 pub(crate) mod objective_summary;
 pub mod rule;
+pub(crate) mod several_trials;
 pub(crate) mod summary;
 pub(crate) mod validity;
 

@@ -30,7 +30,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub span: Span,
-    /// Text of the error. Its help text is the correction.
+    /// Error text. The help text of this message is the correction.
     pub message: Message,
 }
 

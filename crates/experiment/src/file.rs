@@ -61,7 +61,7 @@ pub struct File {
     /// Cells to skip. Each entry selects values of one or more axes.
     #[serde(default)]
     pub skip: Vec<Ordered<Word>>,
-    /// Cell with which the others are compared: a value of each axis.
+    /// Cell with which the other cells are compared: a value of each axis.
     pub baseline: Option<Ordered<Word>>,
     /// Paths and values that the option `--quick` sets.
     #[serde(default)]
@@ -103,7 +103,7 @@ pub enum Nothing {
     None,
 }
 
-/// System under test: a chain of nodes. Clients connect to the first one.
+/// System under test: a chain of nodes. Clients connect to the first node.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
@@ -121,7 +121,7 @@ pub struct Stack {
     pub generator: Option<GeneratorNode>,
 }
 
-/// HTTP service that pgdyno starts (`command`), or a running one (`url`).
+/// HTTP service that pgdyno starts (`command`), or a running service (`url`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
@@ -130,7 +130,7 @@ pub struct Service {
     pub command: Option<Vec<Word>>,
     /// URL of a running service, such as http://127.0.0.1:8080.
     pub url: Option<String>,
-    /// Permission to load a service on another machine: its host and port again, as in `shop.test:443`.
+    /// Permission to generate load on a service on another machine: its host and port again, as in `shop.test:443`.
     pub allow: Option<String>,
     /// Caps on the load of a service on another machine.
     pub caps: Option<Caps>,
@@ -142,7 +142,7 @@ pub struct Service {
     pub copies: Option<u32>,
     /// Path that returns status 200 when the service is ready. Default: `/health`.
     pub ready: Option<String>,
-    /// Timeout of the start. Default: one minute of CPU time, so a service limited to 0.1 CPU has ten minutes.
+    /// Timeout for the start. Default: one minute of CPU time, so a service limited to 0.1 CPU has ten minutes.
     pub ready_timeout: Option<Duration>,
     /// Path that returns statistics of the service's threads and connections.
     pub stats: Option<String>,
@@ -177,19 +177,19 @@ pub enum Transport {
     Tls,
 }
 
-/// PostgreSQL server that pgdyno starts, or a running one (`attach`).
+/// PostgreSQL server that pgdyno starts, or a running server (`attach`).
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Postgres {
     /// Connection string of a running server, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to load a server on another machine: its host, port and database again, as in `db:5432/book`.
+    /// Permission to generate load on a server on another machine: its host, port and database, as in `db:5432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a server on another machine.
     pub caps: Option<Caps>,
     /// Transport. Default: `tcp`.
     pub transport: Option<Transport>,
-    /// Major version. Default: the newest installed one.
+    /// Major version. Default: the newest installed version.
     #[schemars(range(min = 10, max = 99))]
     pub version: Option<u32>,
     /// PostgreSQL's `max_connections`. Default: 100.
@@ -214,7 +214,7 @@ pub enum PoolMode {
     Statement,
 }
 
-/// Pooler that pgdyno starts, or a running one (`attach`).
+/// Pooler that pgdyno starts, or a running pooler (`attach`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pooler {
@@ -222,7 +222,7 @@ pub struct Pooler {
     pub kind: PoolerKind,
     /// Connection string of a running pooler, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to load a pooler on another machine: its host, port and database again, as in `db:6432/book`.
+    /// Permission to generate load on a pooler on another machine: its host, port and database, as in `db:6432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a pooler on another machine.
     pub caps: Option<Caps>,
@@ -253,7 +253,7 @@ pub struct Pooler {
     pub limits: Option<Limits>,
 }
 
-/// Balancer that pgdyno starts, or a running one (`attach`).
+/// Balancer that pgdyno starts, or a running balancer (`attach`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balancer {
@@ -261,7 +261,7 @@ pub struct Balancer {
     pub kind: Option<BalancerKind>,
     /// Connection string of a running balancer, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to load a balancer on another machine: its host, port and database again, as in `db:5432/book`.
+    /// Permission to generate load on a balancer on another machine: its host, port and database, as in `db:5432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a balancer on another machine.
     pub caps: Option<Caps>,
@@ -270,7 +270,7 @@ pub struct Balancer {
     /// Maximum number of connections to the servers; further clients wait. Default: no limit.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub maxconn: Option<u32>,
-    /// Maximum time that a client waits for a connection before it is closed. Default: 30s.
+    /// Maximum time that a client waits for a connection before the balancer closes it. Default: 30s.
     pub queue_timeout: Option<Duration>,
     /// Interval of health checks, or `none`. Default: `none`; with replicas 500ms.
     pub check: Option<OrNone<Duration>>,
@@ -338,7 +338,7 @@ pub enum Cache {
     AsIs,
 }
 
-/// Built-in dataset (`name`), or tables that are declared here (`tables`).
+/// Built-in dataset (`name`), tables that are declared here (`tables`), or a dump (`restore`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -365,6 +365,9 @@ pub struct Dataset {
     pub after: Vec<String>,
     /// Tables by name, instead of `name`. A name may include a schema, which is created.
     pub tables: Option<Ordered<Table>>,
+    /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be compressed
+    /// with gzip or zstd. Several are restored in this order. The path is relative to this file.
+    pub restore: Option<OneOrMany<String>>,
 }
 
 /// Table to create and fill.
@@ -490,9 +493,9 @@ pub struct Rectangle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// Open model: transactions start on a schedule, whether or not earlier ones have ended.
+    /// Open model: transactions start on a schedule, whether or not earlier transactions have ended.
     Open,
-    /// Closed model: each client starts its next transaction after the previous one has ended.
+    /// Closed model: each client starts its next transaction after its previous transaction has ended.
     Closed,
 }
 
@@ -501,7 +504,7 @@ pub enum Model {
 pub enum Arrivals {
     /// Transactions start at equal intervals.
     Even,
-    /// Transactions start as a Poisson process, like those of independent users.
+    /// Transactions start as a Poisson process, like the transactions of independent users.
     Poisson,
 }
 
@@ -524,10 +527,10 @@ pub struct Load {
     pub clients: Option<u32>,
     /// Closed model, instead of `clients`: number of users over time, in stages.
     pub users: Option<Vec<Stage>>,
-    /// Closed model: pause between a transaction's end and the client's next start. It is constant (`50ms`), or has the
-    /// distribution `exponential(mean)` or `lognormal(median, σ)`. Default: 0.
+    /// Closed model: pause between the end of a transaction and the start of the client's next transaction. It is
+    /// constant (`50ms`), or has the distribution `exponential(mean)` or `lognormal(median, σ)`. Default: 0.
     pub think: Option<Pause>,
-    /// Closed model: minimum time between two starts of a client. Default: none.
+    /// Closed model: minimum time between the starts of two transactions of the same client. Default: none.
     pub pacing: Option<Duration>,
     /// Closed model: maximum rate of all clients together, in transactions per second. Default: no limit.
     pub max_rate: Option<f64>,
@@ -552,11 +555,11 @@ pub struct Load {
     pub query_mode: Option<QueryMode>,
     /// Whether each transaction opens a new connection. Default: false.
     pub reconnect: Option<bool>,
-    /// Timeout of opening a connection, including authentication. Default: 30s.
+    /// Timeout for opening a connection, including authentication. Default: 30s.
     pub connect_timeout: Option<Duration>,
-    /// Timeout of the first byte of an HTTP response. Default: none.
+    /// Timeout for the first byte of an HTTP response. Default: none.
     pub first_byte_timeout: Option<Duration>,
-    /// Timeout of a transaction. Default: none.
+    /// Timeout for a transaction. Default: none.
     pub timeout: Option<Duration>,
     /// Whether each client stores and returns the cookies of a service. Default: false.
     pub cookies: Option<bool>,

@@ -16,6 +16,7 @@ mod path;
 mod renamed;
 mod schema_index;
 mod setup;
+mod suggestion;
 mod template;
 mod tree;
 mod unit;
@@ -27,7 +28,7 @@ use diagnostic::quote;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Baseline, Cell, Experiment, FeedFormat, Setup};
+use model::plan::{Baseline, Cell, DumpFile, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -61,12 +62,25 @@ pub struct UrlTarget {
 /// Column names, or the reason why there are none.
 pub type Columns = Result<Vec<String>, Message>;
 
-/// Reads the column names from the first lines of a file. The list of columns is given for files that do not name
-/// them.
+/// Reads the column names from the first lines of a file. The list of columns is given for files that do not name their
+/// columns.
 pub type ColumnsOf = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
-/// Checks a script. The list has the variables that are defined when it begins; `None` if they are unknown.
+/// Checks a script. The list has the variables that are defined when the script begins; `None` if they are unknown.
 pub type ScriptChecker<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> GrammarResult + 'a;
+
+/// Setting that PostgreSQL rejects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingError {
+    /// Index of the setting.
+    pub setting: usize,
+    /// True if the name is unknown, false if the value is wrong.
+    pub is_unknown: bool,
+    pub message: Message,
+}
+
+/// Checks names and values of PostgreSQL's settings for a major version, if the file states one.
+pub type SettingsChecker<'a> = dyn Fn(Option<u32>, &[(String, String)]) -> Vec<SettingError> + 'a;
 
 /// Grammars of texts within the file; each function returns the errors in a text.
 #[derive(Clone, Copy)]
@@ -84,6 +98,8 @@ pub struct Grammars<'a> {
     pub regex: &'a dyn Fn(&str) -> GrammarResult,
     /// Name of an environment variable, which must be set.
     pub secret: &'a dyn Fn(&str) -> GrammarResult,
+    /// Settings of PostgreSQL.
+    pub settings: &'a SettingsChecker<'a>,
     /// Stop rule; it may refer to parts of the setup.
     pub rule: &'a dyn Fn(&str, &Setup) -> GrammarResult,
     /// Objective; it may refer to parts of the setup.
@@ -103,7 +119,7 @@ pub struct Request<'a> {
     pub path: &'a Path,
     /// Text of the file.
     pub text: &'a str,
-    /// Assignments `path=value` with the value in YAML; the last one wins.
+    /// Assignments `path=value` with the value in YAML; the last assignment wins.
     pub sets: &'a [String],
     /// True if the section `quick` applies. Its errors are reported in any case.
     pub quick: bool,
@@ -112,6 +128,8 @@ pub struct Request<'a> {
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads the column names of a feed's file.
     pub columns: &'a ColumnsOf,
+    /// Reads size and hash of a dump.
+    pub dump: &'a dyn Fn(&Path) -> io::Result<DumpFile>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -130,12 +148,21 @@ pub struct Plan {
     pub warnings: Vec<Message>,
 }
 
+/// Path of a setting with this last key, for `--set`; `None` if there is none. Settings of the load are preferred.
+pub fn path_of_key(key: &str) -> Option<String> {
+    let key = key.replace('-', "_");
+    let known = path::known(&SHAPE);
+    let same = || known.iter().filter(|it| it.rsplit('.').next() == Some(&key));
+    let is_load = |path: &&String| path.starts_with("load.");
+    same().find(is_load).or_else(|| same().min_by_key(|it| it.matches('.').count())).cloned()
+}
+
 /// JSON Schema of the file, for editors.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(file::File).into()
 }
 
-/// Index of the schema. It is built once, because that takes longer than reading a file.
+/// Index of the schema. The index is built once, because building it takes longer than reading an experiment file.
 static SHAPE: LazyLock<schema_index::SchemaIndex> =
     LazyLock::new(|| schema_index::SchemaIndex::new(schema()));
 
@@ -154,6 +181,12 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     };
     form(&tree, false, &mut diagnostics);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
+    if request.quick && quick.is_empty() {
+        let text = "--quick".to_owned();
+        let at = Span { source: sources.len(), bytes: 0..text.len() };
+        sources.push(Source { name: "command line".to_owned(), text });
+        diagnostics.push(Diagnostic::new(&at, message!("experiment-no-quick")));
+    }
     // The file is read with and without `quick`, so that errors in `quick` are always reported.
     let ways = if quick.is_empty() { vec![request.quick] } else { vec![!request.quick, request.quick] };
     let mut plan = None;
@@ -253,6 +286,7 @@ mod tests {
             dsn: &|_| None,
             regex: &|_| Ok(()),
             secret: &|_| Ok(()),
+            settings: &|_, _| Vec::new(),
             rule: &|_, _| Ok(()),
             objective: &|_, _| Ok(()),
         }
@@ -267,6 +301,7 @@ mod tests {
             grammars: grammars(),
             read: &|_| Ok(String::new()),
             columns: &|_, _, _| Ok(Vec::new()),
+            dump: &|_| Err(io::ErrorKind::NotFound.into()),
         }
     }
 
@@ -310,7 +345,7 @@ mod tests {
         let [diagnostic] = diagnostics.list.as_slice() else { panic!("{diagnostics:?}") };
         assert_eq!(diagnostics.line_and_column(&diagnostic.span), (1, 39));
         let right = text.replace(": no", ": 5");
-        let plan = read(&request(&right)).expect("it is right");
+        let plan = read(&request(&right)).expect("the file is valid");
         assert_eq!((plan.experiment.cells.len(), plan.durations[899]), (900, Nanos::from_secs(1)));
     }
 }

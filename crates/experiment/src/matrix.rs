@@ -19,7 +19,7 @@ pub type Label = Vec<(String, String)>;
 pub struct Cells {
     /// Label and file content of each cell, without the matrix. At least one cell if there are no errors.
     pub list: Vec<(Label, Node)>,
-    /// Index of the cell with which the others are compared.
+    /// Index of the cell with which the other cells are compared.
     pub baseline: Option<Baseline>,
 }
 
@@ -38,7 +38,7 @@ struct Variant {
     sets: Vec<(Key, Path, Node)>,
 }
 
-/// Key as written, its resolved path, and the value.
+/// Key of a setting, as written, and its value.
 pub type Assignment = (Key, Node);
 
 /// Reads matrix, skip and baseline of a file, after applying some assignments.
@@ -90,7 +90,8 @@ pub fn expand(
     if let Some((key, _)) = skip.as_ref().filter(|_| cells.list.is_empty()) {
         diagnostics.push(Diagnostic::new(&key.span, message!("experiment-skip-all")));
     }
-    if let Some((key, node)) = &baseline {
+    // A baseline that is no mapping is already reported.
+    if let Some((key, node)) = baseline.as_ref().filter(|it| matches!(it.1.value, Value::Map(_))) {
         cells.baseline = base_of(&axes, &cells, key, node, diagnostics);
     }
     cells
@@ -127,7 +128,7 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
             };
             (None, entries.iter().map(variant).collect::<Vec<_>>())
         }
-        // The schema check reports this.
+        // The schema check reports this error.
         Value::Scalar(..) => return None,
     };
     if all.is_empty() {
@@ -141,7 +142,8 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
         } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&variant.label))
         {
-            // Values are used exactly as written. Only named variants make values that look alike distinguishable.
+            // Two values look alike on a screen. The user must name them as variants, because values are used exactly
+            // as written.
             let (value, axis) = (quote(&variant.label), quote(&key.text));
             let message = message!("experiment-axis-lookalike", value, axis);
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
@@ -170,7 +172,7 @@ fn resolve_path(shape: &SchemaIndex, key: &Key, diagnostics: &mut Vec<Diagnostic
     path.map_err(|message| diagnostics.push(Diagnostic::new(&key.span, message))).ok()
 }
 
-/// Applies one assignment: to an axis, which then has only these values, or to the base.
+/// Applies one assignment: to an axis, which then has only these values, or to the rest of the file.
 fn change(
     shape: &SchemaIndex,
     base: &mut Node,
@@ -214,7 +216,7 @@ fn change(
     }
 }
 
-/// Names and labels of some axes.
+/// Names of some axes, each with the label of one variant.
 type CellSelector = Label;
 
 fn covers(choice: &CellSelector, label: &Label) -> bool {
@@ -290,8 +292,8 @@ fn base_of(
     }
 }
 
-/// Index of the cell that differs from each cell only in the axes of `choice`; `None` if it is skipped, and for the
-/// baselines themselves.
+/// For each cell, the index of the cell that differs only in having the values of `choice`. `None` if that cell is
+/// skipped, or is the cell itself.
 fn counterparts(choice: &CellSelector, cells: &Cells) -> Vec<Option<usize>> {
     let counterpart = |label: &Label| {
         let value = |(axis, label): &(String, String)| {

@@ -3,6 +3,7 @@
 use crate::diagnostic::{Span, nearest, quote};
 use crate::renamed::new_name;
 use crate::schema_index::SchemaIndex;
+use crate::suggestion;
 use crate::tree::{Key, Node, Value};
 use model::message;
 use model::message::Message;
@@ -18,7 +19,10 @@ pub type Path = Vec<String>;
 pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
     let segments: Vec<&str> = written.split('.').collect();
     let root = shape.root();
-    let full = walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
+    if META.contains(&segments[0]) {
+        return Err(message!("experiment-meta-path", key = quote(segments[0])));
+    }
+    let full = walk(shape, root, &segments);
     let short = || walk(shape, shape.child(root, "stack")?, &segments);
     let (section, path) =
         full.map(|it| (None, it)).or_else(|| Some((Some("stack"), short()?))).ok_or_else(|| {
@@ -26,8 +30,25 @@ pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
             let written = written.trim_start_matches("stack.");
             let with_same_end =
                 || known.iter().map(String::as_str).find(|it| it.rsplit('.').next() == Some(written));
-            let nearest = nearest(written, known.iter().map(String::as_str)).or_else(with_same_end);
-            message!("experiment-unknown-path", path, nearest)
+            let (section, key) = written.rsplit_once('.').unwrap_or(("", written));
+            let siblings: Vec<&str> = known
+                .iter()
+                .filter_map(|path| path.rsplit_once('.'))
+                .filter(|parts| parts.0 == section)
+                .map(|parts| parts.1)
+                .collect();
+            // Within a section that exists, only the key is compared, because the section is equal.
+            let nearest = match siblings.is_empty() {
+                true => nearest(written, known.iter().map(String::as_str)).or_else(with_same_end),
+                false => nearest(key, siblings.iter().copied())
+                    .and_then(|key| known.iter().find(|it| **it == format!("{section}.{key}")))
+                    .map(String::as_str)
+                    .or_else(with_same_end),
+            };
+            let instead = suggestion::instead_of_key(section, key);
+            let keys = siblings.iter().map(|it| format!("`{section}.{it}`")).collect::<Vec<_>>().join(", ");
+            let keys = (!siblings.is_empty()).then_some(keys);
+            message!("experiment-unknown-path", path, nearest, instead, keys)
         })?;
     let new = path.join(".");
     if new != written {
@@ -56,8 +77,8 @@ fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     open.then(|| joined().find_map(|(key, rest)| step(&key, rest))).flatten()
 }
 
-/// All paths whose keys the schema names; those in `stack` without that prefix.
-fn known(shape: &SchemaIndex) -> Vec<String> {
+/// All paths whose keys the schema names; paths in `stack` are listed without that prefix.
+pub fn known(shape: &SchemaIndex) -> Vec<String> {
     fn below(shape: &SchemaIndex, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
         for key in shape.keys(schema).into_iter().filter(|key| depth > 0 || !META.contains(key)) {
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
@@ -72,7 +93,8 @@ fn known(shape: &SchemaIndex) -> Vec<String> {
     all
 }
 
-/// Sets the value at a path; creates missing mappings on the way. Error: the path's part that is no mapping.
+/// Sets the value at a path; creates missing mappings on the way. The error contains the part of the path that is not a
+/// mapping.
 pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(), Message> {
     let mut node = root;
     for (i, name) in path.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Table of the names that keys and values of the experiment file had in earlier versions.
 
-/// Old and new name. A row applies where the schema has the new name and lacks the old one.
+/// Old and new name. A row applies where the schema has the new name but not the old name.
 const NAMES: [(&str, &str); 15] = [
     ("connect_each", "reconnect"),
     ("cut_off", "isolate"),

@@ -1,12 +1,13 @@
 //! Checks a tree against the schema.
 //!
-//! The schema also determines the type of a plain scalar: if it requires a string, `on` and `1.10` stay as they are
-//! written.
+//! The schema also determines the type of a plain scalar: if the schema requires a string, `on` and `1.10` stay as they
+//! are written.
 
 use crate::datum::Datum;
 use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote};
 use crate::json;
 use crate::renamed::new_name;
+use crate::suggestion;
 use crate::tree::{Node, Style, Value};
 use crate::unit;
 use model::message;
@@ -153,7 +154,14 @@ impl SchemaReader<'_> {
         match &node.value {
             Value::Scalar(text, style) => self.scalar(schema, &all, text, *style, &node.span, path),
             Value::List(items) => match all.iter().find(|it| has_type(it, "array")) {
-                None => self.invalid(schema, message!("experiment-kind-list"), &node.span, path),
+                None => {
+                    let is_object = all.iter().any(|it| is_object(it));
+                    let example = match is_object {
+                        true => suggestion::mapping_of_list(path, items),
+                        false => suggestion::axis_of_list(path, items),
+                    };
+                    self.invalid(schema, message!("experiment-kind-list"), example, &node.span, path)
+                }
                 Some(list_schema) => {
                     let long =
                         |key| list_schema.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
@@ -179,11 +187,12 @@ impl SchemaReader<'_> {
                         entries.iter().filter(|(key, _)| object["properties"].get(&key.text).is_some());
                     (required.is_some_and(|all| all.iter().any(|key| has(&key))), known.count())
                 };
-                if path == "objectives" {
+                if path == "objectives" || path.starts_with("objectives[") {
                     return self.objectives(entries, &node.span);
                 }
                 if objects.is_empty() {
-                    return self.invalid(schema, message!("experiment-kind-mapping"), &node.span, path);
+                    let kind = message!("experiment-kind-mapping");
+                    return self.invalid(schema, kind, None, &node.span, path);
                 }
                 let best = objects.iter().copied().rev().max_by_key(there).unwrap_or(objects[0]);
                 if objects.len() > 1 && there(&best) == (false, 0) && extra(best).is_none() {
@@ -209,7 +218,21 @@ impl SchemaReader<'_> {
     fn object(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
         let within = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         let mut fields = Vec::new();
-        for (key, value) in node.entries() {
+        let mut cut = 0;
+        for (number, (key, value)) in node.entries().iter().enumerate() {
+            if cut > 0 {
+                cut -= 1;
+                continue;
+            }
+            let is_known = |key: &str| schema["properties"].get(key).is_some() || extra(schema).is_some();
+            if let Some((keys, example)) = suggestion::cut_at_comma(&node.entries()[number..], is_known) {
+                cut = keys;
+                self.report(
+                    &value.span,
+                    message!("experiment-cut-at-comma", key = quote(&key.text), example),
+                );
+                continue;
+            }
             let known = schema.get("properties").and_then(|all| all.get(&key.text));
             let read = match known.or_else(|| extra(schema)) {
                 Some(schema) => self.read(schema, value, &within(&key.text), &key.span),
@@ -247,9 +270,17 @@ impl SchemaReader<'_> {
             );
             return;
         }
-        let (nearest, keys) = (nearest(key, keys.iter().copied()), list(keys));
-        let message =
-            message!("experiment-unknown-key", path = quoted(path), key = quote(key), nearest, keys);
+        let instead = suggestion::instead_of_key(path, key);
+        let nearest = instead.or_else(|| nearest(key, keys.iter().copied()));
+        let (has_settings, keys) = (keys.contains(&"settings"), list(keys));
+        let message = message!(
+            "experiment-unknown-key",
+            path = quoted(path),
+            key = quote(key),
+            nearest,
+            has_settings,
+            keys
+        );
         self.report(at, message);
     }
 
@@ -281,7 +312,7 @@ impl SchemaReader<'_> {
         if nullable {
             return Datum::Null;
         }
-        // An empty mapping or list equals a missing one.
+        // An empty mapping or list has the same meaning as a missing one.
         if let Some(object) = all.iter().find(|it| is_object(it)) {
             return self.object(object, &Node::empty_map(&node.span), path, at);
         }
@@ -342,24 +373,34 @@ impl SchemaReader<'_> {
                     self.report(at, message!("experiment-unknown-word", path, value, nearest));
                     Datum::Null
                 }
-                None => self.invalid(schema, quote(text), at, path),
+                None => {
+                    let items = all.iter().find(|it| has_type(it, "array")).map(|it| it.get("items"));
+                    let keys = self.shape.keys(schema);
+                    let example = match items {
+                        None => suggestion::mapping_of_scalar(path, text, &keys),
+                        // A scalar is no item either.
+                        Some(Some(item)) if !self.shape.keys(item).is_empty() => None,
+                        Some(_) => Some(suggestion::list_of_scalar(path, text)),
+                    };
+                    self.invalid(schema, quote(text), example, at, path)
+                }
             },
         }
     }
 
-    /// Reports a value that the schema does not allow. `value` is its text or its kind.
+    /// Reports a value that the schema does not allow. `value` is its text or its kind, `example` the correction.
     fn invalid(
         &mut self,
         schema: &Json,
         value: impl Into<Argument<'static>>,
+        example: Option<String>,
         at: &Span,
         path: &str,
     ) -> Datum {
         let kinds = self.shape.describe(schema);
-        self.report(
-            at,
-            message!("experiment-invalid-value", path = quoted(path), value = value.into(), kinds),
-        );
+        let message =
+            message!("experiment-invalid-value", path = quoted(path), value = value.into(), example, kinds);
+        self.report(at, message);
         Datum::Null
     }
 
@@ -406,7 +447,8 @@ fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
         )),
         Ok(it) => Ok(u64::try_from(it).map_or_else(|_| Datum::Signed(it as i64), Datum::Unsigned)),
         Err(_) => {
-            let nearest = whole(text).map(|it| it.to_string());
+            let major = || text.split_once('.').filter(|_| path.ends_with(".version"))?.0.parse().ok();
+            let nearest = whole(text).or_else(major).map(|it: u64| it.to_string());
             Err(message!("experiment-integer", value = quote(text), path = quote(path), nearest))
         }
     }
@@ -417,6 +459,7 @@ fn whole(text: &str) -> Option<u64> {
     let (digits, times) = match text.char_indices().last()? {
         (i, 'k' | 'K') => (&text[..i], 1e3),
         (i, 'm' | 'M') => (&text[..i], 1e6),
+        (i, '%') => (&text[..i], 1.0),
         _ => (text, 1.0),
     };
     let number = digits.parse::<f64>().ok()? * times;
@@ -426,7 +469,12 @@ fn whole(text: &str) -> Option<u64> {
 fn number(text: &str, path: &str) -> ScalarResult {
     match text.replace('_', "").parse::<f64>() {
         Ok(it) if it.is_finite() => Ok(Datum::Float(it)),
-        _ => Err(message!("experiment-number", value = quote(text), path = quote(path))),
+        _ => {
+            let part =
+                |(unit, parts): (&str, f64)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? / parts);
+            let nearest = [("%", 100.0), ("m", 1000.0)].into_iter().find_map(part).map(|it| it.to_string());
+            Err(message!("experiment-number", value = quote(text), path = quote(path), nearest))
+        }
     }
 }
 

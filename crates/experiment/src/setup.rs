@@ -1,7 +1,7 @@
 //! Builds the setup of one cell.
 //!
-//! Each submodule converts its section and reports invalid values. It returns a value in any case, which is not used if
-//! there are errors.
+//! Each submodule converts its section and reports invalid values. It returns a value even if there are errors; the
+//! value is then not used.
 
 mod dataset;
 mod excerpt;
@@ -28,7 +28,7 @@ use load::RequestedLoad;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Goal, Setup};
+use model::plan::{Content, Dataset, Goal, Setup};
 use operations::Context;
 
 /// Setup of one cell, with the settings that are equal in all cells.
@@ -77,8 +77,12 @@ impl SetupBuilder<'_> {
             self.abort(&guard, &mut stop);
         }
         let RequestedLoad { load, duration, .. } = requested;
-        let context =
-            Context { stack: &stack, feeds: &known, has_rows: dataset.is_some(), mode: load.query_mode };
+        let context = Context {
+            stack: &stack,
+            feeds: &known,
+            has_rows: dataset.as_ref().is_some_and(has_rows),
+            mode: load.query_mode,
+        };
         let operations = self.operations(file.operations.0, &mix, &context);
         self.check_service_load(&load, &operations);
         for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
@@ -105,7 +109,8 @@ impl SetupBuilder<'_> {
             self.report_grammar("stop", i, rule, (grammars.rule)(rule, &setup));
         }
         let window = Nanos(duration.0.saturating_sub(setup.load.warmup.0));
-        let control = self.failover(file.find.as_ref(), &find, &setup, window);
+        self.check_fault_times(&find, &setup.faults, window);
+        let control = self.failover(file.find.as_ref(), &find, &setup);
         CellSetup { name, seed, repeat, find, setup, control, duration, warnings: self.warnings }
     }
 
@@ -155,6 +160,11 @@ impl SetupBuilder<'_> {
             self.diagnostics.push(Diagnostic::new(&at, diagnostic.message));
         }
     }
+}
+
+/// True if the number of rows is known before the data are loaded.
+fn has_rows(dataset: &Dataset) -> bool {
+    !matches!(dataset.content, Content::Dump { .. })
 }
 
 /// Duration in the file's notation.

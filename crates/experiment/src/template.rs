@@ -31,7 +31,7 @@ pub fn secret(name: &str) -> Option<&str> {
     name.strip_prefix("env:").filter(|it| is_name(it))
 }
 
-/// Splits a text at its variables; reports a `$` that begins none.
+/// Splits a text at its variables; reports a `$` that begins no variable.
 pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> {
     let (mut pieces, mut diagnostics) = (Vec::new(), Vec::new());
     let (mut plain, mut at) = (String::new(), 0);

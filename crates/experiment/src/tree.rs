@@ -81,8 +81,8 @@ impl Node {
     }
 }
 
-/// Parses one document. `source` is the index of the text among the sources. Without a tree there is at least one
-/// error.
+/// Parses one document. `source` is the index of the text among the sources. If it returns `None`, it adds at least one
+/// diagnostic.
 pub fn parse(text: &str, source: usize, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     let to_span = |bytes| Span { source, bytes };
     if text.len() > MAX_SIZE {
@@ -159,6 +159,11 @@ impl TreeBuilder<'_> {
                         self.diagnostics.push(Diagnostic::new(&span, message!("experiment-tag", tag)));
                     }
                     let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                    if style == Style::Plain && text.starts_with(['“', '”', '„', '«', '‘', '’']) {
+                        let text = quote(&text);
+                        let message = message!("experiment-typographic-quotes", text);
+                        self.diagnostics.push(Diagnostic::new(&span, message));
+                    }
                     (Node { span, value: Value::Scalar(text.into_owned(), style) }, anchor)
                 }
                 Event::SequenceStart(anchor, _) => {
@@ -209,7 +214,7 @@ impl TreeBuilder<'_> {
     fn entry(&mut self, entries: &mut Vec<(Key, Node)>, key: Key, node: Node) {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
-            // Further errors would not be reported, and counting lines takes time.
+            // Skip further errors, because they would not be reported and counting lines takes time.
             Some(_) if self.diagnostics.len() > MAX_DIAGNOSTICS => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
@@ -263,12 +268,24 @@ impl TreeBuilder<'_> {
         }
         let end = self.text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
         let span = Span { source: self.source, bytes: at..end };
-        let message = message!("experiment-yaml", reason = error.info(), has_tab = self.text.contains('\t'));
+        let contains = |part: &str| error.info().contains(part);
+        let cause = if contains("tab") {
+            "tab"
+        } else if contains("quoted scalar") {
+            "quote"
+        } else if contains("flow mapping") || contains("flow sequence") {
+            "bracket"
+        } else if contains("expected key") || contains("expected '-' indicator") || contains("indent") {
+            "indentation"
+        } else {
+            "special"
+        };
+        let message = message!("experiment-yaml", reason = error.info(), cause);
         Diagnostic::new(&span, message)
     }
 
-    /// Error for a key without `: `, in the line of an error at `at` or in one of the two lines before. Lines that are
-    /// indented more than that line belong to a text.
+    /// Error for a key without `: `, in the line at `at` or in one of the two lines before it. Skips lines that are
+    /// indented more than the line at `at`, because they belong to a text.
     fn missing_colon(&self, at: usize) -> Option<Diagnostic> {
         let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
         let end = self.text[at..].find('\n').map_or(self.text.len(), |it| at + it);
@@ -277,6 +294,7 @@ impl TreeBuilder<'_> {
         for line in self.text[..end].rsplit('\n').take(3) {
             let start = line_end - line.len();
             line_end = start.saturating_sub(1);
+            let line = line.trim_end_matches('\r');
             let entry = line.trim_start_matches([' ', '-']);
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
             let (name, rest) = entry.split_at(entry.find(|c: char| !is_name(c)).unwrap_or(entry.len()));

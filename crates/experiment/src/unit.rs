@@ -26,7 +26,7 @@ pub fn check(unit: &str, text: &str) -> Result<(), Message> {
     }
 }
 
-/// Description of such a quantity, with an example.
+/// Description of quantities with this unit, with an example.
 pub fn describe(unit: &str) -> Message {
     match unit {
         "duration" => message!("experiment-kind-duration"),
@@ -68,32 +68,51 @@ const LONG_UNITS: [(&str, &str); 8] = [
 ];
 
 fn duration(text: &str) -> Quantity<Nanos> {
-    let invalid = || Err(message!("experiment-duration", text = quote(text)));
-    let mut rest = text.trim();
+    let rest = text.trim();
+    if rest.parse::<f64>().is_ok() && rest != "0" {
+        return Err(message!("experiment-duration-without-unit", text = quote(rest), number = rest));
+    }
+    parse_duration(rest).map_err(|unknown| match unknown {
+        None => message!("experiment-duration", text = quote(text)),
+        Some((number, unit)) => {
+            let short = LONG_UNITS.iter().find(|it| unit.to_ascii_lowercase().starts_with(it.0));
+            let example = short.map(|it| format!("{number}{}", it.1)).or_else(|| completed(rest));
+            message!("experiment-duration-unit", text = quote(text), example)
+        }
+    })
+}
+
+/// Parses a duration without surrounding blanks. The error is an unknown unit and the number before it, or `None` for
+/// other errors.
+fn parse_duration(text: &str) -> Result<Nanos, Option<(f64, &str)>> {
+    let mut rest = text;
     if rest == "0" {
         return Ok(Nanos::ZERO);
-    }
-    if rest.parse::<f64>().is_ok() {
-        return Err(message!("experiment-duration-without-unit", text = quote(rest), number = rest));
     }
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let (number, after) = split(rest);
         let after = after.trim_start();
-        let Some(number) = number else { return invalid() };
+        let number = number.ok_or(None)?;
         let unit = &after[..after.find(|c: char| c.is_ascii_digit() || c == ' ').unwrap_or(after.len())];
-        let Some((_, each)) = SECONDS.iter().find(|it| it.0 == unit) else {
-            let short = LONG_UNITS.iter().find(|it| unit.to_ascii_lowercase().starts_with(it.0));
-            let example = short.map(|it| format!("{number}{}", it.1));
-            return Err(message!("experiment-duration-unit", text = quote(text), example));
-        };
+        let known = SECONDS.iter().find(|it| it.0 == unit);
+        let (_, each) = known.ok_or(Some((number, unit)))?;
         seconds += number * each;
         rest = after[unit.len()..].trim_start();
     }
-    if text.trim().is_empty() || seconds > LONGEST {
-        return invalid();
+    if text.is_empty() || seconds > LONGEST {
+        return Err(None);
     }
     Ok(Nanos::from_secs_f64(seconds))
+}
+
+/// Duration with a decimal point in place of a comma, or with the unit that is missing at its end.
+fn completed(text: &str) -> Option<String> {
+    let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let smaller = [("ms", "us"), ("h", "m"), ("m", "s"), ("s", "ms")];
+    let unit = smaller.iter().find(|it| before.ends_with(it.0)).map_or("", |it| it.1);
+    let corrected = [text.replace(',', "."), format!("{text}{unit}")];
+    corrected.into_iter().find(|it| parse_duration(it).is_ok())
 }
 
 /// Units of sizes, in bytes. As in PostgreSQL, a kB is 1024 bytes.
@@ -111,7 +130,12 @@ const BYTES: [(&str, u64); 10] = [
 ];
 
 fn bytes(text: &str) -> Quantity<u64> {
-    let invalid = || message!("experiment-bytes", text = quote(text));
+    let example = [format!("{}B", text.trim()), text.replace(',', ".")];
+    let is_size = |text: &&String| {
+        let (number, unit) = split(text);
+        number.is_some() && BYTES.iter().any(|it| it.0.eq_ignore_ascii_case(unit.trim()))
+    };
+    let invalid = || message!("experiment-bytes", text = quote(text), example = example.iter().find(is_size));
     let (number, unit) = split(text.trim());
     let number = number.ok_or_else(invalid)?;
     let unit = unit.trim_start();
@@ -152,7 +176,7 @@ fn pause(text: &str) -> Quantity<ThinkTime> {
         ("lognormal", [median, sigma]) => {
             let median = duration(median)?;
             match sigma.parse::<f64>() {
-                // With a larger sigma, one pause in a thousand is a million times as long as the median.
+                // With a larger sigma, one pause in a thousand would be more than 200,000 times as long as the median.
                 Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(ThinkTime::LogNormal { median, sigma }),
                 _ => Err(message!("experiment-sigma", text = quote(sigma))),
             }

@@ -5,6 +5,7 @@
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
+use model::message;
 use model::plan::FeedFormat;
 use std::io::{self, BufRead, Read};
 
@@ -17,7 +18,7 @@ pub struct AmmoRequest {
     headers: Vec<u8>,
     body: Vec<u8>,
     tag: Vec<u8>,
-    /// Status and size in bytes of the recorded answer, as digits; empty if unknown.
+    /// Status and size in bytes of the recorded response, as digits; empty if unknown.
     status: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -75,7 +76,7 @@ pub fn read(
                 let body = lines.body(length)?;
                 AmmoRequest { method: b"POST".to_vec(), target, tag, body, ..headers.request() }
             }
-            // According to Tank's manual, a length of 0 marks the end.
+            // According to Tank's manual, a length of 0 marks the end of the ammunition.
             _ if text == b"0" => break,
             _ => {
                 let (length, tag) = split_word(&text);
@@ -89,7 +90,7 @@ pub fn read(
         taken += 1;
     }
     if taken == 0 {
-        return Err(Diagnostic::new(0, "no requests; write at least one"));
+        return Err(Diagnostic::new(0, message!("feed-no-requests")));
     }
     Ok(skipped)
 }
@@ -117,16 +118,13 @@ impl LineReader<'_> {
         const MAX_BODY_BYTES: usize = 64 << 20;
         let parsed = std::str::from_utf8(length).ok().and_then(|digits| digits.parse().ok());
         let length: usize = parsed.filter(|it| *it <= MAX_BODY_BYTES).ok_or_else(|| {
-            let what = format!(
-                "\"{}\" is not a body length; write the number of bytes, at most {MAX_BODY_BYTES}",
-                excerpt(length)
-            );
-            Diagnostic::new(self.line, what)
+            let (found, max) = (excerpt(length), MAX_BODY_BYTES.to_string());
+            Diagnostic::new(self.line, message!("feed-body-length", found, max))
         })?;
         let mut body = vec![0; length];
         self.source.read_exact(&mut body).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                Diagnostic::new(self.line, format!("the feed ends before the {length} bytes of this body"))
+                Diagnostic::new(self.line, message!("feed-short-body", length = length.to_string()))
             }
             _ => Diagnostic::from_io_error(self.line, &error),
         })?;
@@ -145,12 +143,7 @@ struct Headers(Vec<(String, String)>);
 impl Headers {
     /// Sets headers from `[Name: value]`; a line may contain several.
     fn set(&mut self, text: &[u8], line: u64) -> Result<(), Diagnostic> {
-        let wrong = || {
-            Diagnostic::new(
-                line,
-                format!("\"{}\" is not a header; write one such as [Accept: */*]", excerpt(text)),
-            )
-        };
+        let wrong = || Diagnostic::new(line, message!("feed-header-line", found = excerpt(text)));
         let headers = std::str::from_utf8(text).map_err(|_| wrong())?;
         let inner = headers.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or_else(wrong)?;
         for each in inner.split("] [") {
@@ -166,7 +159,11 @@ impl Headers {
             if self.0.len() > MAX_HEADERS {
                 return Err(Diagnostic::new(
                     line,
-                    format!("header number {}, but a request has at most {MAX_HEADERS}", self.0.len()),
+                    message!(
+                        "feed-many-headers",
+                        number = self.0.len().to_string(),
+                        max = MAX_HEADERS.to_string()
+                    ),
                 ));
             }
         }
@@ -197,10 +194,10 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
 
 /// Parses a raw request.
 fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
-    let wrong = |what: &str| Diagnostic::new(line, format!("the request after this line {what}"));
     let crlf = raw.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
     let bare = || raw.windows(2).position(|it| it == b"\n\n").map(|it| (it, it + 2));
-    let (head, body) = crlf.or_else(bare).ok_or_else(|| wrong("has no empty line after its headers"))?;
+    let (head, body) =
+        crlf.or_else(bare).ok_or_else(|| Diagnostic::new(line, message!("feed-request-without-end")))?;
     let mut lines = raw[..head].split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
     let (method, rest) = split_word(lines.next().unwrap_or_default());
     let (target, _) = split_word(rest);
@@ -208,7 +205,7 @@ fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     for each in lines {
         let name = each.split(|it| *it == b':').next().unwrap_or_default();
         if !each.contains(&b':') || !is_header_name(name) {
-            return Err(wrong(&format!("has a malformed header \"{}\"", excerpt(each))));
+            return Err(Diagnostic::new(line, message!("feed-request-header", found = excerpt(each))));
         }
         if !is_generated_header(name) {
             headers.extend_from_slice(each);
@@ -224,7 +221,7 @@ fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     })
 }
 
-/// Parses a log line: the request is the text between the first quotes; status and size of the answer follow. Returns
+/// Parses a log line: the request is the text between the first quotes; status and size of the response follow. Returns
 /// `None` for methods with a body.
 fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
@@ -252,18 +249,16 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
 /// Rejects values that would make the request malformed.
 fn check(request: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
     if !is_header_name(&request.method) {
-        return Err(Diagnostic::new(line, format!("\"{}\" is not a method", excerpt(&request.method))));
+        return Err(Diagnostic::new(line, message!("feed-method", found = excerpt(&request.method))));
     }
     let plain = request.target.iter().all(|it| it.is_ascii_graphic() || *it >= 0x80);
     if !request.target.starts_with(b"/") || !plain {
-        let what =
-            format!("\"{}\" is not a target; write a path such as /books?page=1", excerpt(&request.target));
-        return Err(Diagnostic::new(line, what));
+        return Err(Diagnostic::new(line, message!("feed-target", found = excerpt(&request.target))));
     }
     // A carriage return within a header line would start another header.
     let ends = request.headers.windows(2).filter(|it| it == b"\r\n").count();
     if request.headers.iter().filter(|it| **it == b'\r').count() != ends {
-        return Err(Diagnostic::new(line, "a header has a carriage return inside its value"));
+        return Err(Diagnostic::new(line, message!("feed-header-return")));
     }
     Ok(())
 }
@@ -281,7 +276,7 @@ mod tests {
         let result = match result {
             Ok(0) => all.join(" / "),
             Ok(skipped) => format!("{} / {skipped} skipped", all.join(" / ")),
-            Err(error) => error.to_string(),
+            Err(error) => error.describe(),
         };
         assert_eq!(result, expected, "{text:?}");
     }
@@ -293,17 +288,9 @@ mod tests {
             "[Host: example.org]\n[Accept: */*] [Cookie: a=b]\n/ good\n[accept: text/html]\n\n/x?y=1\n",
             r"GET|/|Accept: */*\r\nCookie: a=b\r\n||good|| / GET|/x?y=1|Cookie: a=b\r\naccept: text/html\r\n||||",
         );
-        check(
-            FeedFormat::Uri,
-            "http://x/\n",
-            "line 1: \"http://x/\" is not a target; write a path such as /books?page=1",
-        );
-        check(
-            FeedFormat::Uri,
-            "[Accept]\n",
-            "line 1: \"[Accept]\" is not a header; write one such as [Accept: */*]",
-        );
-        check(FeedFormat::Uri, "[A: b]\n", "no requests; write at least one");
+        check(FeedFormat::Uri, "http://x/\n", "1: feed-target(http://x/)");
+        check(FeedFormat::Uri, "[Accept]\n", "1: feed-header-line([Accept])");
+        check(FeedFormat::Uri, "[A: b]\n", "0: feed-no-requests");
     }
 
     #[test]
@@ -313,12 +300,8 @@ mod tests {
             "[Content-Type: text/plain]\n5 /a tag\nab\nc\n\n0 /b\n\n",
             r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag|| / POST|/b|Content-Type: text/plain\r\n||||",
         );
-        check(FeedFormat::UriPost, "9 /a\nab\n", "line 1: the feed ends before the 9 bytes of this body");
-        check(
-            FeedFormat::UriPost,
-            "/a\n",
-            "line 1: \"/a\" is not a body length; write the number of bytes, at most 67108864",
-        );
+        check(FeedFormat::UriPost, "9 /a\nab\n", "1: feed-short-body(9)");
+        check(FeedFormat::UriPost, "/a\n", "1: feed-body-length(/a, 67108864)");
     }
 
     #[test]
@@ -330,22 +313,10 @@ mod tests {
             &format!("{} shop\n{post}\n{}\n{get}\n0\nnever read", post.len(), get.len()),
             r"POST|/a|X-Y: z\r\n|hi|shop|| / GET|/b|User-Agent: t\r\n||||",
         );
-        check(
-            FeedFormat::Raw,
-            "4\nGET \n",
-            "line 1: the request after this line has no empty line after its headers",
-        );
-        check(
-            FeedFormat::Raw,
-            "20\nGET / HTTP/1.1\nno\n\n\n",
-            "line 1: the request after this line has a malformed header \"no\"",
-        );
+        check(FeedFormat::Raw, "4\nGET \n", "1: feed-request-without-end");
+        check(FeedFormat::Raw, "20\nGET / HTTP/1.1\nno\n\n\n", "1: feed-request-header(no)");
         let split = "GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n";
-        check(
-            FeedFormat::Raw,
-            &format!("{}\n{split}", split.len()),
-            "line 1: a header has a carriage return inside its value",
-        );
+        check(FeedFormat::Raw, &format!("{}\n{split}", split.len()), "1: feed-header-return");
     }
 
     #[test]
@@ -370,7 +341,7 @@ mod tests {
             let text = format!("127.0.0.1 - - [x] \"GET / HTTP/1.1\" {answer}\n");
             check(FeedFormat::Access, &text, &format!("GET|/||||{expected}"));
         }
-        check(FeedFormat::Access, &line("-"), "no requests; write at least one");
+        check(FeedFormat::Access, &line("-"), "0: feed-no-requests");
     }
 
     #[test]

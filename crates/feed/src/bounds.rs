@@ -1,6 +1,8 @@
 //! Limits of feeds; a damaged or hostile file is rejected instead of filling memory or a disk
 
 use crate::Diagnostic;
+use crate::diagnostic::ExceededLimit;
+use model::message;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
@@ -18,10 +20,10 @@ pub fn check_columns(columns: &[String]) -> Result<(), Diagnostic> {
     let mut known = HashSet::new();
     for name in columns {
         if name.is_empty() {
-            return Err(Diagnostic::new(1, "a column has no name"));
+            return Err(Diagnostic::new(1, message!("feed-column-without-name")));
         }
         if !known.insert(name) {
-            return Err(Diagnostic::new(1, format!("the column \"{name}\" is named twice")));
+            return Err(Diagnostic::new(1, message!("feed-column-twice", name)));
         }
     }
     Ok(())
@@ -32,9 +34,7 @@ pub fn check_count(columns: usize) -> Result<(), Diagnostic> {
         0..=MAX_COLUMNS => Ok(()),
         _ => Err(Diagnostic::new(
             1,
-            format!(
-                "{columns} columns, but a feed has at most {MAX_COLUMNS}; remove columns that no operation draws"
-            ),
+            message!("feed-many-columns", columns = columns.to_string(), max = MAX_COLUMNS.to_string()),
         )),
     }
 }
@@ -46,12 +46,7 @@ pub fn check_nul<'a>(
     columns: &[String],
 ) -> Result<(), Diagnostic> {
     let holds = fields.zip(columns).find(|it| it.0.contains(&0));
-    holds.map_or(Ok(()), |(_, name)| {
-        let what = format!(
-            "the column \"{name}\" contains a NUL byte, which PostgreSQL text cannot contain; remove it"
-        );
-        Err(Diagnostic::new(line, what))
-    })
+    holds.map_or(Ok(()), |(_, name)| Err(Diagnostic::new(line, message!("feed-nul", name))))
 }
 
 /// Reader that fails if a row is longer than [`MAX_ROW_BYTES`].
@@ -61,8 +56,8 @@ pub struct RowLimitedReader<'a> {
 }
 
 impl<'a> RowLimitedReader<'a> {
-    /// Creates a reader. `left` is the number of bytes that the row may still have; the reader counts it down. Set it
-    /// to [`MAX_ROW_BYTES`] before each row.
+    /// Creates a reader. `left` is the number of bytes that the row may still have; the reader decreases this number.
+    /// Set it to [`MAX_ROW_BYTES`] before each row.
     pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
         RowLimitedReader { source, remaining: left }
     }
@@ -79,5 +74,5 @@ impl Read for RowLimitedReader<'_> {
 
 /// Error for a row that is too long.
 pub fn row_too_long() -> io::Error {
-    io::Error::other(format!("a row is longer than {} MiB; a quote may be open", MAX_ROW_BYTES >> 20))
+    ExceededLimit::Row(MAX_ROW_BYTES).into()
 }

@@ -10,8 +10,8 @@ const MAX_TRACKED_VALUES: usize = 10_000_000;
 
 /// Number of distinct values in the column with index `column`; `None` means all columns together.
 ///
-/// The number is exact up to ten million, apart from rare hash collisions. Above, it is extrapolated from the share of
-/// new values among the last million rows.
+/// The number is exact up to ten million, apart from rare hash collisions. Above ten million, the number is
+/// extrapolated from the share of new values among the last million rows.
 pub fn count_distinct(rows: &Rows, column: Option<usize>) -> u64 {
     if rows.is_empty() {
         return 0;

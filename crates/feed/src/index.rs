@@ -2,6 +2,8 @@
 
 use crate::bounds::{check_columns, check_count, check_nul};
 use crate::diagnostic::{Diagnostic, excerpt};
+use model::message;
+use model::message::Message;
 use model::row_table::{RowFormat, RowLayout};
 
 /// Finds the rows in `bytes`; `delimiter` separates the fields of a row.
@@ -51,7 +53,7 @@ pub fn index_rows(
             continue;
         }
         if let Some(line) = blank {
-            return Err(Diagnostic::new(line, "empty line; remove it"));
+            return Err(Diagnostic::new(line, message!("feed-empty-line")));
         }
         let fields = text.iter().filter(|it| **it == delimiter).count() + 1;
         if fields != expected {
@@ -67,12 +69,8 @@ fn empty_layout(delimiter: u8) -> RowLayout {
     RowLayout::new(RowFormat::Lines { delimiter }, Vec::new())
 }
 
-pub(crate) fn describe_field_count(text: &[u8], fields: usize, expected: usize) -> String {
-    format!(
-        "\"{}\" has {fields} field{}, but the number of columns is {expected}",
-        excerpt(text),
-        if fields == 1 { "" } else { "s" }
-    )
+pub(crate) fn describe_field_count(text: &[u8], fields: usize, expected: usize) -> Message {
+    message!("feed-field-count", found = excerpt(text), fields, columns = expected.to_string())
 }
 
 #[cfg(test)]
@@ -86,7 +84,7 @@ mod tests {
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let result = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
             Ok(None) => "quoted".to_owned(),
-            Err(error) => error.to_string(),
+            Err(error) => error.describe(),
             Ok(Some(layout)) => {
                 let names = layout.columns.join("+");
                 let rows = Rows::new(Arc::new(text.as_bytes().to_vec()), layout);
@@ -117,15 +115,10 @@ mod tests {
 
     #[test]
     fn diagnostics_name_their_line() {
-        check("id,name\n1,a\n2\n", b',', None, "line 3: \"2\" has 1 field, but the number of columns is 2");
-        check(
-            "1,a,x\n",
-            b',',
-            Some(&["id", "name"]),
-            "line 1: \"1,a,x\" has 3 fields, but the number of columns is 2",
-        );
-        check("id,name\n1,a\n\n2,b\n", b',', None, "line 3: empty line; remove it");
-        let nul = "line 2: the column \"name\" contains a NUL byte, which PostgreSQL text cannot contain; remove it";
+        check("id,name\n1,a\n2\n", b',', None, "3: feed-field-count(2, 1, 2)");
+        check("1,a,x\n", b',', Some(&["id", "name"]), "1: feed-field-count(1,a,x, 3, 2)");
+        check("id,name\n1,a\n\n2,b\n", b',', None, "3: feed-empty-line");
+        let nul = "2: feed-nul(name)";
         check("id,name\n1,a\0b\n", b',', None, nul);
         check("id\tname\n1\t\0\n", b'\t', None, nul);
     }

@@ -12,7 +12,7 @@ mod index;
 mod pack;
 mod read;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, io_message};
 pub use distinct::count_distinct;
 pub use index::index_rows;
 pub use pack::PackedWriter;
@@ -20,5 +20,5 @@ pub use read::{decompress, pack};
 
 /// Columns of a feed whose rows are whole HTTP requests.
 ///
-/// `status` and `bytes` describe the recorded answer; they are empty unless the format is a log.
+/// `status` and `bytes` describe the recorded response; they are empty unless the format is a log.
 pub const AMMO_COLUMNS: [&str; 7] = ["method", "target", "headers", "body", "tag", "status", "bytes"];

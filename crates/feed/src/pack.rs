@@ -1,6 +1,7 @@
 //! Writer of packed rows, which can be drawn without parsing
 
 use crate::bounds::MAX_PACKED_BYTES;
+use crate::diagnostic::ExceededLimit;
 use model::row_table::{RowFormat, RowLayout};
 use std::io::{self, Write};
 
@@ -43,15 +44,10 @@ impl<W: Write> PackedWriter<W> {
         self.layout.push(self.position);
         let mut count = 0;
         for field in fields {
-            let length =
-                u32::try_from(field.len()).map_err(|_| io::Error::other("a field is 4 GiB or longer"))?;
+            let length = u32::try_from(field.len()).map_err(|_| ExceededLimit::Field)?;
             self.position += 4 + u64::from(length);
             if self.position > self.limit {
-                return Err(io::Error::other(format!(
-                    "the packed rows take more than {} GiB; use part of the feed, or an uncompressed CSV file without \
-                     quotes, which is not packed",
-                    self.limit >> 30
-                )));
+                return Err(ExceededLimit::PackedRows(self.limit).into());
             }
             self.out.write_all(&length.to_le_bytes())?;
             self.out.write_all(field)?;
@@ -77,8 +73,8 @@ mod tests {
         let mut packing = PackedWriter { limit: 20, ..PackedWriter::new(Vec::new(), vec!["id".to_owned()]) };
         let mut push = || packing.push([b"123456".as_slice()].into_iter());
         assert!(push().is_ok() && push().is_ok());
-        let refused = push().expect_err("the limit is exceeded").to_string();
-        assert!(refused.starts_with("the packed rows take more than"), "{refused}");
+        let refused = push().expect_err("the limit is exceeded");
+        assert_eq!(crate::io_message(&refused).describe(), "feed-large(0)");
         assert_eq!(packing.out.len(), 20, "nothing of the rejected row was written");
     }
 }

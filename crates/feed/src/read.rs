@@ -51,10 +51,10 @@ mod tests {
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let mut source = match decompress(text) {
             Ok(source) => source,
-            Err(error) => return error.to_string(),
+            Err(error) => return error.describe(),
         };
         match pack(format, columns.as_deref(), &mut source, Vec::new()) {
-            Err(error) => error.to_string(),
+            Err(error) => error.describe(),
             Ok(packing) => {
                 let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
                 let names = layout.columns.join("+");
@@ -74,46 +74,46 @@ mod tests {
         };
         check("id,name\n1,\"a,\"\"b\"\"\nc\"\n", None, "id+name: 1|a,\"b\"\nc");
         check("1,\"x\"\n", Some(&["id", "name"]), "id+name: 1|x");
-        check("id,name\n1\n", None, "line 2: \"1\" has 1 field, but the number of columns is 2");
-        check("", None, "no rows; write at least one");
-        check("id,id\n1,2\n", None, "line 1: the column \"id\" is named twice");
-        check("id,\n1,2\n", None, "line 1: a column has no name");
+        check("id,name\n1\n", None, "2: feed-field-count(1, 1, 2)");
+        check("", None, "0: feed-empty");
+        check("id,id\n1,2\n", None, "1: feed-column-twice(id)");
+        check("id,\n1,2\n", None, "1: feed-column-without-name");
     }
 
     /// Checks feeds that would take minutes to read or would exhaust the memory: the reader rejects them.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";
-        let rest = "1: 200000 columns, but a feed has at most 1600; remove columns that no operation draws";
-        assert_eq!(read_rows(FeedFormat::Csv, None, wide.as_bytes()), format!("line {rest}"));
+        let rest = "1: feed-many-columns(200000, 1600)";
+        assert_eq!(read_rows(FeedFormat::Csv, None, wide.as_bytes()), rest);
         let lines = crate::index_rows(wide.as_bytes(), b',', None)
             .expect_err("there are too many columns")
-            .to_string();
-        assert_eq!(lines, format!("line {rest}"));
+            .describe();
+        assert_eq!(lines, rest);
         let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
         let object = format!("{{{}}}\n", members.join(","));
         assert!(
-            read_rows(FeedFormat::JsonLines, None, object.as_bytes()).starts_with("line 1: 2000 columns")
+            read_rows(FeedFormat::JsonLines, None, object.as_bytes())
+                .starts_with("1: feed-many-columns(2000,")
         );
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
         let refused =
-            pack(FeedFormat::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").to_string();
-        assert!(refused.contains("a row is longer than 64 MiB; a quote may be open"), "{refused}");
+            pack(FeedFormat::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").describe();
+        assert!(refused.ends_with("feed-unreadable(feed-long-row(64))"), "{refused}");
         let mut line = BufReader::new(std::io::repeat(b'x'));
         let refused = pack(FeedFormat::JsonLines, None, &mut line, Vec::new())
             .expect_err("the row is too long")
-            .to_string();
-        assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
-        let nul =
-            "line 2: the column \"b\" contains a NUL byte, which PostgreSQL text cannot contain; remove it";
+            .describe();
+        assert!(refused.contains("feed-long-row(64)"), "{refused}");
+        let nul = "2: feed-nul(b)";
         assert_eq!(read_rows(FeedFormat::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
         let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
         assert_eq!(read_rows(FeedFormat::JsonLines, None, objects), nul);
         let twice = crate::index_rows(b"id,id\n1,2\n", b',', None)
             .expect_err("the column names are equal")
-            .to_string();
-        assert_eq!(twice, "line 1: the column \"id\" is named twice");
+            .describe();
+        assert_eq!(twice, "1: feed-column-twice(id)");
     }
 
     #[test]
@@ -123,16 +123,12 @@ mod tests {
         };
         let two = "{\"id\":1,\"name\":\"Ж\\n\"}\n\n{\"name\":null,\"id\":2.50,\"x\":[1, 2]}\n";
         check(two, None, "id+name: 1|Ж\n / 2.50|");
-        check(two, Some(&["x", "id"]), "line 1: the object has no member \"x\"");
+        check(two, Some(&["x", "id"]), "1: feed-no-member(x)");
         check("{\"a\":{\"b\":\"c\"}, \"t\": true}", None, "a+t: {\"b\":\"c\"}|true");
-        check("[1]\n", None, "line 1: \"[1]\" is not an object; write one such as {\"id\": 1}");
-        check("{\"a\":1}\n{\"b\":1}\n", None, "line 2: the object has no member \"a\"");
-        check(
-            "{\"a\":1}\n{\"a\":\n",
-            None,
-            "line 2: \"{\\\"a\\\":\" is not an object; write one such as {\"id\": 1}",
-        );
-        check("\n", None, "no rows; write at least one");
+        check("[1]\n", None, "1: feed-no-object([1])");
+        check("{\"a\":1}\n{\"b\":1}\n", None, "2: feed-no-member(a)");
+        check("{\"a\":1}\n{\"a\":\n", None, r#"2: feed-no-object({\"a\":)"#);
+        check("\n", None, "0: feed-empty");
     }
 
     #[test]
@@ -143,7 +139,7 @@ mod tests {
         assert_eq!(read_rows(FeedFormat::Csv, None, &packed), "id: 1 / 2");
         let cut = &packed[..packed.len() - 9];
         assert!(
-            read_rows(FeedFormat::Csv, None, cut).contains("it cannot be read"),
+            read_rows(FeedFormat::Csv, None, cut).contains("feed-unreadable"),
             "{}",
             read_rows(FeedFormat::Csv, None, cut)
         );

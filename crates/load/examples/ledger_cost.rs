@@ -124,7 +124,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
         connect_timeout: Nanos::from_secs(1),
         timeout: None,
         verbose: false,
-        statements: false,
+        measured: load::MeasuredCommands::None,
         seeds: RngSeeds {
             clients,
             script_rngs: vec![thread.choose],

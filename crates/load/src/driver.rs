@@ -1,7 +1,7 @@
-//! Drivers: sockets, clock and thread accounting of a shard
+//! Drivers: sockets, clock and CPU accounting for a shard
 //!
-//! Each driver is a module with a function `drive` and its [`Properties`]; [`Driver`] lists them. Within this crate, only
-//! this module reads a clock or uses sockets.
+//! Each driver is a module with a function `drive` and its [`Properties`]. [`Driver`] lists the drivers. Within this
+//! crate, only this module reads a clock or uses sockets.
 
 mod epoll;
 mod meter;
@@ -52,8 +52,8 @@ macro_rules! drivers {
 
             /// Drives `shard` on this thread until the shard is done.
             ///
-            /// Returns an error if the system refuses a resource of the driver. Errors of connections are reported to
-            /// the shard.
+            /// Returns an error if the operating system does not provide a resource for the driver. The shard receives
+            /// connection errors.
             pub fn drive<R: Recorder>(
                 self,
                 shard: Shard<R>,
@@ -76,11 +76,11 @@ drivers! {
 /// Properties of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Properties {
-    /// Requirement in addition to those of pgdyno; `None` if there is none.
+    /// Requirement in addition to pgdyno's requirements; `None` without one.
     pub requirement: Option<Requirement>,
     /// True if the driver suits loads whose responses arrive one by one.
     pub suits_few: bool,
-    /// True if the driver reserves a file descriptor for each possible connection, opened or not.
+    /// True if the driver reserves a file descriptor for each possible connection, even if it is not open.
     pub reserves_files: bool,
 }
 
@@ -127,7 +127,7 @@ impl Clock {
     }
 }
 
-/// Barrier for all threads, so that the window begins for all at the same time.
+/// Barrier at which threads wait, so that the window begins for all threads at the same time.
 #[derive(Debug)]
 pub struct StartGate {
     threads: usize,
@@ -147,7 +147,7 @@ impl StartGate {
         self.settled.load(Ordering::Acquire) == self.threads
     }
 
-    /// Number of connected clients of the threads that are settled.
+    /// Number of connected clients, counting only the threads whose clients are all connected or refused.
     pub fn connected(&self) -> u32 {
         self.connected.load(Ordering::Acquire)
     }
@@ -180,9 +180,9 @@ pub struct DriverContext<'a> {
     pub gate: &'a StartGate,
     /// Flag that ends the window at once.
     pub stop: &'a AtomicBool,
-    /// Flag that cancels transactions in flight; their outcome is then Unknown.
+    /// Flag that cancels transactions in flight. The outcome of these transactions is then Unknown.
     pub abandon: &'a AtomicBool,
-    /// Time before a due time during which the driver spins instead of sleeping; zero means that it only sleeps.
+    /// Time before a due time during which the driver busy-waits instead of sleeping; zero means that it only sleeps.
     pub spin: Nanos,
     /// Channel for reported events; each thread has a sender.
     pub events: Sender<LoadEvent>,
@@ -204,25 +204,25 @@ pub struct DriveResult<R> {
     pub effort: ThreadUsage,
     /// Number of connections that could not be opened because file descriptors or local ports ran out.
     pub exhausted: u64,
-    /// Time at which the last transaction had ended and the last connection was closed.
+    /// Time at which all transactions had ended and all connections were closed.
     pub finished: Nanos,
 }
 
-/// Maximum sleep of a driver. It bounds the time until the driver sees `stop` and the gate.
+/// Maximum sleep of a driver. It limits the time until the driver notices `stop` and the open gate.
 const MAX_SLEEP: Nanos = Nanos::from_millis(100);
 /// Maximum sleep of a driver before the gate opens.
 const MAX_SLEEP_BEFORE_START: Nanos = Nanos::from_millis(1);
 /// Interval between two ticks of the recorder.
 const TICK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// Progress of a thread: connecting, waiting at the gate, measuring. A driver updates it once per round.
+/// Phase of a thread: connecting, waiting at the gate, or measuring. A driver updates it once per round.
 #[derive(Debug)]
 struct DriverState {
     settled: bool,
     started: bool,
     stopped: bool,
     tick: Nanos,
-    /// Start of the last round, and its maximum sleep.
+    /// Start of the last round.
     last: Nanos,
     max_sleep: Nanos,
     meter: ThreadMeter,
@@ -230,7 +230,7 @@ struct DriverState {
 
 impl DriverState {
     fn new() -> DriverState {
-        // Timers fire without the default slack of 50 µs; prctl(2), PR_SET_TIMERSLACK.
+        // Make timers fire without the default slack of 50 µs; prctl(2), PR_SET_TIMERSLACK.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         DriverState {
             settled: false,
@@ -249,7 +249,7 @@ impl DriverState {
         if !self.started {
             self.check_gate(now, shard, ground);
         } else {
-            // The round took longer than its sleep: the thread was stalled, or the round had much work.
+            // If the round took longer than its sleep, the thread was stalled, or the round had much work.
             if now <= shard.window_end() {
                 self.meter.record_stall((now - self.last) - self.max_sleep);
             }
@@ -287,7 +287,7 @@ impl DriverState {
         }
     }
 
-    /// Maximum sleep from `now` until `until`, so that no tick or flag is missed.
+    /// Time that the driver may sleep from `now`, at most to `until`, without being late for a tick or the stop flag.
     #[inline]
     fn sleep_until(&mut self, now: Nanos, until: Nanos) -> Nanos {
         let nap = if self.started { MAX_SLEEP } else { MAX_SLEEP_BEFORE_START };
@@ -313,7 +313,8 @@ fn run_shell<R: Recorder>(
     shard.shell_done(ground.clock.now(), conn, output.as_deref());
 }
 
-/// Runs a command line. With `keep` (`\setshell`), returns its output; without (`\shell`), the command must succeed.
+/// Runs a command line. With `keep` (`\setshell`), returns the command's output. Without `keep` (`\shell`), the command
+/// must succeed.
 fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, ShellError> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
@@ -326,7 +327,7 @@ fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, ShellError> {
     Err(ShellError::Status { line: line.to_owned(), status: output.status.to_string() })
 }
 
-/// True if a connection could not be opened for lack of the generator's own resources.
+/// True if a connection could not be opened because the generator lacks file descriptors or local ports.
 fn is_local_exhaustion(error: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::ADDRNOTAVAIL | Errno::NOBUFS | Errno::NOMEM)

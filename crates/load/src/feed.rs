@@ -24,15 +24,15 @@ pub enum DrawOrder {
     Shuffled { seed: i64 },
     /// Uniformly random, from the client's generator.
     Random,
-    /// Zipfian: lower rows more often, as `random_zipfian` with parameter `s`, in
+    /// Zipfian: rows with low numbers more often, as `random_zipfian` with parameter `s`, in
     /// [`crate::random::ZIPFIAN_MIN`]..=1000.
     Zipfian { s: f64 },
-    /// Single pass: from the first row to the last, then none.
+    /// Single pass: from the first row to the last; then the feed is exhausted.
     Once,
 }
 
 impl Feed {
-    /// Feed of `rows`, of which there must be at least one and fewer than 2⁶³.
+    /// Feed of `rows`, which must have at least one row and fewer than 2⁶³ rows.
     pub fn new(rows: Rows, order: DrawOrder) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
         Feed { rows, order, draws: AtomicU64::new(0) }

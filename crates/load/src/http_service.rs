@@ -16,7 +16,7 @@ pub struct Service {
     pub tls: Option<HttpsClient>,
     /// Timeout for opening a connection, including the TLS handshake.
     pub connect_timeout: Nanos,
-    /// Timeout from the intended send of a request to the first byte of its response; `None` means unlimited.
+    /// Maximum time from the intended start of a request to the first byte of its response; `None` means unlimited.
     pub first_byte_timeout: Option<Nanos>,
     /// Timeout for the whole response, including preceding redirects; `None` means unlimited.
     pub response_timeout: Option<Nanos>,
@@ -55,7 +55,7 @@ pub(crate) struct HttpRequest {
     template: Template,
     /// Template for an ammunition request without a body.
     without_body: Template,
-    /// Templates for the target of a redirect, with the body and without it.
+    /// Template for the target of a redirect, with the original body.
     redirected: Template,
     redirected_as_get: Template,
     /// Variables in the order of the templates' arguments, without [`TARGET`] and [`COOKIES`].
@@ -63,9 +63,13 @@ pub(crate) struct HttpRequest {
     pub keep: Retain,
     /// Text that the body must contain.
     pub needle: Option<BodySearch>,
-    /// Index of the call's first regular expression among those of the workload. The call's other expressions follow.
+    /// Index of the call's first regular expression among all regular expressions of the workload. The call's other
+    /// expressions follow.
     pub finder: usize,
 }
+
+/// Length of the beginning of a body that is reported with a failure, in bytes.
+pub(crate) const EXCERPT_BYTES: u32 = 256;
 
 /// Reserved argument number: the target of a redirect.
 pub(crate) const TARGET: u16 = u16::MAX;
@@ -111,7 +115,9 @@ impl HttpRequest {
             None => compile_call(call, service),
         };
         let head = call.ammo.is_none() && (service.cookies || call.redirects > 0);
-        let mut keep = Retain { head, body: 0, decompress: call.decompress };
+        // The beginning of a body shows why the call failed.
+        let body = if call.contains.is_some() { EXCERPT_BYTES } else { 0 };
+        let mut keep = Retain { head, body, error_body: EXCERPT_BYTES, decompress: call.decompress };
         for CallCapture { source: from, .. } in &call.captures {
             match from {
                 ResponsePart::Status => {}
@@ -134,7 +140,8 @@ impl HttpRequest {
         }
     }
 
-    /// Method of the request. An unknown method in ammunition counts as POST, because it may not be idempotent.
+    /// Method of the request. An unknown method in ammunition counts as POST, because its requests may not be
+    /// idempotent.
     #[inline]
     pub fn method(&self, hop: RedirectStep, variables: &Variables) -> Method {
         match (&self.call.ammo, hop) {
@@ -195,7 +202,7 @@ fn compile_call(call: &HttpCall, service: &Service) -> (Box<[Slot]>, [Template; 
     }
     let target = [http::TemplatePart::Arg(TARGET, wire::Placeholder::Raw)];
     let moved = http::Request { target: &target, ..first };
-    // Headers that describe the body are removed with it.
+    // Remove the headers that describe the body together with the body.
     let describes_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
     let without: Vec<_> = headers.iter().copied().filter(|it| !describes_body(it.0)).collect();
     let fetched =

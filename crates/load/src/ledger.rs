@@ -1,8 +1,8 @@
-//! Lock-free transfer of write outcomes from the generator's threads to the ledger
+//! Lock-free queue for write outcomes from the generator's threads to the ledger
 //!
 //! Each thread has a [`LedgerProducer`] with a ring of fixed-size records. The thread fills the ring, and the writer of
-//! the ledger empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written.
-//! The number of free slots therefore also shows which reservations are on disk.
+//! the ledger empties all rings through one [`LedgerConsumer`]. A slot of the ring becomes free only after its record
+//! was written to the ledger file. The number of free slots therefore also shows which reservations are written.
 
 use crate::script::{Program, Slot};
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// Variables of a script whose transactions are writes with a key. The response to its last command acknowledges them.
+/// Variables of a script whose transactions are writes with a key. The response to the script's last command
+/// acknowledges the write.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyedScript {
     /// Variable that holds the write's [`Token`](model::durability::Token), a new one for each transaction.
@@ -23,7 +24,7 @@ pub struct KeyedScript {
 }
 
 impl KeyedScript {
-    /// Names of the variables, which must be defined when such a script is compiled.
+    /// Names of the variables, which must be passed to the compiler of such a script.
     pub const VARIABLE_NAMES: [&str; 2] = ["token", "server"];
 
     /// Slots of the variables in `program`; `None` unless the program was compiled with
@@ -36,24 +37,27 @@ impl KeyedScript {
 
 /// SQL expression that returns the identity of a server.
 ///
-/// The writing statement must return it. Behind a pooler or balancer, the next statement may reach another server.
+/// The writing statement itself must return it, because behind a pooler or balancer the next statement may reach
+/// another server.
 pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
 /// Converts the outcome of a transaction to the outcome of its write; `None` if there is no record.
 ///
-/// `sent` is true if at least one request was sent. `settled` is true if a statement before the last one succeeded
-/// outside of a transaction block. `local` is true if the server warned that it no longer waited for a standby.
+/// `sent` is true if at least one request was sent. `settled` is true if a statement before the last statement
+/// succeeded outside of a transaction block. `local` is true if the server warned that it no longer waited for a
+/// standby.
 pub(crate) fn write_outcome(
     of: model::Outcome,
     sent: bool,
     settled: bool,
     local: bool,
 ) -> Option<WriteOutcome> {
-    // Certain failures: the server reports that it rolled back the transaction.
+    // True if the write certainly failed, because the server reports that it rolled back the transaction.
     let certain = |code| match code {
-        // These states leave the completion open (40003, 08007) or come from the client itself (38000).
+        // These SQLSTATEs do not tell whether the transaction completed (40003, 08007), or come from the client itself
+        // (38000).
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
         // A service may have written before it failed.
         Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
@@ -80,15 +84,15 @@ const WORDS_PER_RECORD: usize = 5;
 #[derive(Debug)]
 struct Ring {
     records: Box<[[AtomicU64; WORDS_PER_RECORD]]>,
-    /// Number of pushed records; `written` is the number of written ones.
+    /// Number of pushed records; `written` is the number of written records.
     filled: AtomicU64,
     written: AtomicU64,
 }
 
 /// Producer of the records of one thread.
 ///
-/// It waits for the consumer if the ring is full. A ledger with gaps would be worse than a late generator, which is
-/// reported.
+/// If the ring is full, the producer waits for the consumer. A gap in the ledger would be worse than a late generator,
+/// which is detected.
 #[derive(Debug)]
 pub struct LedgerProducer {
     ring: Arc<Ring>,
@@ -109,7 +113,7 @@ pub struct LedgerProducer {
 struct Reservation {
     /// Upper bound (exclusive) of the reserved sequence numbers.
     until: u64,
-    /// Upper bound (exclusive) of the sequence numbers whose reservation is on disk.
+    /// Upper bound (exclusive) of the sequence numbers whose reservation is written.
     safe: u64,
     /// Value of `filled` after the last reservation.
     filled_at: u64,
@@ -125,7 +129,7 @@ struct ServerTable {
 /// Consumer of the records of all threads.
 #[derive(Debug)]
 pub struct LedgerConsumer {
-    /// Rings, each with the number of taken records and the channel that wakes its thread.
+    /// Rings, each with the number of taken records and the channel that wakes the ring's thread.
     rings: Vec<(Arc<Ring>, u64, SyncSender<()>)>,
     servers: Arc<ServerTable>,
     /// Number of servers already reported.
@@ -134,7 +138,8 @@ pub struct LedgerConsumer {
 
 /// Producers, one per thread, and their consumer.
 ///
-/// `threads` holds the first client and the number of clients of each. `system` is the servers' `system_identifier`.
+/// `threads` has the first client and the number of clients of each thread. `system` is the servers'
+/// `system_identifier`.
 pub fn ledger_channel(threads: &[(u32, u32)], system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
     let servers = Arc::new(ServerTable { system, servers: Mutex::new(Vec::new()) });
     let mut rings = Vec::new();
@@ -169,7 +174,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Reserves a sequence number. The reservation is on disk when the function returns.
+    /// Reserves a sequence number. The reservation is written when the function returns.
     #[inline]
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
         let of = client.0 - self.first;
@@ -204,7 +209,7 @@ impl LedgerProducer {
         (reservation.until, reservation.filled_at) = (until, self.filled);
     }
 
-    /// Waits until the last reservation is on disk, and marks it as safe.
+    /// Waits until the last reservation is written, and marks it as safe.
     #[cold]
     fn settle(&mut self, client: u32, sequence: u64) {
         let reservation = self.reserved[client as usize];
@@ -251,7 +256,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Number of a server that is not the most recent one, as after a failover or behind a balancer.
+    /// Number of a server other than the most recent server, as after a failover or behind a balancer.
     #[cold]
     fn register_server(&mut self, identity: &[u8]) -> Option<ServerId> {
         if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *identity) {
@@ -278,7 +283,7 @@ impl ServerTable {
 impl LedgerConsumer {
     /// Appends the records since the previous call to `to`. Records of one thread keep their order.
     pub fn take(&mut self, to: &mut Vec<LedgerEntry>) {
-        // Counts are read before servers, because a server is registered before its first record is pushed.
+        // Read the counts before the servers, because a server is registered before its first record is pushed.
         let filled: Vec<u64> = self.rings.iter().map(|it| it.0.filled.load(Ordering::Acquire)).collect();
         {
             let met = self.servers.servers.lock().expect("the lock is not poisoned");
@@ -299,7 +304,7 @@ impl LedgerConsumer {
     pub fn mark_written(&mut self) {
         for (ring, taken, wakes) in &self.rings {
             ring.written.store(*taken, Ordering::Release);
-            // One queued signal is enough.
+            // Ignore a full channel, because one queued signal is enough.
             let _ = wakes.try_send(());
         }
     }

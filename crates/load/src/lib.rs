@@ -19,4 +19,6 @@ pub mod workload;
 pub use http_service::Service;
 pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
-pub use workload::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Target, Workload};
+pub use workload::{
+    Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, RngSeeds, Target, Workload,
+};

@@ -2,16 +2,16 @@
 //!
 //! The generator is xoroshiro128** seeded through splitmix64 (Blackman and Vigna, prng.di.unimi.it; `pg_prng.c`). The
 //! distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
-//! run. Both use the platform's `libm`. This module neither allocates nor reads a clock.
+//! run. This module and pgbench use the same `libm`. This module neither allocates nor reads a clock.
 
 use model::SplitMix64;
 use std::f64::consts::PI;
 use std::fmt;
 use std::hint::black_box;
 
-/// Minimum parameter of `random_gaussian`; a smaller one would reject too many draws.
+/// Minimum parameter of `random_gaussian`; a smaller parameter would reject too many draws.
 pub const GAUSSIAN_MIN: f64 = 2.0;
-/// Minimum parameter of `random_zipfian`; the next constant is the maximum.
+/// Minimum parameter of `random_zipfian`; [`ZIPFIAN_MAX`] is the maximum.
 pub const ZIPFIAN_MIN: f64 = 1.001;
 pub const ZIPFIAN_MAX: f64 = 1000.0;
 
@@ -28,7 +28,7 @@ impl Prng {
         let mut seeds = SplitMix64(seed);
         let (s0, s1) = (seeds.next_u64(), seeds.next_u64());
         if s0 == 0 && s1 == 0 {
-            // The all-zero state would remain zero forever. PostgreSQL replaces it with this pair of constants by
+            // The all-zero state would remain zero forever. Like PostgreSQL, replace it with a pair of constants by
             // Knuth.
             return Prng { s0: 0x5851_F42D_4C95_7F2D, s1: 0x1405_7B7E_F767_814F };
         }
@@ -73,7 +73,8 @@ impl Prng {
 ///
 /// Call [`client_rng`](SeedSequence::client_rng) once per client, in the order of their ids. Then call
 /// [`default_seed`](SeedSequence::default_seed), unless `-D default_seed=…` was given. Then call
-/// [`thread_rngs`](SeedSequence::thread_rngs) once per thread. In any other order, the numbers differ from pgbench's.
+/// [`thread_rngs`](SeedSequence::thread_rngs) once per thread. In any other order, the numbers differ from pgbench's
+/// numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct SeedSequence(Prng);
 
@@ -178,13 +179,13 @@ pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result
     Ok(at_fraction(min, max, fraction))
 }
 
-/// `random_gaussian`: normal distribution around the middle, truncated at `parameter` standard deviations.
+/// `random_gaussian`: normal distribution around the middle of the range, truncated at `parameter` standard deviations.
 pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter < GAUSSIAN_MIN {
         return Err(DrawError::Gaussian(parameter));
     }
-    // Basic Box–Muller transform. Draws outside of ±parameter (at most 8.6 %) are repeated.
+    // Basic Box–Muller transform. Repeat draws outside of ±parameter (at most 8.6 % of the draws).
     let deviation = loop {
         let (first, second) = (1.0 - rng.f64(), 1.0 - rng.f64());
         let deviation = (-2.0 * first.ln()).sqrt() * (2.0 * PI * second).sin();
@@ -233,8 +234,8 @@ fn at_fraction(min: i64, max: i64, fraction: f64) -> i64 {
     min.wrapping_add(truncate_to_i64((max - min + 1) as f64 * fraction))
 }
 
-/// Truncates to an integer. Out-of-range values, which only an infinite or undefined parameter produces, give the
-/// smallest i64, as x86-64's conversion does in pgbench.
+/// Truncates to an integer. Values out of range become the smallest i64, as in pgbench on x86-64. Only an infinite or
+/// undefined parameter produces such values.
 fn truncate_to_i64(x: f64) -> i64 {
     if x >= -(2f64.powi(63)) && x < 2f64.powi(63) { x as i64 } else { i64::MIN }
 }

@@ -3,32 +3,44 @@
 use crate::ledger::LedgerProducer;
 use crate::script::Variables;
 use model::durability::WriteAttempt;
-use model::{Answer, ClientId, Code, Interval, Nanos, Record, ScriptId, SizeUnit, StatementKind};
+use model::{
+    Answer, ClientId, Code, CommandCounts, Interval, Nanos, Outcome, Record, RequestSample, ScriptId,
+    SizeUnit, StatementKind,
+};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Receiver of a shard's results.
 ///
 /// The shard calls the methods on its thread. Implementations must not allocate or block.
 pub trait Recorder {
-    /// True if the recorder receives every request and answer. The code that reports them is compiled only then.
+    /// True if the recorder receives every request and response. Otherwise, the code that reports them is not compiled.
     const TRACES: bool = false;
 
-    /// Called with each request and answer if [`Recorder::TRACES`] is set. Only such a recorder may allocate.
+    /// Called with each request and response if [`Recorder::TRACES`] is true. Only a tracing recorder may allocate.
     fn trace(&mut self, _event: TraceEvent<'_>) {}
     /// Called when a client begins a transaction.
     fn transaction_started(&mut self) {}
     /// Records one arrival; called exactly once per arrival.
     fn record(&mut self, record: &Record);
-    /// Called when command `command` of a script completed; `service` is its service time.
-    fn statement_finished(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
+    /// Called when command `command` of a script completed.
+    fn statement_finished(&mut self, _script: ScriptId, _command: u16, _sample: &RequestSample) {}
     /// Called when command `command` received the expected response; `bytes` is the body's size as received.
     fn response_received(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
     /// Called when the statements of command `command` succeeded; `rows` is the number of returned or changed rows.
     fn rows_counted(&mut self, _script: ScriptId, _command: u16, _kind: StatementKind, _rows: u64) {}
-    /// Called when a replayed request was answered; `recorded` is the answer in the log.
+    /// Called when a replayed request received a response; `recorded` is the response in the log.
     fn replayed(&mut self, _script: ScriptId, _recorded: Answer, _measured: Answer) {}
-    /// Called when command `command` failed; `again` is true if its transaction is retried.
-    fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
+    /// Called when the transaction failed at command `command`, or before it was sent, with this outcome.
+    fn statement_failed(
+        &mut self,
+        _script: ScriptId,
+        _command: u16,
+        _outcome: Outcome,
+        _sample: &RequestSample,
+    ) {
+    }
+    /// Called when command `command` failed and its transaction is retried.
+    fn statement_retried(&mut self, _script: ScriptId, _command: u16) {}
     /// Called when an arrival was sent `lag` after its intended start, although a client was idle.
     fn send_lag(&mut self, _lag: Nanos) {}
     /// Called when an arrival was sent `wait` after its intended start, because all clients were busy.
@@ -37,18 +49,19 @@ pub trait Recorder {
     fn connected(&mut self, _took: Nanos) {}
     /// Called when a connection could not be opened.
     fn refused(&mut self, _code: Code) {}
-    /// Called when the window is known. Its end is [`Nanos::MAX`] while it depends on the clients.
+    /// Called when the start of the window is known. The end is [`Nanos::MAX`] while it depends on the clients.
     fn window(&mut self, _start: Nanos, _ends: Nanos) {}
     /// Called once per second of the window.
     fn tick(&mut self, _now: Nanos) {}
-    /// Called before a client uses this sequence number as a key. The client waits until the call returns, which may
+    /// Called before a client uses this sequence number in a key. The client waits until the call returns, which may
     /// take long.
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
-    /// Called when a write with a key has ended, before its record. `server` is the identity that the script stored.
+    /// Called when a write with a key has ended, before [`Recorder::record`] for its transaction. `server` is the
+    /// identity that the script stored.
     fn write_completed(&mut self, _attempt: &WriteAttempt, _server: &[u8]) {}
 }
 
-/// Part of a transaction, for recorders that trace it. The texts are those of the session, without TLS.
+/// Part of a transaction, for recorders that trace transactions. Texts are not encrypted, even if the session uses TLS.
 #[derive(Debug)]
 pub enum TraceEvent<'a> {
     /// Statement of command `command` is sent with these variables.
@@ -75,7 +88,7 @@ impl Recorder for Vec<Record> {
     }
 }
 
-/// Recorder that counts into an [`Interval`] and exchanges the interval for an empty one at every tick.
+/// Recorder that counts into an [`Interval`], and replaces it with an empty interval at every tick.
 #[derive(Debug)]
 pub struct IntervalRecorder {
     interval: Box<Interval>,
@@ -102,7 +115,7 @@ pub struct TransactionLog {
 }
 
 impl IntervalRecorder {
-    /// Recorder for clients `first..first + clients`.
+    /// Creates a recorder for clients `first..first + clients`.
     ///
     /// Response times above `limit` are counted. Full intervals go to `filled`; cleared intervals return through
     /// `empty`.
@@ -134,6 +147,12 @@ impl IntervalRecorder {
         self
     }
 
+    /// Counts of a command, if it is measured individually.
+    #[inline]
+    fn statement(&mut self, script: ScriptId, command: u16) -> Option<&mut CommandCounts> {
+        self.interval.scripts[usize::from(script.0)].statements.get_mut(usize::from(command))
+    }
+
     /// Last interval, and number of successful transactions by client.
     pub fn finish(mut self, now: Nanos) -> (Box<Interval>, Vec<u64>) {
         self.interval.to = now;
@@ -153,10 +172,10 @@ impl Recorder for IntervalRecorder {
     #[inline]
     fn record(&mut self, record: &Record) {
         self.interval.scripts[record.script.0 as usize].record(record, self.limit, self.end);
-        if record.outcome == model::Outcome::Ok {
+        if record.outcome == Outcome::Ok {
             self.interval.record_success(record.finished);
         }
-        if record.outcome == model::Outcome::Ok && record.finished <= self.end {
+        if record.outcome == Outcome::Ok && record.finished <= self.end {
             self.clients[(record.client.0 - self.first) as usize] += 1;
         }
         if let Some(log) = &mut self.log {
@@ -164,10 +183,10 @@ impl Recorder for IntervalRecorder {
         }
     }
 
-    fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
-        if let Some(statement) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize)
-        {
-            statement.service.record(service);
+    #[inline]
+    fn statement_finished(&mut self, script: ScriptId, command: u16, sample: &RequestSample) {
+        if let Some(statement) = self.statement(script, command) {
+            statement.record(sample);
         }
     }
 
@@ -186,10 +205,15 @@ impl Recorder for IntervalRecorder {
         self.interval.record_replay(script.0, recorded, measured);
     }
 
-    fn statement_failed(&mut self, script: ScriptId, command: u16, again: bool) {
-        if let Some(statement) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize)
-        {
-            *(if again { &mut statement.retries } else { &mut statement.failures }) += 1;
+    fn statement_failed(&mut self, script: ScriptId, command: u16, outcome: Outcome, sample: &RequestSample) {
+        if let Some(statement) = self.statement(script, command) {
+            statement.record_failure(outcome, sample);
+        }
+    }
+
+    fn statement_retried(&mut self, script: ScriptId, command: u16) {
+        if let Some(statement) = self.statement(script, command) {
+            statement.retries += 1;
         }
     }
 
@@ -262,12 +286,12 @@ impl TransactionLog {
         }
     }
 
-    /// Sends the batch; waits if the writer is behind. A log with gaps would be worse than a late generator, which is
-    /// reported.
+    /// Sends the batch. If the writer is behind, waits for it. A gap in the log would be worse than a late generator,
+    /// which is detected.
     fn flush(&mut self) {
         let next =
             self.empty_batches.try_recv().unwrap_or_else(|_| Vec::with_capacity(TransactionLog::BATCH_SIZE));
-        // A writer that has stopped has already reported its error.
+        // Ignore a writer that has stopped, because it has already reported its error.
         let _ = self.full_batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

@@ -1,8 +1,8 @@
 //! Compiler of pgbench scripts
 //!
-//! The language is that of PostgreSQL 15, plus `\syncpipeline` of PostgreSQL 17. [`parse`] compiles all scripts of a
-//! run into one [`Program`], or returns all errors at once. Execution needs no look-up by name, no parsing and no
-//! allocation. A [`ProgramBuilder`] compiles a mix of scripts and HTTP requests.
+//! The language is that of PostgreSQL 15's pgbench, plus `\syncpipeline` of PostgreSQL 17. [`parse`] compiles all
+//! scripts of a run into one [`Program`], or returns all errors together. Execution needs no look-up by name, no
+//! parsing and no allocation. A [`ProgramBuilder`] compiles a mix of scripts and HTTP requests.
 
 mod branches;
 mod builder;
@@ -57,7 +57,7 @@ pub const MAX_SCRIPTS: usize = 128;
 pub struct ScriptSource<'a> {
     /// Name of the file, or a built-in script's description.
     pub name: &'a str,
-    /// Text in any encoding that contains ASCII, as pgbench takes it.
+    /// Text in any encoding that is a superset of ASCII, as in pgbench.
     pub text: &'a [u8],
     /// Weight relative to the other scripts; at least one weight must not be 0.
     pub weight: u32,
@@ -76,7 +76,7 @@ pub enum Mode {
     /// Simple queries, with the variables inserted into the text.
     #[default]
     Simple,
-    /// Extended queries with `$1`, …, parsed each time.
+    /// Extended queries with parameters `$1`, …, which the server parses for each execution.
     Extended,
     /// Statements prepared once per connection.
     Prepared,
@@ -101,18 +101,54 @@ pub struct Script {
     /// Value of pgbench's "transaction type": the file's name, or a built-in script's description.
     pub name: String,
     pub weight: u32,
-    /// Feed from which each transaction of the script draws a row first; `None` if it draws none.
+    /// Feed from which each transaction of the script first draws a row; `None` if the script uses no feed.
     pub draw: Option<Draw>,
     /// Commands, at least one.
     pub commands: Vec<Command>,
 }
 
+/// Largest number of commands of all scripts together whose steps are measured. Each takes a histogram of 270 KiB in
+/// each of several intervals.
+const MEASURED_COMMANDS_MAX: usize = 256;
+
+/// Names of the steps of each script, by command: the commands that send a request. Other commands have an empty name.
+///
+/// The statements of a pipeline are one step, its end. A script with one SQL request has no steps (an empty list),
+/// because its measurements equal those of the script. If the scripts together have more than
+/// [`MEASURED_COMMANDS_MAX`] commands, none has steps.
+pub fn step_names(scripts: &[Script]) -> Vec<Vec<String>> {
+    let names: Vec<Vec<String>> = scripts.iter().map(Script::step_names).collect();
+    let is_too_long = names.iter().map(Vec::len).sum::<usize>() > MEASURED_COMMANDS_MAX;
+    if is_too_long { vec![Vec::new(); scripts.len()] } else { names }
+}
+
+impl Script {
+    fn step_names(&self) -> Vec<String> {
+        let mut in_pipeline = false;
+        let mut is_step = |command: &Command| match command.kind {
+            CommandKind::Http(_) => true,
+            CommandKind::Sql(_) => !in_pipeline,
+            CommandKind::StartPipeline => {
+                in_pipeline = true;
+                false
+            }
+            CommandKind::EndPipeline => std::mem::take(&mut in_pipeline),
+            _ => false,
+        };
+        let name = |it: &Command| if is_step(it) { it.first_line.clone() } else { String::new() };
+        let names: Vec<String> = self.commands.iter().map(name).collect();
+        let has_http = self.commands.iter().any(|it| matches!(it.kind, CommandKind::Http(_)));
+        let count = names.iter().filter(|it| !it.is_empty()).count();
+        if has_http || count > 1 { names } else { Vec::new() }
+    }
+}
+
 /// Feed whose rows a script draws, and the variables that receive a row's fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Index of the feed among those of the workload.
+    /// Index of the feed among the workload's feeds.
     pub feed: u16,
-    /// Variables by column; `None` for an unused variable.
+    /// Variables by column; `None` for an unused column.
     pub columns: Vec<Option<Slot>>,
 }
 
@@ -121,7 +157,7 @@ pub struct Command {
     /// Line number of the command, from 1.
     pub line: u32,
     /// First line of the statement, at most 127 bytes, or the whole backslash command, as `pgbench -r` prints it. The
-    /// text is [`readable`], so it may differ from the exact bytes.
+    /// text is converted by [`readable`], so it may differ from the exact bytes.
     pub first_line: String,
     pub kind: CommandKind,
 }
@@ -141,15 +177,15 @@ pub enum CommandKind {
         test: Expr,
         next: usize,
     },
-    /// `\elif`. After a taken branch, execution continues at `end`, the `EndIf`. After a jump to this command, its
-    /// condition is tested.
+    /// `\elif`. If execution arrives from a taken branch, it continues at `end`, the `EndIf`. If it arrives by a jump,
+    /// the condition is tested.
     Elif {
         test: Expr,
         next: usize,
         end: usize,
     },
-    /// `\else`. After a taken branch, execution continues at `end`. After a jump to this command, the next command
-    /// runs.
+    /// `\else`. If execution arrives from a taken branch, it continues at `end`. If it arrives by a jump, it continues
+    /// with the next command.
     Else {
         end: usize,
     },
@@ -170,10 +206,10 @@ pub enum CommandKind {
     EndPipeline,
 }
 
-/// Statement, or several joined by `\;`, with its final semicolon if it has one.
+/// One statement, or several statements joined by `\;`, with the final semicolon if there is one.
 #[derive(Clone, Debug)]
 pub struct Sql {
-    /// Text of the statement, in the user's encoding. Variables are still `:name`.
+    /// Text of the statement, in the user's encoding, with variables in the form `:name`.
     pub text: Vec<u8>,
     /// Text of the statement, split at the variables.
     pub pieces: Vec<Piece>,
@@ -203,9 +239,9 @@ pub enum SleepDuration {
 }
 
 impl Program {
-    /// True if no statement of the script has content, and at least one is sent.
+    /// True if the script sends at least one statement, and all its statements are empty.
     ///
-    /// pgbench accepts such a script, and measures empty queries.
+    /// pgbench accepts such a script and measures empty queries.
     pub fn has_only_empty_statements(&self, script: usize) -> bool {
         let mut statements = self.scripts[script].commands.iter().filter_map(|command| match &command.kind {
             CommandKind::Sql(sql) => Some(sql.is_empty()),
@@ -224,7 +260,7 @@ impl Program {
         undefined::assigned(&self.scripts, &self.names)
     }
 
-    /// Draws the index of the next script, by weight. A single script needs no draw.
+    /// Draws the index of the next script, by weight. For a single script, no random number is drawn.
     pub fn choose(&self, rng: &mut Prng) -> usize {
         if self.scripts.len() == 1 {
             return 0;
@@ -242,7 +278,7 @@ impl Program {
 }
 
 impl Sql {
-    /// True if the text has no statement, only white space, comments and semicolons.
+    /// True if the text contains only white space, comments and semicolons.
     pub fn is_empty(&self) -> bool {
         let bytes = &self.text[..];
         let mut at = 0;
@@ -257,8 +293,8 @@ impl Sql {
         true
     }
 
-    /// Text with `$1`, `$2`, … in place of the variables, and the slots of these parameters. Each occurrence of a
-    /// variable is a parameter.
+    /// Text with `$1`, `$2`, … in place of the variables, and the slots of these variables. Each occurrence of a
+    /// variable is a separate parameter.
     pub fn parameterize(&self) -> (Vec<u8>, Vec<Slot>) {
         let (mut text, mut slots) = (Vec::with_capacity(self.text.len()), Vec::new());
         for piece in &self.pieces {
@@ -273,8 +309,8 @@ impl Sql {
         (text, slots)
     }
 
-    /// Byte offset in `text` of a character of the text that [`Sql::parameterize`] returns. `position` counts
-    /// characters from 1, as the errors of PostgreSQL do; a position past the end is the end.
+    /// Byte offset in `text` for a character position in the text that [`Sql::parameterize`] returns. `position` counts
+    /// characters from 1, as in PostgreSQL's errors. A position past the end counts as the end.
     pub fn offset_of(&self, position: usize, names: &VariableNames) -> usize {
         let (mut left, mut offset, mut variables) = (position.saturating_sub(1), 0, 0);
         for piece in &self.pieces {

@@ -35,8 +35,8 @@ use users::ActiveUsers;
 
 /// Number of a connection within its shard.
 ///
-/// The first numbers are each client's session with PostgreSQL, in the order of the clients. With two endpoints, the
-/// sessions of the second endpoint follow. Then come each client's connections to the HTTP services, and last each
+/// The first numbers are the clients' sessions with PostgreSQL, in the order of the clients. With two endpoints, the
+/// sessions with the second endpoint follow. Then come each client's connections to the HTTP services, and last each
 /// client's connection for cancel requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
@@ -51,13 +51,14 @@ pub enum Action<'a> {
     Transmit(ConnId, &'a [u8]),
     /// Shut down the sending direction after all transmitted bytes. Bytes from the peer are still received.
     Finish(ConnId),
-    /// Close the transport; no completion is awaited.
+    /// Close the transport. The driver does not confirm it.
     Close(ConnId),
-    /// Enable keepalive, so that a dead peer is detected within seconds although nothing is sent.
+    /// Enable keepalive, so that a dead peer is detected within seconds even if nothing is sent.
     Probe(ConnId),
     /// Run this command line, then call `shell_done`. Blocks the thread, as pgbench does.
     ///
-    /// With `keep`, its output is passed to `shell_done`; otherwise it goes to the generator's standard output.
+    /// With `keep`, the command's output is passed to `shell_done`; otherwise it goes to the generator's standard
+    /// output.
     Shell {
         conn: ConnId,
         line: String,
@@ -70,7 +71,7 @@ pub enum Action<'a> {
     Done,
 }
 
-/// Maximum number of arrivals per round. It bounds the reaction time of a generator that is far behind its schedule.
+/// Maximum number of arrivals per round. It limits the duration of a round if the generator is far behind its schedule.
 const ARRIVALS_PER_ROUND: u32 = 1024;
 
 /// Transaction that is due.
@@ -80,6 +81,9 @@ struct DueArrival {
     /// Script of the transaction; drawn by weight if `None`.
     script: Option<ScriptId>,
 }
+
+/// Failure whose first occurrence is reported: script and command, unless a connection failed, and the code.
+type ReportedFailure = (Option<(u16, u16)>, Code);
 
 /// One thread's clients and connections.
 #[derive(Debug)]
@@ -93,7 +97,7 @@ pub struct Shard<R> {
     http_connections: Vec<HttpConnection>,
     /// Connections for cancel requests by client, if scripts contain SQL.
     cancels: Vec<CancelConnection>,
-    /// Number of sessions that are being shut down; and whether a session that does not end was already reported.
+    /// Number of sessions that are being shut down.
     shutdowns: u32,
     reported_slow_shutdown: bool,
     /// Number of the shard's first client, counted over all threads.
@@ -101,19 +105,19 @@ pub struct Shard<R> {
     arrivals: Option<Streams>,
     /// Users of the closed model who are present.
     users: ActiveUsers,
-    /// Number of arrivals still to come, if the plan limits it.
+    /// Number of remaining arrivals, if the plan limits their number.
     arrivals_left: u64,
     idle: Vec<u32>,
     backlog: VecDeque<DueArrival>,
     backlog_max: usize,
-    /// Clients that can continue at once. One continues per `advance`, so that each has a current time.
+    /// Clients that can continue at once. Each call of `advance` continues one client, so that the time is current.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Connections for which actions wait for the driver.
     pending_conns: VecDeque<u32>,
     events: VecDeque<LoadEvent>,
-    /// Error codes that were already reported.
-    reported_codes: Vec<Code>,
+    /// Failures that were already reported to the user.
+    reported_failures: Vec<ReportedFailure>,
     /// Matchers of the workload's regular expressions.
     matchers: Vec<PatternMatcher>,
 
@@ -123,11 +127,11 @@ pub struct Shard<R> {
     http_connect_queue: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
-    /// True if a refused log-in indicated an unavailable server, and no log-in has succeeded since.
+    /// True if a refused log-in showed that the server is unavailable, and no log-in has succeeded since.
     is_refusing: bool,
     /// Time of the next check of log-ins and transactions against their time limits.
     next_timeout_check: Nanos,
-    /// Shortest of the time limits that may apply.
+    /// Shortest time limit that may apply to a log-in or transaction.
     shortest_timeout: Nanos,
     unsettled: u32,
 
@@ -140,7 +144,7 @@ pub struct Shard<R> {
     window_over: bool,
     /// True if a feed has no row left.
     exhausted: bool,
-    /// True if no further transaction begins, and idle clients have ended.
+    /// True if no further transaction begins and idle clients have ended.
     is_draining: bool,
     drain_start: Nanos,
     /// True if the drain has ended.
@@ -148,14 +152,14 @@ pub struct Shard<R> {
     /// True if transactions in flight were cancelled before the drain was over.
     abandoned: bool,
     closed: bool,
-    /// Clients that are neither finished nor aborted.
+    /// Number of clients that are neither finished nor aborted.
     active: u32,
-    /// True for each script that has succeeded in this shard.
+    /// True for each script of which a transaction has succeeded in this shard.
     succeeded: Box<[bool]>,
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Shard of thread `k`. Allocates all memory that it needs later.
+    /// Creates the shard of thread `k`, and allocates all memory that it needs later.
     pub fn new(work: Arc<Workload>, k: u16, recorder: R) -> Shard<R> {
         let plan = work.plan();
         let (first, count) = work.clients_of_thread(k);
@@ -185,7 +189,7 @@ impl<R: Recorder> Shard<R> {
             timers: BinaryHeap::with_capacity(2 * count as usize),
             pending_conns: VecDeque::with_capacity(2 * connections + 8),
             events: VecDeque::with_capacity(16),
-            reported_codes: Vec::with_capacity(32),
+            reported_failures: Vec::with_capacity(128),
             is_refusing: false,
             matchers: work.matchers(),
             connect_queue: queue(),
@@ -242,13 +246,13 @@ impl<R: Recorder> Shard<R> {
 
     /// Maximum number of open connections.
     ///
-    /// Each client has one session per endpoint, one connection per service and one for cancel requests.
+    /// Each client has one session per endpoint, one connection per service and one connection for cancel requests.
     pub fn connections(&self) -> u32 {
         (self.sessions() + self.http_connections.len() + self.cancels.len()) as u32
     }
 
-    /// Number of clients that have an open session or need none. If no user is present at the beginning, absent clients
-    /// count too.
+    /// Number of clients that have an open session or need no session. If no user is present at the beginning, absent
+    /// clients count too.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
         let is_ready =
@@ -306,7 +310,7 @@ impl<R: Recorder> Shard<R> {
             self.start_window();
         }
         if self.window_started {
-            // A user who leaves at a time begins no transaction at that time.
+            // Process users first, because a user who leaves now must not begin a transaction now.
             self.process_user_events(now);
         }
         while let Some(&Reverse((at, i))) = self.timers.peek() {
@@ -373,7 +377,8 @@ impl<R: Recorder> Shard<R> {
         due.filter(|it| it.at < self.window_end)
     }
 
-    /// Assigns due arrivals to idle clients, one per call, so that the next is sent with a current time.
+    /// Assigns a due arrival to an idle client. Each call assigns only one arrival, so that the time of sending is
+    /// current.
     ///
     /// Arrivals without an idle client enter the backlog, at most [`ARRIVALS_PER_ROUND`] per call.
     #[inline]
@@ -401,8 +406,8 @@ impl<R: Recorder> Shard<R> {
         self.arrivals_left -= 1;
     }
 
-    /// Returns the script of a transaction that is about to begin. Call it once per transaction, because it may draw
-    /// the script.
+    /// Returns the script of a transaction that is about to begin. Call this once per transaction, because it may draw
+    /// a random script.
     #[inline]
     fn script_of(&mut self, due: DueArrival) -> ScriptId {
         due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.script_rng)))
@@ -450,7 +455,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Takes the client that became idle last, as connection pools do.
     ///
-    /// A small load then uses few sessions with warm caches. Round robin would use every session of the server.
+    /// A small load then uses few sessions, whose caches are warm. Round robin would use every session of the server.
     fn take_idle(&mut self) -> Option<u32> {
         while let Some(i) = self.idle.pop() {
             let client = &mut self.clients[i as usize];
@@ -462,14 +467,14 @@ impl<R: Recorder> Shard<R> {
         None
     }
 
-    /// Ends idle clients if no further transaction begins. Ends all clients after the drain.
+    /// Ends idle clients once no further transaction begins. Ends all clients after the drain.
     fn drain(&mut self, now: Nanos) {
         self.drain_over |= now >= self.drain_deadline;
         if self.drain_over {
             while let Some(due) = self.backlog.pop_front() {
                 self.drop_arrival(now, due);
             }
-            // Arrivals left in the schedule of a generator that was behind.
+            // Drop the arrivals that remain in the schedule because the generator was behind.
             while let Some(due) = self.next_arrival() {
                 self.take_arrival();
                 self.drop_arrival(now, due);

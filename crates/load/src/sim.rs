@@ -23,24 +23,24 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 #[derive(Clone, Debug)]
 pub struct SimulatedSystem {
     pub seed: u64,
-    /// Number of requests in service at the same time; further ones queue in order of arrival.
+    /// Number of requests that are served at the same time; further requests queue in order of arrival.
     pub servers: u32,
     pub service: ServiceTime,
     /// Network delay, the same in both directions.
     pub delay: Nanos,
-    /// Disjoint periods, in order, in which nothing is served.
+    /// Disjoint periods, in order, in which no request is served.
     pub pauses: Vec<(Nanos, Nanos)>,
     /// Times at which every connection breaks.
     pub breaks: Vec<Nanos>,
     /// Periods in which a PostgreSQL endpoint refuses connections.
     pub outages: Vec<SimulatedOutage>,
-    /// Maximum connections; further ones are refused with 53300.
+    /// Maximum number of connections; further connections are refused with 53300.
     pub max_connections: u32,
     /// True if PostgreSQL obeys cancel requests.
     pub cancels: bool,
     /// Every n-th request fails with this SQLSTATE.
     pub failing: Option<(u64, [u8; 5])>,
-    /// Result of a statement that is served at this time.
+    /// Function that returns the result of a statement from the time at which it is served.
     pub result: fn(Nanos) -> StatementResult,
     /// Size in bytes of the pieces in which responses arrive.
     pub piece: usize,
@@ -48,7 +48,7 @@ pub struct SimulatedSystem {
     pub http: SimulatedHttp,
 }
 
-/// Outage of an endpoint: its connections break, and further ones are refused until it ends.
+/// Outage of an endpoint: its connections break, and further connections are refused until the outage ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedOutage {
     pub endpoint: u16,
@@ -89,12 +89,12 @@ impl Default for SimulatedSystem {
 /// Runs the shards, one per thread, until all are done.
 ///
 /// # Panics
-/// If no event is left while a shard still waits: a transaction was lost.
+/// Panics if no event is left while a shard still waits, because then a transaction was lost.
 pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &SimulatedSystem) -> Vec<Shard<R>> {
     drive_until(shards, world, Nanos::MAX, u64::MAX)
 }
 
-/// Runs the shards as [`drive`] does, and stops them at `deadline` on the simulated clock or after `steps_max` steps.
+/// Runs the shards as [`drive`] does, and stops at `deadline` on the simulated clock or after `steps_max` steps.
 ///
 /// # Panics
 /// Panics like [`drive`].
@@ -166,12 +166,12 @@ fn drive_counting_until<R: Recorder>(
     }
 }
 
-/// Numbers of PostgreSQL's sessions. A session whose client has left remains until its statement ends.
+/// Numbers of PostgreSQL's sessions. A session whose client has disconnected remains until its statement ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionCounts {
     /// Maximum number at one time.
     pub max: usize,
-    /// Number when the last client was done.
+    /// Number of sessions when the last client was done.
     pub remaining: usize,
 }
 
@@ -186,7 +186,7 @@ struct Simulation<'a, R> {
     backends: BTreeMap<SimulatedLink, ServerSide>,
     generation: u64,
     waiting: VecDeque<(SimulatedLink, SimulatedRequest)>,
-    /// Connections by number of the request in service.
+    /// Connections by the number of the request that is being served.
     serving: BTreeMap<u64, SimulatedLink>,
     sessions: Sessions,
     served: u64,
@@ -249,12 +249,12 @@ enum EventKind {
     /// The server closes the connection if it has answered this many requests and received none since.
     Idle(SimulatedLink, u64),
     Break,
-    /// The connections of this endpoint break.
+    /// All connections of this endpoint break.
     Shut(u16),
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
-    /// Ends the simulation; returns the shards and the numbers of sessions.
+    /// Ends the simulation. Returns the shards and the numbers of sessions.
     fn finish(self) -> (Vec<Shard<R>>, SessionCounts) {
         let counts = SessionCounts { max: self.sessions.most, remaining: self.sessions.open.len() };
         (self.shards, counts)
@@ -298,7 +298,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.backends.range(of(0)..=of(u64::MAX)).next_back().map(|(link, _)| *link)
     }
 
-    /// Performs all actions of shard `k`. Returns the time until which it waits; `None` when it is done.
+    /// Performs all actions of shard `k`. Returns the time until which the shard waits; `None` when the shard is done.
     fn perform(&mut self, k: usize) -> Option<Nanos> {
         loop {
             match self.shards[k].poll() {
@@ -425,7 +425,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Closes the client side of a connection. False if it was closed before.
+    /// Closes the client side of a connection. Returns false if it was already closed.
     fn remove(&mut self, link: SimulatedLink) -> bool {
         if !self.is_busy(link) {
             self.sessions.open.remove(&link);
@@ -433,7 +433,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.backends.remove(&link).is_some()
     }
 
-    /// True if a request of the connection is in service or queued.
+    /// True if a request of the connection is being served or is queued.
     fn is_busy(&self, link: SimulatedLink) -> bool {
         self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
     }
@@ -507,7 +507,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Completion time of work that takes `takes` from now, without the pauses.
+    /// Completion time of work that starts now and takes `takes`, plus the pauses in that period.
     fn completion_time(&self, takes: Nanos) -> Nanos {
         let (mut at, mut left) = (self.now, takes);
         for &(from, to) in &self.world.pauses {

@@ -15,17 +15,17 @@ pub(crate) struct SqlRequest {
     pub unset: Box<[Box<str>]>,
     /// Position of each argument in the statement's syntax; simple mode only.
     pub places: Box<[QuoteContext]>,
-    /// Templates with a Parse message; those in `prepared` have none.
+    /// Templates with a Parse message; the templates in `prepared` have no Parse message.
     pub with_parse: RequestTemplates,
     pub prepared: RequestTemplates,
-    /// Index of its prepared statement among all; `None` if it is not prepared.
+    /// Index of the command's prepared statement among all prepared statements; `None` if the command is not prepared.
     pub statement: Option<usize>,
-    /// True if it ends a transaction block by COMMIT or END.
+    /// True if the command ends a transaction block with COMMIT or END.
     pub commits: bool,
     pub keep: Option<ResultStore>,
 }
 
-/// Templates of a single request, and of one within a pipeline, without the Sync.
+/// Templates for a single request, and for a request within a pipeline, which has no Sync.
 #[derive(Debug)]
 pub(crate) struct RequestTemplates {
     pub alone: Template,
@@ -35,7 +35,7 @@ pub(crate) struct RequestTemplates {
 /// Properties of the statements of a script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScriptTraits {
-    /// True if a statement is empty, so the server answers EmptyQueryResponse.
+    /// True if a statement is empty, so that the server responds with EmptyQueryResponse.
     pub sends_empty: bool,
     /// True if a statement has `SKIP LOCKED`: the script takes rows from a queue, which may be empty.
     pub takes_from_queue: bool,
@@ -121,7 +121,7 @@ impl SqlRequest {
         SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
     }
 
-    /// Template of the request. `prepared` is true if its statement is prepared on this connection.
+    /// Template of the request. `prepared` is true if the statement is already prepared on this connection.
     #[inline]
     pub fn template(&self, prepared: bool, piped: bool) -> &Template {
         let templates = if prepared { &self.prepared } else { &self.with_parse };

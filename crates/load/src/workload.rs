@@ -6,7 +6,7 @@ use crate::ledger::KeyedScript;
 use crate::random::Prng;
 use crate::script::{
     CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Program, QuoteContext,
-    ResponsePart, Script, Slot, Variables,
+    ResponsePart, Script, Slot, Variables, step_names,
 };
 use crate::sql_request::{ScriptTraits, SqlRequest, template};
 use model::durability::{Token, WriteKey};
@@ -23,8 +23,8 @@ pub struct LoadPlan {
     pub program: Program,
     pub mode: Mode,
     pub schedule: Schedule,
-    /// Time in which transactions are started; if `None`, they are started until `transactions` are done or the
-    /// schedule ends.
+    /// Time for which transactions are started. If `None`, transactions are started until `transactions` are done or
+    /// the schedule ends.
     pub duration: Option<Nanos>,
     /// Number of transactions per client; `None` means no limit.
     pub transactions: Option<u64>,
@@ -34,7 +34,8 @@ pub struct LoadPlan {
     pub threads: u16,
     /// Maximum number of attempts per transaction after serialization failures and deadlocks; 0 means unlimited.
     pub max_tries: u16,
-    /// Latency limit. Arrivals later than this are dropped, and failed transactions are not retried after it.
+    /// Latency limit. Arrivals that are not sent within the limit are dropped, and failed transactions are not retried
+    /// after the limit.
     pub latency_limit: Option<Nanos>,
     /// Maximum number of arrivals in the backlogs of all threads together. Further arrivals are dropped.
     pub backlog_max: u32,
@@ -46,19 +47,30 @@ pub struct LoadPlan {
     pub connecting_max: u32,
     /// Timeout of a login.
     pub connect_timeout: Nanos,
-    /// Time limit for a transaction, from its send, or from the start of its own log-in.
+    /// Time limit for a transaction, from sending, or from the start of the log-in if the transaction opens a
+    /// connection.
     ///
-    /// When it is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection is
-    /// closed. It is checked ten times within the limit, and at least every 100 ms.
+    /// When the limit is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection
+    /// is closed. The limit is checked ten times while it lasts, and at least every 100 ms.
     pub timeout: Option<Nanos>,
-    /// True if every failed transaction is reported, instead of only the first with each code.
+    /// True if every failed transaction is reported, instead of only the first failure with each code.
     pub verbose: bool,
-    /// True if each command is timed separately.
-    pub statements: bool,
+    /// Commands that are measured individually.
+    pub measured: MeasuredCommands,
     pub seeds: RngSeeds,
 }
 
-/// Seeds and generators of all randomness.
+/// Commands that are measured individually, in addition to their scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeasuredCommands {
+    #[default]
+    None,
+    /// Commands that send a request, see [`step_names`].
+    Steps,
+    All,
+}
+
+/// Seeds and generators of all random numbers.
 #[derive(Clone, Debug)]
 pub struct RngSeeds {
     /// Generators of the functions `random…`, by client.
@@ -67,7 +79,7 @@ pub struct RngSeeds {
     pub script_rngs: Vec<Prng>,
     /// Seed of the Poisson arrivals, which are the same for every number of threads.
     pub arrivals: u64,
-    /// Seed of nonces and retry jitter, which do not affect results.
+    /// Seed for nonces and for the random part of retry delays, which do not affect results.
     pub other: u64,
     /// Variables of every client and their initial values, by slot.
     pub variables: Vec<(Slot, InitialValue)>,
@@ -88,23 +100,24 @@ pub struct Workload {
     pub(crate) plan: LoadPlan,
     /// Endpoint of PostgreSQL; `None` if no script contains SQL.
     pub(crate) postgres: Option<PostgresEndpoint>,
-    /// Second endpoint, which leads to the replicas.
+    /// Second endpoint, for the replicas; `None` with only one endpoint.
     pub(crate) replicas: Option<PostgresEndpoint>,
     /// Target of each script's SQL, if there are two endpoints; `None` for a script without SQL.
     sql_targets: Vec<Option<SqlTarget>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
-    /// Keys of each script's writes, if its transactions are writes with a key. Empty if no script has keys.
+    /// Data for keys, by script; `None` for a script whose transactions are not writes with a key. Empty if no script
+    /// has keys.
     keyed: Vec<Option<KeyedWrite>>,
     /// Secret that seals the tokens of writes.
     secret: u64,
     /// True if the outcomes of writes with a key go to a ledger.
     has_ledger: bool,
-    /// True if a statement with any unset variable aborts its client.
+    /// True if a client aborts when a statement contains an unset variable.
     requires_variables: bool,
     /// True for each slot that some script assigns. The name of such a variable is never sent in place of its value.
     assigned: Box<[bool]>,
-    /// True if texts become literals in simple queries.
+    /// True if the texts of variables are written as literals into simple queries.
     quotes_texts: bool,
     /// Variables that hold fields of feeds, with the bytes preallocated for each.
     pub(crate) fields: Vec<(Slot, usize)>,
@@ -112,6 +125,8 @@ pub struct Workload {
     requests: Vec<Vec<Option<SqlRequest>>>,
     /// Calls by script, then command; `None` for commands without a request to an HTTP service.
     calls: Vec<Vec<Option<http_service::HttpRequest>>>,
+    /// Command that counts a failure at each command, by script, see [`Workload::failing_command`].
+    failing_commands: Vec<Box<[u16]>>,
     /// Properties of the statements of each script.
     traits: Vec<ScriptTraits>,
     /// Maximum size of a response, in bytes.
@@ -132,14 +147,14 @@ pub struct PostgresEndpoint {
 
 /// Number of a server's addresses, and the role it must have: libpq's list of hosts and `target_session_attrs`.
 ///
-/// Each client tries the hosts in turn, starting with its last one. It pauses after all have refused it. If a primary
-/// is required, all clients start with the first host. If a replica is required, clients are distributed over all hosts
-/// except the last, which is initially the primary.
+/// Each client tries the hosts in turn, starting with the host to which it was last connected. After all hosts have
+/// refused the client, it waits. If a primary is required, all clients start with the first host. If a replica is
+/// required, clients are distributed over all hosts except the last, which is initially the primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
     /// Number of hosts, at least 1.
     pub count: u16,
-    /// Role that the server must report at log-in (`in_hot_standby`). A server older than PostgreSQL 14 reports none
+    /// Role that the server must report at log-in (`in_hot_standby`). A server older than PostgreSQL 14 reports no role
     /// and is accepted.
     pub target_role: SqlTarget,
 }
@@ -160,7 +175,8 @@ impl PostgresEndpoint {
         PostgresEndpoint { login, transport, hosts: Hosts { count: 1, target_role: SqlTarget::Any } }
     }
 
-    /// Endpoint at several addresses. `login` must keep the server's parameters, unless any role is accepted.
+    /// Endpoint at several addresses. Unless any role is accepted, `login` must store the parameters that the server
+    /// reports.
     pub fn with_hosts(login: Arc<Login>, transport: Transport, hosts: Hosts) -> PostgresEndpoint {
         assert!(
             hosts.count > 0 && (login.keep_parameters || hosts.target_role == SqlTarget::Any),
@@ -183,7 +199,7 @@ pub enum Target {
 #[derive(Debug)]
 pub(crate) struct KeyedWrite {
     pub keyed: KeyedScript,
-    /// True if the token is written into the text of a simple query as a quoted literal; otherwise it is an argument.
+    /// True if the token is a quoted literal in the text of a simple query; false if it is a parameter.
     quoted: bool,
 }
 
@@ -243,7 +259,12 @@ impl Workload {
         let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
         let assigned = plan.program.assigned();
         let traits = plan.program.scripts.iter().map(ScriptTraits::from_script).collect();
+        let steps = match plan.measured {
+            MeasuredCommands::Steps => step_names(&plan.program.scripts),
+            MeasuredCommands::None | MeasuredCommands::All => Vec::new(),
+        };
         Workload {
+            failing_commands: steps.iter().map(|it| failing_commands(it)).collect(),
             traits,
             plan,
             postgres,
@@ -270,7 +291,7 @@ impl Workload {
     /// Sets the feeds of the scripts, by index.
     ///
     /// # Panics
-    /// If a script draws from a feed that does not exist, or that has other columns.
+    /// Panics if a script draws from a feed that does not exist, or that has other columns.
     pub fn with_feeds(mut self, feeds: Vec<Feed>) -> Workload {
         for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
             let rows = &feeds[usize::from(draw.feed)].rows;
@@ -283,21 +304,22 @@ impl Workload {
         self
     }
 
-    /// Aborts a client whose statement contains an unset variable.
+    /// Makes clients abort if a statement contains an unset variable.
     ///
     /// This includes variables in simple queries that no script assigns, whose names pgbench would send.
     pub fn require_variables(self) -> Workload {
         Workload { requires_variables: true, ..self }
     }
 
-    /// Sends variable texts as literals in simple queries; pgbench inserts them as parts of the statement.
+    /// Makes clients send texts of variables as literals in simple queries. pgbench inserts them as parts of the
+    /// statement.
     ///
     /// Must be called before [`with_ledger`](Workload::with_ledger).
     pub fn quoting_texts(self) -> Workload {
         Workload { quotes_texts: self.plan.mode == Mode::Simple, ..self }
     }
 
-    /// Syntactic context of an argument, if its text must become a literal.
+    /// Syntactic context of an argument, if its text must be written as a literal.
     #[inline]
     pub(crate) fn literal_place(&self, request: &SqlRequest, arg: u16) -> Option<QuoteContext> {
         self.quotes_texts.then(|| request.places[usize::from(arg)])
@@ -323,12 +345,12 @@ impl Workload {
 
     /// Adds a second endpoint, for the replicas, and sets the target of each script's SQL.
     ///
-    /// Clients still begin with a session at the first endpoint. A session that was never opened, or that broke, is
+    /// Clients still begin with a session with the first endpoint. A session that was never opened, or that broke, is
     /// opened for the transaction that needs it. While one endpoint is unreachable, clients therefore continue with the
-    /// other.
+    /// other endpoint.
     ///
     /// # Panics
-    /// If `to` does not have one target per script, or there is no first endpoint.
+    /// Panics if `to` does not have one target per script, or there is no first endpoint.
     pub fn with_replicas(mut self, replicas: PostgresEndpoint, to: &[SqlTarget]) -> Workload {
         let scripts = &self.plan.program.scripts;
         assert!(to.len() == scripts.len(), "each script needs an entry");
@@ -341,7 +363,7 @@ impl Workload {
 
     /// Sets the maximum size of a response, which is 4 GiB by default.
     ///
-    /// A larger response makes its transaction Unknown with [`Code::TOO_LONG`] and ends the connection.
+    /// A larger response ends the connection, and the transaction's outcome is Unknown with [`Code::TOO_LONG`].
     ///
     /// [`Code::TOO_LONG`]: model::Code::TOO_LONG
     pub fn with_answer_max(mut self, bytes: u64) -> Workload {
@@ -350,19 +372,19 @@ impl Workload {
     }
 
     /// Marks the scripts whose transactions are writes with a key, for a ledger. Each transaction begins with a new
-    /// token, sealed by `secret`.
+    /// token, whose seal depends on `secret`.
     ///
     /// # Panics
-    /// If `keyed` does not have one entry per script.
+    /// Panics if `keyed` does not have one entry per script.
     pub fn with_ledger(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, true)
     }
 
-    /// Gives scripts keys whose tokens are decoys, and records no ledger. Their rows cannot be mistaken for writes of a
-    /// ledger.
+    /// Gives scripts keys whose tokens are decoys, and records no ledger. The rows that they write cannot be mistaken
+    /// for writes in a ledger.
     ///
     /// # Panics
-    /// If `keyed` does not have one entry per script.
+    /// Panics if `keyed` does not have one entry per script.
     pub fn with_decoys(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, false)
     }
@@ -376,7 +398,7 @@ impl Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script needs an entry");
         for script in keyed.iter().flatten() {
             self.fields.push((script.token, Token::LENGTH + 2));
-            // A server's identity: two numbers and an address.
+            // Preallocate for a server's identity, which consists of two numbers and an address.
             self.fields.extend(script.server.map(|slot| (slot, 128)));
         }
         let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
@@ -412,7 +434,7 @@ impl Workload {
         if endpoint == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
-    /// Target of a script's SQL, if there are two endpoints; `None` if it has no SQL.
+    /// Target of a script's SQL, if there are two endpoints; `None` if the script has no SQL.
     #[inline]
     pub(crate) fn sql_target(&self, script: u16) -> Option<SqlTarget> {
         self.sql_targets[usize::from(script)]
@@ -460,13 +482,18 @@ impl Workload {
 
     /// Number of separately timed commands, by script, for [`model::Interval::new`].
     pub fn timed_commands(&self) -> Vec<usize> {
-        let timed = |it: &Script| if self.plan.statements { it.commands.len() } else { 0 };
-        self.plan.program.scripts.iter().map(timed).collect()
+        let scripts = &self.plan.program.scripts;
+        match self.plan.measured {
+            MeasuredCommands::None => vec![0; scripts.len()],
+            MeasuredCommands::Steps => step_names(scripts).iter().map(Vec::len).collect(),
+            MeasuredCommands::All => scripts.iter().map(|it| it.commands.len()).collect(),
+        }
     }
 
-    /// Commands with answers, by script and command, ascending, for [`model::Interval::with_answer_sizes`].
+    /// Commands that receive responses or rows, by script and command, ascending, for
+    /// [`model::Interval::with_answer_sizes`].
     ///
-    /// The rows of statements in a pipeline belong to its end.
+    /// The rows of statements in a pipeline count for the command that ends the pipeline.
     fn commands_with_answers(&self) -> Vec<(u16, u16)> {
         let has_answer = |command: &Command| {
             matches!(command.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
@@ -499,7 +526,7 @@ impl Workload {
         self.traits[usize::from(script)].sends_empty
     }
 
-    /// Kind of a statement of the script with this command tag.
+    /// Kind of the script's statement, derived from its command tag.
     #[inline]
     pub(crate) fn statement_kind(&self, script: u16, command: RowCommand) -> StatementKind {
         if self.traits[usize::from(script)].takes_from_queue {
@@ -519,6 +546,13 @@ impl Workload {
 
     pub fn plan(&self) -> &LoadPlan {
         &self.plan
+    }
+
+    /// Command that counts a failure of the transaction at this command. If only steps are measured, it is the next
+    /// step; after the last step, it is the last one.
+    pub(crate) fn failing_command(&self, script: u16, command: u16) -> u16 {
+        let steps = self.failing_commands.get(usize::from(script));
+        steps.and_then(|it| it.get(usize::from(command))).copied().unwrap_or(command)
     }
 
     pub(crate) fn script(&self, script: u16) -> &Script {
@@ -541,7 +575,7 @@ impl Workload {
         self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
     }
 
-    /// Shortest time limit of a transaction or response.
+    /// Shortest time limit for a transaction or response.
     pub(crate) fn shortest_timeout(&self) -> Nanos {
         let services = self.services.iter().map(Service::shortest_timeout);
         services.chain(self.plan.timeout).min().unwrap_or(Nanos::MAX)
@@ -554,10 +588,18 @@ impl Workload {
     }
 }
 
-/// Bounds an endless response; no realistic benchmark has a longer one.
+/// Maximum size of a response, which limits an endless response. No realistic benchmark has longer responses.
 const RESPONSE_MAX: u64 = 4 << 30;
 
-/// Bytes to preallocate for each column: the longest of these fields, at most a page.
+/// Values of [`Workload::failing_command`] by command. `names` are those of the steps.
+fn failing_commands(names: &[String]) -> Box<[u16]> {
+    let is_step = |it: &usize| !names[*it].is_empty();
+    let last = (0..names.len()).rfind(is_step).unwrap_or_default();
+    let next = |command: usize| (command..names.len()).find(is_step).unwrap_or(last) as u16;
+    (0..names.len()).map(next).collect()
+}
+
+/// Number of bytes to preallocate for each column: the length of the column's longest field, but at most a page.
 fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
     const PAGE: usize = 4096;
     rows.fold(Vec::new(), |mut longest, fields| {

@@ -1,4 +1,6 @@
-//! Memory use of a shard: no allocation per transaction once the window has begun, and small connections
+//! Memory use of a shard; a program of its own, because its global allocator counts
+//!
+//! No transaction allocates once the window has begun, and connections are small.
 
 mod tls_server;
 
@@ -11,8 +13,8 @@ use model::durability::{LedgerEntry, WriteAttempt};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
 use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{
-    Answer, ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, StatementKind,
-    Stream, UserRamp,
+    Answer, ClientId, Curve, Interval, Nanos, PerSecond, Record, RequestSample, Schedule, ScriptId, Spacing,
+    StatementKind, Stream, UserRamp,
 };
 use rustls::ClientConnection;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -106,8 +108,8 @@ impl Recorder for CountingRecorder {
         self.tally.record(record);
     }
 
-    fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
-        self.tally.statement_finished(script, command, service);
+    fn statement_finished(&mut self, script: ScriptId, command: u16, sample: &RequestSample) {
+        self.tally.statement_finished(script, command, sample);
     }
 
     fn response_received(&mut self, script: ScriptId, command: u16, bytes: u64) {
@@ -410,7 +412,7 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
         backlog_max: 1_000,
         drain: Nanos::from_secs(1),
         connecting_max: 16,
-        statements: true,
+        measured: load::MeasuredCommands::All,
         ..sim::plan(program, Mode::Prepared, clients, 1, schedule)
     }
 }

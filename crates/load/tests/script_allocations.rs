@@ -1,4 +1,4 @@
-//! Test that scripts run without allocations
+//! Test that scripts run without allocations; a program of its own, because its global allocator counts
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,7 +1,8 @@
-//! Index advice: recommended indexes, statements that no index improves, and measured effects.
+//! Index advice: recommended indexes, statements that no index improves, and measured effects of indexes.
 
 use crate::Nanos;
 use crate::explain::{IndexCandidate, KeyRole};
+use crate::message::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +15,12 @@ pub struct Advice {
     pub statements: Vec<StatementAdvice>,
     /// Recommended indexes by time saved, the largest saving first.
     pub indexes: Vec<IndexAdvice>,
-    /// Share of the time of all statements (0..=1) that all indexes together save; see [`IndexAdvice::saved_share`].
+    /// Share of the time of all statements (0..=1) that all recommended indexes together save; see
+    /// [`IndexAdvice::saved_share`].
     pub saved_share: Option<f64>,
-    /// Reason why the planner could not cost hypothetical indexes; savings are then estimated without it.
-    pub planner_unavailable: Option<String>,
+    /// Reason why the planner could not estimate costs with hypothetical indexes; savings are then estimated without
+    /// the planner.
+    pub planner_unavailable: Option<Message>,
 }
 
 /// Statement of the load and the remedy that the advice suggests for it.
@@ -30,7 +33,7 @@ pub struct StatementAdvice {
     /// Mean time of a call, in seconds.
     #[serde(rename = "mean_s")]
     pub mean: Option<f64>,
-    /// Scan that discards the most rows; if no scan discards rows, the scan that reads the most.
+    /// Scan that discards the most rows; if no scan discards rows, the scan that reads the most rows.
     pub scan: Option<Scan>,
     pub remedy: Remedy,
 }
@@ -40,7 +43,7 @@ pub struct StatementAdvice {
 pub struct Scan {
     /// `schema.table`.
     pub table: String,
-    /// Number of rows read; `rows_kept` is the number that the filter kept.
+    /// Number of rows read; `rows_kept` is the number of rows that the filter kept.
     pub rows: f64,
     pub rows_kept: f64,
     /// True if the rows were counted in an execution; otherwise they are the planner's estimate.
@@ -53,18 +56,18 @@ pub struct Scan {
 pub enum Remedy {
     /// No remedy needed: the statement scans no large table.
     NotNeeded,
-    /// Index to create; `index` is a position in [`Advice::indexes`].
+    /// Remedy: create the index at position `index` of [`Advice::indexes`].
     Index { index: usize },
     /// No remedy: the statement needs every row of a table.
     EveryRow,
-    /// No remedy: the statement needs such a share (0..=1) of a table that a full scan is fastest.
+    /// No remedy: a full scan is fastest, because the statement needs a large share (0..=1) of a table.
     MostRows { share: f64 },
     /// No remedy: no b-tree on columns supports this condition.
     Condition { condition: String },
     /// No remedy: the planner would use none of the possible indexes, or gain little.
     NotTaken,
-    /// No plan; `reason` is the server's message.
-    NoPlan { reason: String },
+    /// No plan is available; `reason` is the server's message, or `None` if the run file has no message.
+    NoPlan { reason: Option<Message> },
 }
 
 /// Recommended index.
@@ -80,9 +83,10 @@ pub struct IndexAdvice {
     pub cost_changes: Vec<CostChange>,
     /// Share of the time of all statements (0..=1) that the index saves, if time is proportional to the planner's cost.
     pub saved_share: Option<f64>,
-    /// Indexes into [`Advice::statements`]: statements that have to maintain the index.
+    /// Positions in [`Advice::statements`] of the statements that have to maintain the index.
     pub maintaining_statements: Vec<usize>,
-    /// Part of `maintaining_statements`: updates that change an indexed column and therefore can no longer be heap-only (HOT).
+    /// Subset of `maintaining_statements`: updates that change an indexed column and therefore can no longer be
+    /// heap-only (HOT).
     pub non_hot_updates: Vec<usize>,
 }
 
@@ -102,15 +106,15 @@ pub struct IndexBuild {
     pub ddl: String,
     #[serde(rename = "elapsed_ns", alias = "took_ns")]
     pub elapsed: Nanos,
-    /// Growth of the database's indexes in bytes.
+    /// Increase of the size of the database's indexes, in bytes.
     pub bytes: u64,
 }
 
-/// Measured effect of indexes: cells with and without them, on copies of the same data.
+/// Measured effect of indexes, from cells with and without the indexes on copies of the same data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IndexEffect {
     pub builds: Vec<IndexBuild>,
-    /// Statements that both cells sent, by their time in the first one.
+    /// Statements that both cells sent, ordered by their time in the cell without the indexes.
     pub statements: Vec<StatementChange>,
     /// Share of heap-only (HOT) updates without and with the indexes, 0..=1.
     pub hot_share: Option<(f64, f64)>,

@@ -1,6 +1,7 @@
 //! Time series charts of a trial.
 //!
-//! A trial's charts are columns of numbers on one shared time axis. They are computed once; renderers compute nothing.
+//! A trial's charts are columns of numbers on one shared time axis. They are computed once, and renderers only draw
+//! them.
 
 use crate::EventKind;
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::Serialize;
 /// Charts of one trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Charts {
-    /// Seconds per point: 1, or more in long trials so that there are at most [`Charts::POINTS`].
+    /// Seconds per point: 1, or more in a trial of more than [`Charts::POINTS`] seconds.
     #[serde(rename = "bin_s")]
     pub bin: u32,
     /// Start of each point in seconds since the window's start; ascending.
@@ -36,12 +37,14 @@ pub struct Chart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// Offered and delivered rate; with several operations also the delivered rate of each.
+    /// Offered and delivered rate; with several operations also the delivered rate of each operation.
     Rate,
     /// Quantiles of the response time of all operations together.
     Response,
-    /// Median and 99th percentile of the response time by operation; absent with one operation.
+    /// Median and 99th percentile of the response time by operation, if there are several operations.
     ResponseByOperation,
+    /// 99th percentile of the response time by step, of operations with several steps.
+    ResponseByStep,
     /// Failures by code.
     Failures,
     /// Transactions in flight, and arrivals waiting for a client.
@@ -77,10 +80,11 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 13] = [
+    pub const ALL: [ChartKind; 14] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
+        ChartKind::ResponseByStep,
         ChartKind::Failures,
         ChartKind::InFlight,
         ChartKind::Pooler,
@@ -98,6 +102,7 @@ impl ChartKind {
             ChartKind::Rate | ChartKind::Failures => ChartUnit::PerSecond,
             ChartKind::Response
             | ChartKind::ResponseByOperation
+            | ChartKind::ResponseByStep
             | ChartKind::Freshness
             | ChartKind::SendLag => ChartUnit::Seconds,
             ChartKind::InFlight | ChartKind::Pooler | ChartKind::Connections | ChartKind::Waits => {
@@ -137,7 +142,7 @@ pub struct ChartSeries {
 pub enum ChartSeriesKind {
     /// Rate of arrivals that were due.
     Offered,
-    /// Rate of successful transactions; of one operation if the series has a label.
+    /// Rate of successful transactions, of all operations or of the operation in the label.
     Delivered,
     /// Quantile of a duration; the number is in 0..=1.
     Quantile(f64),
@@ -149,7 +154,7 @@ pub enum ChartSeriesKind {
     Refused,
     Dropped,
     InFlight,
-    /// Arrivals that waited for a client during the point's interval.
+    /// Number of arrivals that waited for a client during the point's interval.
     Waited,
     /// Clients of a pooler that are not waiting for a server connection.
     ClientsActive,
@@ -185,8 +190,8 @@ pub struct Annotation {
     pub at: f64,
     pub node: String,
     pub kind: EventKind,
-    /// Number of events of this kind within this second, at least 1. If there are very many, the annotation covers a
-    /// longer time from this second on.
+    /// Number of events of this kind within this second, at least 1. If a trial has very many events, the annotation
+    /// covers several seconds.
     pub count: u64,
     /// Text of the first event; untrusted input.
     pub text: String,

@@ -38,11 +38,12 @@ pub struct RunComparison {
     pub differences: Vec<Difference>,
     /// Cells that both runs have, in the base's order.
     pub cells: Vec<CellComparison>,
-    /// Cells of the base without a counterpart in the run; `only_run` lists those of the run.
+    /// Cells of the base without a counterpart in the run; `only_run` lists the cells of the run without a counterpart
+    /// in the base.
     pub only_base: Vec<CellLabel>,
     pub only_run: Vec<CellLabel>,
     pub excluded: Vec<ExcludedTrial>,
-    /// Results of the user's conditions in their order, each for every cell.
+    /// Results of the user's conditions, in the order of the conditions, for every cell.
     pub conditions: Vec<ConditionResult>,
 }
 
@@ -55,7 +56,7 @@ pub struct Difference {
     pub subject: DifferenceSubject,
     /// Path in the experiment or environment: `pooler.mode`, `machine.kernel`.
     pub path: String,
-    /// Value in the base; `None` if it is absent. Untrusted input.
+    /// Value in the base; `None` if the base has no value. Untrusted input.
     pub base: Option<String>,
     pub run: Option<String>,
     /// Indexes into [`RunComparison::cells`] of the pairs that differ; empty if all pairs differ.
@@ -106,7 +107,7 @@ impl DifferenceSubject {
 /// Trial that is excluded from the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExcludedTrial {
-    /// True for a trial of the base, false for one of the run.
+    /// True for a trial of the base, false for a trial of the run.
     pub from_base: bool,
     pub cell: CellLabel,
     /// Repetition, from 0.
@@ -121,7 +122,7 @@ pub struct ExcludedTrial {
 pub struct CellComparison {
     pub base: CellLabel,
     pub run: CellLabel,
-    /// Figures of all operations together; with several operations also the figures of each.
+    /// Figures of all operations together; with several operations also the figures of each operation.
     pub figures: Vec<MetricComparison>,
 }
 
@@ -152,11 +153,11 @@ pub enum Metric {
     P999,
     /// 99th percentile of the service time, in seconds.
     ServiceP99,
-    /// Failed and unknown transactions as a share of those sent, 0..=1.
+    /// Failed and unknown transactions as a share of all sent transactions, 0..=1.
     Errors,
     /// CPUs used by the generator.
     GeneratorCpu,
-    /// CPUs used by the nodes before PostgreSQL.
+    /// CPUs used by the nodes in front of PostgreSQL.
     PoolerCpu,
     ServerCpu,
 }
@@ -191,7 +192,7 @@ impl Metric {
         }
     }
 
-    /// Quantile (0..=1) of response or service time that the metric is; `None` for other metrics.
+    /// Quantile (0..=1) if the metric is a quantile of response or service times; `None` for other metrics.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -307,11 +308,11 @@ pub struct ConditionResult {
 pub enum ConditionOutcome {
     /// Condition holds: the whole interval is beyond the bound.
     Holds,
-    /// Condition does not hold: the whole interval is on this side of the bound.
+    /// Condition does not hold: no value in the interval is beyond the bound.
     DoesNotHold,
     /// Result unknown: the bound lies within the interval, or there is no interval.
     Unknown,
-    /// Figure that the condition names is absent from the runs.
+    /// Result unknown: the runs do not have the figure that the condition names.
     Absent,
 }
 
@@ -321,7 +322,7 @@ pub enum ConditionOutcome {
 pub enum ConditionUnit {
     /// Relative change: ratio minus 1.
     Relative,
-    /// Difference of shares.
+    /// Difference between two shares.
     Points,
     Seconds,
     PerSecond,
@@ -382,7 +383,7 @@ pub struct ChangePoint {
     pub metric: Metric,
     /// Index into [`CellHistory::points`] of the first point after the change.
     pub point: usize,
-    /// Median of the metric before the change; `after` is the median after it. Each period ends at the next change.
+    /// Median of the metric since the preceding change; `after` is the median until the next change.
     pub before: f64,
     pub after: f64,
     /// p-value of the permutation test that found the change.

@@ -2,8 +2,8 @@
 //!
 //! Every write has a [`WriteKey`]. The outcomes of writes are in a *ledger*, as [`LedgerEntry`]s in the order in which
 //! they became known. A [`ReadBack`] records the rows that exist afterwards. A [`DurabilityHistory`] records the
-//! servers' promises and roles over time. A [`DurabilityVerdict`] is a function of these alone. Times are of the
-//! generator's monotonic clock.
+//! servers' promises and roles over time. A [`DurabilityVerdict`] depends only on the ledger and the history. Times are
+//! readings of the generator's monotonic clock.
 
 use crate::{Code, Nanos};
 use schemars::JsonSchema;
@@ -30,7 +30,8 @@ pub struct WriteKey {
 pub enum WriteOutcome {
     /// Acknowledged: ReadyForQuery followed the commit without an error, or the service answered accordingly.
     Acknowledged,
-    /// Acknowledged with the warning that the wait for standbys was cancelled: committed on this server only.
+    /// Acknowledged with the warning that the wait for standbys was cancelled, so the write may exist on this server
+    /// only.
     AcknowledgedLocally,
     /// Refused: the write had no effect.
     Failed(Code),
@@ -42,7 +43,7 @@ pub enum WriteOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteAttempt {
     pub key: WriteKey,
-    /// Attempt number from 1; retries of the same write have higher ones.
+    /// Attempt number from 1; retries of the same write have higher numbers.
     pub number: u16,
     pub outcome: WriteOutcome,
     /// Time before the first byte was sent.
@@ -53,7 +54,7 @@ pub struct WriteAttempt {
     pub server: Option<ServerId>,
 }
 
-/// Number of a server in the ledger, see [`LedgerEntry::Server`].
+/// Number that identifies a server within a ledger, see [`LedgerEntry::Server`].
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -71,7 +72,7 @@ pub struct ServerInstance {
 }
 
 impl ServerInstance {
-    /// True for the same postmaster. The timelines may differ, because a promotion does not restart it.
+    /// True for the same postmaster. The timelines may differ, because a promotion does not restart the postmaster.
     pub fn is_same_process(&self, other: &ServerInstance) -> bool {
         (self.system, self.started_us, &self.address) == (other.system, other.started_us, &other.address)
     }
@@ -82,18 +83,20 @@ impl ServerInstance {
 pub enum LedgerEntry {
     /// Definition of a server number: later entries refer to this server by the `ServerId`.
     Server(ServerId, ServerInstance),
-    /// Reservation: the session may use sequences below `until`. The entry is written before any of them is used.
+    /// Reservation: the session may use sequence numbers below `until`. The entry is written before the session uses
+    /// these numbers.
     Reserved {
         session: u32,
         until: u64,
     },
     Completed(WriteAttempt),
-    /// Readings of both clocks at one time. The second reading is Unix time in microseconds; it is informative only.
+    /// Readings of the monotonic clock and of the wall clock (Unix time in microseconds) at the same time. No verdict
+    /// depends on the wall clock.
     Clock {
         at: Nanos,
         wall_us: u64,
     },
-    /// Regular end of the load: no entry follows, and none is missing.
+    /// Regular end of the load: no entry follows, and no entry is missing.
     Closed,
 }
 
@@ -104,7 +107,7 @@ pub enum LedgerEnd {
     Closed,
     /// Incomplete: the ledger ends between two entries, and later outcomes are unknown.
     Open,
-    /// Damaged: the ledger ends with this many bytes that are not a valid entry. They are ignored.
+    /// Damaged: the ledger ends with this many bytes that are not a valid entry. These bytes are ignored.
     Torn { bytes: u64 },
 }
 
@@ -113,13 +116,13 @@ pub enum LedgerEnd {
 pub enum Promise {
     /// No guarantee: `synchronous_commit = off`.
     None,
-    /// Flushed to this server's disk.
+    /// WAL is flushed to this server's disk.
     Local,
-    /// Written to the operating system of standbys.
+    /// WAL is also written to the operating systems of standbys.
     RemoteWrite(SynchronousStandbys),
-    /// Flushed to the disks of standbys.
+    /// WAL is also flushed to the disks of standbys.
     Flush(SynchronousStandbys),
-    /// Flushed and applied on standbys, so visible to queries there.
+    /// WAL is also flushed and applied on standbys, so that queries there see the write.
     Apply(SynchronousStandbys),
 }
 
@@ -135,7 +138,7 @@ impl Promise {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SynchronousStandbys {
     pub method: SyncMethod,
-    /// Number of standbys that must answer, at least 1.
+    /// Number of standbys that must confirm a commit, at least 1.
     pub count: u32,
     /// Names as written, in order; `*` matches every name.
     pub names: Vec<String>,
@@ -150,7 +153,7 @@ pub enum SyncMethod {
     Any,
 }
 
-/// Promise that a server makes from a given time on.
+/// Promise of a server that is in force from a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromiseChange {
     pub at: Nanos,
@@ -183,7 +186,7 @@ pub struct PromotionDecision {
     pub promoted: String,
     /// `synchronous_standby_names` of the failed primary.
     pub standbys: Option<SynchronousStandbys>,
-    /// Positions of all standbys of the failed primary, including those that did not answer before the decision.
+    /// Positions of all standbys of the failed primary, including standbys that did not respond before the decision.
     pub positions: Vec<StandbyPosition>,
 }
 
@@ -214,18 +217,18 @@ pub struct ReadBack {
 /// Set of the keys that a read-back found; one bit per key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
-    /// Bit words by session, then by sequence / 64.
+    /// Bit words by session, then by sequence number / 64.
     bits: Vec<Vec<u64>>,
     /// Keys that occurred more than once, with their counts.
     pub repeated: BTreeMap<WriteKey, u64>,
-    /// Number of rows with a key beyond its session's reservation, and the first of them.
+    /// Number of rows whose key is beyond the session's reservation, and the keys of the first such rows.
     pub strays: (u64, Vec<WriteKey>),
-    /// Number of rows whose token does not match their key, and the first of them.
+    /// Number of rows whose token does not match their key, and the keys of the first such rows.
     pub forged: (u64, Vec<WriteKey>),
 }
 
 impl KeySet {
-    /// Empty set with room for the reserved sequences, by session.
+    /// Empty set; `reserved` has the number of reserved sequence numbers of each session.
     pub fn new(reserved: &[u64]) -> KeySet {
         let words = |until: &u64| vec![0; until.div_ceil(64) as usize];
         KeySet { bits: reserved.iter().map(words).collect(), ..KeySet::default() }
@@ -251,7 +254,7 @@ impl KeySet {
         word.is_some_and(|it| it >> (key.sequence % 64) & 1 == 1)
     }
 
-    /// Bit words of a session: 64 sequences per word, the lowest sequence in the lowest bit.
+    /// Bit words of a session: 64 sequence numbers per word, the lowest number in the lowest bit.
     pub fn session(&self, session: usize) -> &[u64] {
         self.bits.get(session).map_or(&[], Vec::as_slice)
     }
@@ -315,12 +318,12 @@ pub struct DurabilityVerdict {
     pub recovery_point: Option<RecoveryPoint>,
     /// Periods without acknowledged writes, by fault.
     pub outages: Vec<WriteOutage>,
-    /// Number of faults after which a new timeline was observed.
+    /// Number of faults after which clients saw a new timeline.
     pub failovers: u32,
-    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write. It assumes that no
-    /// observed failover lost one.
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, if no observed failover
+    /// lost a write.
     pub bound: f64,
-    /// Steps of the generator's wall clock in microseconds. The verdict does not depend on that clock.
+    /// Steps of the generator's wall clock in microseconds. The verdict does not depend on the wall clock.
     pub clock_steps_us: Vec<i64>,
 }
 
@@ -335,7 +338,7 @@ pub enum Conclusion {
     Unknown,
 }
 
-/// Writes by outcome, all attempts together.
+/// Number of writes by outcome; all attempts at a write count as one write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteCounts {
     pub acknowledged: u64,
@@ -346,8 +349,9 @@ pub struct WriteCounts {
     pub unknown_present: u64,
     /// Number of writes that may have been sent but have no recorded outcome.
     ///
-    /// Such a write precedes a write of its session that has an outcome. In a ledger that was not closed, all reserved
-    /// sequences after the last outcome count too. In a closed ledger they do not count, because they were not used.
+    /// Such a write precedes a write of the same session that has an outcome. In a ledger that was not closed, all
+    /// reserved sequence numbers after the session's last outcome count too. In a closed ledger, these numbers do not
+    /// count, because they were not used.
     #[serde(alias = "untold")]
     pub unresolved: u64,
     /// Number of attempts that reached a standby: SQLSTATE 25006.
@@ -367,30 +371,31 @@ pub struct Anomaly {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnomalyKind {
-    /// Absent although acknowledged with a promise that survives the loss of the primary.
+    /// Acknowledged write that is absent, although its promise covers the loss of the primary.
     Lost,
-    /// Absent although a later write of the session on the same server exists. No prefix of a WAL explains this.
+    /// Acknowledged write that is absent, although a later write of the same session on the same server is present. No
+    /// prefix of the WAL explains this.
     Hole,
-    /// Present and later absent; or acknowledged, absent, and later present.
+    /// Write that was present and later absent, or that was acknowledged, absent and later present.
     Flicker,
-    /// Refused but present.
+    /// Write that failed but is present.
     FalseFailure,
-    /// Present without having been sent, or with a foreign token.
+    /// Row that no client sent, or whose token is wrong.
     Phantom,
-    /// Present more than once after one attempt.
+    /// Write that is present more than once after a single attempt.
     Duplicate,
-    /// Acknowledged by an old primary after a new one had acknowledged writes.
+    /// Write that an old primary acknowledged after a new primary had acknowledged writes.
     SplitBrain,
     /// Promotion of a standby that was not certain to have all promised writes.
     WrongPromotion,
-    /// Absent although acknowledged while the promise changed; the promise that applied is unknown.
+    /// Acknowledged write that is absent. The promise changed at that time, so the promise for this write is unknown.
     LostAmbiguous,
-    /// Absent although acknowledged, without a promise that survives the loss of the primary.
+    /// Acknowledged write that is absent, but whose promise does not cover the loss of the primary.
     #[serde(alias = "lost_unpromised")]
     LostWithoutPromise,
-    /// Absent although acknowledged with the warning that it might not have been replicated.
+    /// Absent write that was acknowledged with the warning that it might not have been replicated.
     LostLocal,
-    /// Present more than once after several attempts.
+    /// Write that is present more than once after several attempts.
     DuplicateByRetry,
 }
 
@@ -408,15 +413,15 @@ pub enum InconclusiveReason {
     /// No read-back took place.
     #[serde(alias = "not_read")]
     NotReadBack,
-    /// Acknowledged writes that are newer than every read-back.
+    /// Writes were acknowledged after every read-back began.
     #[serde(alias = "younger_than_readings")]
     NewerThanReadBacks { count: u64 },
-    /// Read-back (numbered from 0) from a server in recovery.
+    /// Read-back (with its number, from 0) from a server in recovery.
     ReadFromStandby {
         #[serde(rename = "read_back", alias = "reading")]
         reading: usize,
     },
-    /// Read-back from an older timeline than an earlier observed one.
+    /// Read-back from a timeline older than a timeline that was observed earlier.
     ReadFromOldTimeline {
         #[serde(rename = "read_back", alias = "reading")]
         reading: usize,
@@ -444,17 +449,17 @@ pub enum InconclusiveReason {
     LedgerTorn { bytes: u64 },
     /// Contradictory entries: decreasing sequence, outcome before its attempt, or undefined server.
     LedgerContradictsItself { entries: u64 },
-    /// Outcomes missing in the middle of the ledger.
+    /// Outcomes are missing in the middle of the ledger.
     LedgerHasGaps { writes: u64 },
-    /// Acknowledged writes for which no promise was sampled.
+    /// Lost acknowledged writes for which no promise was sampled.
     PromiseUnknown { count: u64 },
     /// Writes were lost while the promise changed.
     LostWhilePromiseChanged,
     /// No fault was injected.
     NoFault,
-    /// Missing positive control.
+    /// There is no positive control.
     NoControl,
-    /// Positive control without a lost write: this setup cannot detect a loss.
+    /// The positive control lost no write, so the faults may be unable to cause a loss.
     ControlLostNothing,
 }
 
@@ -464,10 +469,10 @@ pub struct RecoveryPoint {
     /// Number of acknowledged writes that were lost.
     pub count: u64,
     pub sessions: u32,
-    /// Longest sequence of consecutive lost writes of one session.
+    /// Largest number of consecutive lost writes of one session.
     pub longest_run: u64,
-    /// First and last acknowledgement of lost writes, in nanoseconds relative to the nearest fault; negative before the
-    /// fault. `None` without a fault.
+    /// Times of the first and last acknowledgement of lost writes, in nanoseconds relative to the nearest fault;
+    /// negative before the fault. `None` without a fault.
     pub window_ns: Option<(i64, i64)>,
 }
 
@@ -476,8 +481,8 @@ pub struct RecoveryPoint {
 pub struct WriteOutage {
     /// Number of the fault.
     pub fault: usize,
-    /// Start of the longest period between two acknowledgements, or from the last one to the last attempt. The period
-    /// neither ends before the fault nor starts after the next one.
+    /// Start of the longest period without acknowledgements that contains the fault or lies between the fault and the
+    /// next fault. If no acknowledgement ends the period, it ends with the load.
     #[serde(rename = "from_ns", alias = "from")]
     pub from: Nanos,
     #[serde(rename = "to_ns", alias = "to")]

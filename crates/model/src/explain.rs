@@ -1,7 +1,8 @@
 //! Query plans, table statistics and index candidates.
 //!
-//! pgdyno collects and stores them after a trial, so that advice can be derived later. They contain no user values.
+//! pgdyno stores them after a trial, so that advice can be derived later. They contain no values from the user's data.
 
+use crate::message::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +13,15 @@ pub struct Plans {
     pub statements: Vec<StatementPlan>,
     /// Tables that the plans read.
     pub tables: Vec<TableStats>,
-    /// Candidate indexes, each with the planner's estimate for it alone.
+    /// Candidate indexes, each with the planner's estimate for this index alone.
     #[serde(alias = "tried")]
     pub estimates: Vec<IndexEstimate>,
-    /// Reason why the planner could not cost hypothetical indexes.
+    /// Reason why the planner could not estimate costs with hypothetical indexes.
     #[serde(alias = "untried")]
-    pub planner_unavailable: Option<String>,
+    pub planner_unavailable: Option<Message>,
 }
 
-/// Statement and its plan for parameters that a client sent.
+/// Statement, and its plan with parameters that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementPlan {
     /// Text with `?` or `$1` in place of values; untrusted input.
@@ -31,7 +32,7 @@ pub struct StatementPlan {
     pub plan: Option<PlanNode>,
     /// Error message of the server if there is no plan.
     #[serde(alias = "refused")]
-    pub error: Option<String>,
+    pub error: Option<Message>,
 }
 
 /// Node of a query plan with the field names of `EXPLAIN (FORMAT JSON)`; values are masked as `$0`.
@@ -88,7 +89,7 @@ pub struct PlanNode {
 }
 
 impl PlanNode {
-    /// This node and all nodes below it, parents first.
+    /// List of this node and all nodes below it, parents first.
     pub fn flatten(&self) -> Vec<&PlanNode> {
         let below = self.children.iter().flat_map(PlanNode::flatten);
         std::iter::once(self).chain(below).collect()
@@ -134,7 +135,7 @@ pub struct IndexCandidate {
     pub table: String,
     /// Columns in the order of the index; at least one.
     pub keys: Vec<IndexKey>,
-    /// Indexes into [`Plans::statements`] of the statements whose plans suggest this index.
+    /// Positions in [`Plans::statements`] of the statements whose plans suggest this index.
     #[serde(alias = "wanted_by")]
     pub requested_by: Vec<usize>,
 }
@@ -144,7 +145,7 @@ pub struct IndexCandidate {
 pub struct IndexKey {
     pub column: String,
     pub role: KeyRole,
-    /// Number of distinct values in the table.
+    /// Number of distinct values of the column in the table.
     pub distinct: Option<f64>,
 }
 
@@ -163,13 +164,13 @@ pub enum KeyRole {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexEstimate {
     pub candidate: IndexCandidate,
-    /// Estimated size in bytes; `None` if the planner could not cost hypothetical indexes.
+    /// Estimated size in bytes; `None` if the planner could not estimate hypothetical indexes.
     pub bytes: Option<u64>,
     /// Cost of a plan that uses the index, by statement; `None` if no plan uses it.
     pub costs: Vec<Option<f64>>,
 }
 
-/// Normalised statement text, in which `$1` of a parameter and `?` of a masked constant become equal.
+/// Normalised statement text, in which parameters such as `$1` and masked constants (`?`) have the same placeholder.
 pub fn normalize_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -6,11 +6,12 @@ use crate::fault_injection::FaultInjection;
 use crate::feed_coverage::FeedCoverage;
 use crate::freshness::Freshness;
 use crate::matrix::UnappliedLimit;
+use crate::message::Message;
 use crate::objective::ObjectiveResult;
 use crate::search::{CellSuspects, SearchStep};
 use crate::stop::StopEvent;
 use crate::target::TargetState;
-use crate::{Outage, ReplayFigures};
+use crate::{Outage, ReplayFigures, StepFailure};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Kind of a fact, as stored in a run file.
@@ -74,9 +75,9 @@ facts! {
     FeedCoverage(FeedCoverage) = "feed_coverage", 1;
     /// Index built for the trial.
     IndexBuild(IndexBuild) = "index_build", 1;
-    /// Limit of the generator that was not applied.
-    UnappliedLimit(UnappliedLimit) = "unapplied_limit", 1;
-    /// CPU time of monitoring relative to the duration of the trial: 0.01 is 1 % of one CPU.
+    /// Limit of the generator that could not be applied.
+    UnappliedLimit(UnappliedLimit) = "unapplied_limit", 2;
+    /// CPU time of pgdyno's monitoring relative to the duration of the trial: 0.01 is 1 % of one CPU.
     MonitoringCpu(f64) = "monitoring_cpu", 1;
     /// Stop rule that ended the trial.
     StopRule(StopEvent) = "stop_rule", 1;
@@ -85,11 +86,15 @@ facts! {
     /// Outages during the trial, at least one.
     Outages(Vec<Outage>) = "outages", 1;
     /// Injected faults and their effects.
-    FaultInjection(Box<FaultInjection>) = "fault_injection", 1;
+    FaultInjection(Box<FaultInjection>) = "fault_injection", 2;
     /// Staleness of reads on replicas.
     Freshness(Freshness) = "freshness", 1;
-    /// Comparison of answers with those of the replayed log, by operation.
+    /// Comparison of responses with the responses in the replayed log, by operation.
     Replay(Vec<ReplayFigures>) = "replay", 1;
+    /// First failure of a step with one code; one fact per step and code.
+    StepFailure(StepFailure) = "step_failure", 1;
     /// Plans of the cell's statements.
-    Plans(Plans) = "plans", 1;
+    Plans(Plans) = "plans", 2;
+    /// Reason why the trial or the run is not complete. The outcome contains its text in the run's language.
+    Reason(Message) = "reason", 1;
 }

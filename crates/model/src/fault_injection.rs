@@ -4,6 +4,7 @@ use crate::Nanos;
 use crate::durability::{
     Anomaly, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
 };
+use crate::message::Message;
 use crate::plan::FaultAction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub struct FaultInjection {
     /// Promotions of another server to primary.
     #[serde(alias = "promoted")]
     pub promotions: Vec<PromotionRecord>,
-    /// Rejoins of old primaries, and of replicas with more WAL than the promoted one.
+    /// Rejoins of old primaries, and of replicas that had more WAL than the promoted replica.
     #[serde(alias = "rejoined")]
     pub rejoins: Vec<RejoinRecord>,
     /// Read-backs in order of time.
@@ -27,7 +28,7 @@ pub struct FaultInjection {
     pub verdict: Option<DurabilityVerdict>,
     /// Messages of steps that failed, such as a replica that did not return.
     #[serde(alias = "troubles")]
-    pub errors: Vec<String>,
+    pub errors: Vec<Message>,
 }
 
 /// Injected fault and the nodes that it affected.
@@ -56,11 +57,11 @@ pub struct PromotionRecord {
     #[serde(rename = "healthy_ns", alias = "healthy")]
     pub healthy: Option<Nanos>,
     pub timeline: u32,
-    /// True if the promoted server cannot lack a confirmed write; `None` if a failover manager decided.
+    /// True if the promoted server certainly has all acknowledged writes; `None` if a failover manager decided.
     pub safe: Option<bool>,
 }
 
-/// Rejoin of an old primary, or of a server with more WAL than the promoted one.
+/// Rejoin of an old primary, or of a server that had more WAL than the promoted server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RejoinRecord {
     pub node: String,
@@ -107,8 +108,8 @@ pub struct FailoverResult {
     pub failovers: u32,
     /// Combined conclusion of all trials; `None` without a ledger.
     pub conclusion: Option<Conclusion>,
-    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write. It assumes that no
-    /// observed failover lost one.
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, if no observed failover
+    /// lost a write.
     pub bound: f64,
     /// Write counts summed over all trials.
     pub counts: WriteCounts,
@@ -116,9 +117,9 @@ pub struct FailoverResult {
     pub lost: u64,
     /// Anomalies of all trials together, each kind once, the worst first.
     pub anomalies: Vec<Anomaly>,
-    /// Doubts of all trials, without repetition.
+    /// Doubts of all trials; each doubt is listed once.
     pub doubts: Vec<InconclusiveReason>,
-    /// Largest loss without a broken promise in any trial.
+    /// Recovery point of the trial with the most lost writes that no promise covered.
     pub recovery_point: Option<RecoveryPoint>,
     /// Longest period without an acknowledged write around a fault, over the trials.
     pub outage: Option<DurationRange>,
@@ -132,7 +133,7 @@ pub struct FailoverResult {
     pub control: Option<ControlSummary>,
 }
 
-/// Result of the same faults on a system that promises nothing.
+/// Result of the cell's positive control: the same faults on a system that promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ControlSummary {
     /// Index into the experiment's cells.
@@ -140,7 +141,7 @@ pub struct ControlSummary {
     pub trials: u32,
     /// Number of trials that lost writes.
     pub lossy_trials: u32,
-    /// Number of acknowledged writes that these trials lost.
+    /// Number of acknowledged writes that all trials of the control lost.
     pub lost: u64,
 }
 

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Facts about a feed, known before the load begins.
+/// Facts about a feed that are known before the load begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedCoverage {
     pub feed: String,
     pub rows: u64,
-    /// Number of distinct values of the feed column that selects rows of the table; number of distinct feed rows without a table.
+    /// Number of distinct values in the feed column that selects rows of the table; if the feed names no table, number
+    /// of distinct rows of the feed.
     pub distinct: u64,
     /// Number of draws until the same row is drawn again; `None` if rows are drawn randomly or only once.
     pub repeats_after: Option<u64>,
@@ -23,9 +24,10 @@ pub struct TableCoverage {
     pub rows: f64,
     /// Size of the table in bytes, without its indexes.
     pub bytes: u64,
-    /// Share of the rows that values of the feed refer to, 0..=1.
+    /// Share of the table's rows to which values of the feed refer, 0..=1.
     pub share: f64,
-    /// Expected size in bytes of the pages with those rows, if table order and feed order are independent.
+    /// Expected size in bytes of the table's pages that contain these rows, if the rows are randomly distributed over
+    /// the table.
     pub touched: u64,
     /// Memory in bytes that the server may use, including the page cache.
     pub memory: u64,

@@ -1,8 +1,8 @@
-//! Findings: facts about cells that pgdyno reports by itself.
+//! Findings: facts about cells that pgdyno reports automatically.
 //!
 //! A finding is a fact with its evidence. A `cell` is an index into the experiment's cells. Figures are medians over
-//! the cell's valid trials unless stated otherwise. A figure that was not measured is `None`; a finding that needs it
-//! is not made.
+//! the cell's valid trials unless stated otherwise. A figure that was not measured is `None`, or if the finding depends
+//! on it, the finding is not reported.
 
 mod bound;
 mod circumstance;
@@ -22,7 +22,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionLimit {
-    /// `max_connections`; also if the server's message is unknown.
+    /// `max_connections`. This is also the value if the server's message is unknown.
     Server,
     /// `ALTER ROLE … CONNECTION LIMIT`.
     Role,
@@ -52,7 +52,7 @@ pub enum Finding {
     /// the median number of such clients.
     ClientsStarved {
         cell: usize,
-        /// Number of clients that completed at least a tenth of the mean.
+        /// Number of clients that completed at least a tenth of the mean number of transactions.
         clients_served: u32,
         /// Number of clients that completed no transaction.
         clients_without_success: u32,
@@ -67,19 +67,19 @@ pub enum Finding {
     /// The cell's throughput is not compared with other cells, because not all clients did the same work.
     NotCompared { cell: usize, reason: IncomparableReason },
     /// Saturated host: pooler, server and generator competed for its CPUs. Differences between cells may only show
-    /// which of them got CPU time.
+    /// which program got CPU time.
     HostBound {
         cell: usize,
         /// Idle share of the machine's CPU time, 0..=1.
         idle: f64,
-        /// CPUs of the machine.
+        /// Number of CPUs of the machine.
         processors: f64,
         /// CPUs used by the generator.
         generator_cpu: Option<f64>,
-        /// CPUs used by the nodes before PostgreSQL; `None` if there are no such nodes.
+        /// CPUs used by the nodes in front of PostgreSQL; `None` if there are no such nodes.
         pooler_cpu: Option<f64>,
         server_cpu: Option<f64>,
-        /// CPUs used by everything else on the machine, including monitoring; `None` if one of the other figures is
+        /// CPUs used by all other programs on the machine, including the monitoring; `None` if another figure is
         /// unknown.
         other_cpu: Option<f64>,
     },
@@ -88,12 +88,13 @@ pub enum Finding {
         cell: usize,
         /// CPUs used by the generator.
         generator_cpu: f64,
-        /// CPUs of the machine.
+        /// Number of CPUs of the machine.
         processors: f64,
     },
     /// Throughput cost of the pooler or balancer, measured with the same transport on every hop.
     LikeForLikeCost { cell: usize, other_cell: usize, transport: Transport, comparison: ThroughputComparison },
-    /// Apparent throughput cost, measured against another transport.
+    /// Apparent throughput cost of the pooler or balancer. The transports differ, so the cost includes their
+    /// difference.
     UnlikeComparison {
         cell: usize,
         other_cell: usize,
@@ -116,15 +117,15 @@ pub enum Finding {
         node: String,
         /// Number of waiting clients that the console reports; `None` if the console does not report them.
         waiting: Option<f64>,
-        /// Longest wait of the first client in the queue, in seconds.
+        /// Longest wait of a client for a server connection, in seconds.
         #[serde(rename = "longest_wait_s")]
         longest_wait: Option<f64>,
-        /// Transactions in flight by Little's law: throughput × mean time from the send.
+        /// Number of transactions in flight by Little's law: throughput × mean service time.
         in_flight: f64,
-        /// PostgreSQL sessions in a transaction or statement.
+        /// Number of PostgreSQL sessions that are in a transaction or execute a statement.
         busy: Option<f64>,
     },
-    /// Connections are queued in the balancer until its server accepts another one.
+    /// Connections are queued in the balancer until its server may have another connection.
     QueueInBalancer {
         cell: usize,
         node: String,
@@ -172,7 +173,8 @@ pub enum Finding {
         share: f64,
         active: f64,
     },
-    /// Transactions that failed or are unknown, for a reason that no other finding reports. Sums over all trials.
+    /// Transactions that failed or are unknown, for a reason that no other finding reports. The numbers are sums over
+    /// all trials.
     Failures {
         cell: usize,
         /// SQLSTATE or `net 104`; `name` is the condition's name, if it has one.
@@ -184,9 +186,10 @@ pub enum Finding {
     },
     /// Deadlocks per thousand transactions, with a 95 % confidence interval over the runs.
     Deadlocks { cell: usize, per_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
-    /// Deadlock rates are not comparable: one cell had more concurrent transactions in PostgreSQL.
+    /// Deadlock rates of two cells are not comparable, because one cell had more concurrent transactions in PostgreSQL.
     NotConcurrent { cell: usize, other_cell: usize, busy: f64, other_busy: f64 },
-    /// All clients were busy and arrivals were delayed, so the test was no longer open-loop. Sums over all trials.
+    /// All clients were busy and arrivals were delayed, so the test was no longer open-loop. The numbers are sums over
+    /// all trials.
     NotOpenLoop {
         cell: usize,
         arrivals: u64,
@@ -196,7 +199,7 @@ pub enum Finding {
         trials: u32,
         total_trials: u32,
     },
-    /// A node still had client connections after the end of the load. Maximum over the trials.
+    /// A node still had client connections after the end of the load. `clients` is the maximum over the trials.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, total_trials: u32 },
     /// Responses with the expected status but different sizes for the same request. Error and login pages typically
     /// differ in size.
@@ -206,36 +209,36 @@ pub enum Finding {
         /// Name of the step, or its method and target; `None` if the operation has one request.
         step: Option<String>,
         change: SizeChange,
-        /// Share (0..=1) of small responses to this request, or of responses that differ from the recorded ones.
+        /// Share (0..=1) of small responses to this request, or of responses that differ from the recorded responses.
         share: f64,
     },
-    /// Answers to replayed requests have other statuses than the log recorded.
+    /// Responses to replayed requests have other statuses than the log recorded.
     RecordedStatus {
         cell: usize,
         operation: String,
-        /// Number of answers whose status was compared, over all trials.
+        /// Number of responses whose status was compared, over all trials.
         count: u64,
-        /// Share of the compared answers with another status, 0..=1.
+        /// Share of the compared responses with another status, 0..=1.
         share: f64,
     },
-    /// Statement whose answers have no row, in the trial where most have none.
+    /// Statement that returns no rows. The figures are from the trial with the largest share of empty results.
     NoRows {
         cell: usize,
         operation: String,
         /// Index of the command in its script.
         command: u16,
         statement: StatementKind,
-        /// Number of answers in the trial.
+        /// Number of the statement's results in the trial.
         count: u64,
-        /// Share of the answers without a row, 0..=1.
+        /// Share of results without a row, 0..=1.
         share: f64,
-        /// First second of the window after which answers have no row; `None` if most answers of the whole window have
-        /// none.
+        /// First second of the window from which results have no row; `None` if most results of the whole window have
+        /// no row.
         second: Option<u64>,
     },
-    /// Another resource limits the throughput.
+    /// A resource without a separate finding limits the throughput.
     Bound { cell: usize, bound: Bound },
-    /// A circumstance of the measurement determines the meaning of the figures.
+    /// A circumstance of the measurement affects the interpretation of the figures.
     Circumstance { cell: usize, circumstance: Circumstance },
     /// An open-loop test shows response times that the closed-loop test of the same setup hides.
     OpenAndClosed {
@@ -265,15 +268,16 @@ pub enum Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SizeChange {
-    /// Sizes fell at this second of the window, in at least one trial.
+    /// Sizes fell at this second of the window in at least one trial.
     Fell { before_bytes: u64, after_bytes: u64, second: u64 },
     /// Sizes form two distinct groups.
     TwoPopulations { small_bytes: u64, large_bytes: u64 },
     /// Sizes are smaller than in another cell with the same requests.
     SmallerThan { other_cell: usize, bytes: u64, other_bytes: u64 },
-    /// Many answers are less than half as large as those that the log recorded.
+    /// Many responses are less than half as large as the responses that the log recorded.
     SmallerThanRecorded { bytes: u64, recorded_bytes: u64 },
-    /// Many answers are more than twice as large as those that the log recorded, which may have been compressed.
+    /// Many responses are more than twice as large as the responses that the log recorded. The recorded responses may
+    /// have been compressed.
     LargerThanRecorded { bytes: u64, recorded_bytes: u64 },
 }
 
@@ -294,11 +298,11 @@ pub struct CellResponse {
 pub struct ReadVolume {
     /// Blocks per transaction that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
-    /// Bytes per transaction read from disk, as counted by the control group or else by the processes.
+    /// Bytes per transaction read from disk, from the control group, or without one from the processes.
     pub disk_bytes: Option<f64>,
 }
 
-/// First reason that applies why a cell's throughput is not compared.
+/// Reason why a cell's throughput is not compared; if several reasons apply, the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum IncomparableReason {
@@ -319,7 +323,7 @@ pub struct ThroughputComparison {
     pub interval: Option<(f64, f64)>,
     /// p-value; `None` with too few runs for a test.
     pub p: Option<f64>,
-    /// Verdict after correction for all comparisons of the same kind.
+    /// Verdict after correction for the number of comparisons of the same kind.
     pub verdict: ChangeVerdict,
     /// Numbers of valid runs of the cell and of the other cell.
     pub runs: (u32, u32),

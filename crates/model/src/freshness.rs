@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// Staleness measured by sessions that write numbers on the primary and read them on its replicas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Freshness {
-    /// Maximum time to wait until a number is visible.
+    /// Maximum time for which a session waits until a replica shows a number.
     #[serde(rename = "bound_ns", alias = "bound")]
     pub bound: Nanos,
-    /// Count of numbers that the primary acknowledged.
+    /// Number of writes that the primary acknowledged.
     pub acknowledged: u64,
-    /// Reads of each server that was read as a replica, in the order of the servers' names.
+    /// Reads by replica, in the order of the names of the servers that were replicas at some time.
     pub replicas: Vec<ReplicaReads>,
-    /// Reads of a session that alternates between all replicas and remembers the highest number that it saw. A read
-    /// that shows a lower number is stale. `None` with only one replica.
+    /// Reads of a session that reads from all replicas in turn. A read is stale if it shows a lower number than an
+    /// earlier read of the session. `None` with only one replica.
     #[serde(alias = "in_turn")]
     pub round_robin: Option<ReadCounts>,
 }
@@ -27,14 +27,14 @@ pub struct ReplicaReads {
     /// Reads sent right after a number was acknowledged. A read that does not show the number is stale.
     #[serde(alias = "own")]
     pub own_writes: ReadCounts,
-    /// Count of numbers whose read had no response or was sent late.
+    /// Number of writes whose first read had no response or was sent late.
     pub unanswered: u64,
-    /// Microseconds from the acknowledgement until a read showed the number, ascending. Numbers that were not visible
-    /// within the bound are not included.
+    /// Microseconds from the acknowledgement of a write until a read showed the write, ascending. Writes that were not
+    /// visible within the bound are not included.
     pub visible_us: Vec<u64>,
 }
 
-/// Number of reads, and of stale reads among them.
+/// Number of reads and number of stale reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
     #[serde(alias = "all")]
@@ -54,13 +54,13 @@ pub struct FreshnessResult {
     pub trials: u32,
     #[serde(rename = "bound_ns")]
     pub bound: Nanos,
-    /// Count of numbers that the primary acknowledged.
+    /// Number of writes that the primary acknowledged.
     pub acknowledged: u64,
     /// True if a commit waits until every replica has applied it.
     pub promised: bool,
     /// Replicas in the order of their names.
     pub replicas: Vec<ReplicaFreshness>,
-    /// Stale reads of a session that alternates between all replicas; `None` if it could not compare any reads.
+    /// Stale reads of a session that reads from all replicas in turn; `None` if it could not compare any reads.
     pub round_robin: Option<StaleReads>,
 }
 
@@ -68,16 +68,16 @@ pub struct FreshnessResult {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReplicaFreshness {
     pub node: String,
-    /// Reads that did not show the number just acknowledged; `None` if no read had a response.
+    /// Reads that did not show the write that was just acknowledged; `None` if no read had a response.
     pub stale: Option<StaleReads>,
-    /// Count of numbers whose read had no response or was sent late.
+    /// Number of writes whose first read had no response or was sent late.
     pub unanswered: u64,
-    /// Median time from the acknowledgement until the number was visible. Absent with fewer than ten reads beyond the
-    /// quantile.
+    /// Median time from the acknowledgement of a write until the replica showed the write. `None` with fewer than ten
+    /// reads beyond the quantile.
     pub p50: Option<VisibilityDelay>,
     pub p90: Option<VisibilityDelay>,
     pub p99: Option<VisibilityDelay>,
-    /// Count of numbers that were not visible within the bound.
+    /// Number of writes that were not visible within the bound.
     pub not_visible: u64,
 }
 
@@ -85,13 +85,13 @@ pub struct ReplicaFreshness {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StaleReads {
     pub stale: u64,
-    /// Number of reads, at least 1; `stale` is the number of stale ones.
+    /// Number of reads, at least 1; `stale` is the number of stale reads.
     pub total: u64,
     /// 95 % confidence interval of the probability of a stale read, 0..=1.
     pub interval: (f64, f64),
 }
 
-/// Time until a write was visible.
+/// Time from the acknowledgement of a write until a replica showed the write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VisibilityDelay {
@@ -102,7 +102,7 @@ pub enum VisibilityDelay {
 }
 
 impl FreshnessResult {
-    /// True if all reads met the promise; `None` without a promise or without a response.
+    /// True if no read was stale; `None` without a promise, or if no read had a response.
     pub fn is_promise_kept(&self) -> Option<bool> {
         let mut stale = self.replicas.iter().filter_map(|it| it.stale).peekable();
         stale.peek().filter(|_| self.promised)?;

@@ -6,9 +6,10 @@ use std::ops::Range;
 /// Error in a text with a grammar of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrammarDiagnostic {
-    /// Byte range in that text; empty where something is missing, or 0..0 for all of the text.
+    /// Byte range of the error in the text. The range is empty where something is missing, and 0..0 if the error
+    /// concerns the whole text.
     pub span: Range<usize>,
-    /// Text of the error. Its help text is the correction.
+    /// Message for the user. Its help text is the correction.
     pub message: Message,
 }
 

@@ -9,15 +9,15 @@ pub use sparse::{HistogramDecoder, HistogramSum, SparseHistogram};
 use crate::Nanos;
 use hdrhistogram::Histogram;
 
-/// Lowest and highest value in nanoseconds, and significant digits. They are equal in all histograms, so that all can
-/// be merged.
+/// Lowest recorded value, in nanoseconds. The constants are equal for all histograms, so that histograms can be merged.
 const LOWEST_VALUE: u64 = 1;
 const HIGHEST_VALUE: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Histogram of durations from 1 ns to one hour with three significant digits (relative error of a quantile ≤ 0.1 %).
 ///
-/// Count, sum, sum of squares, minimum and maximum are exact. Longer durations count as one hour in quantiles. 270 KiB.
+/// Count, sum, sum of squares, minimum and maximum are exact. Longer durations count as one hour in quantiles. A
+/// histogram takes 270 KiB.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
     histogram: Histogram<u64>,
@@ -28,7 +28,7 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// Minimum number of samples beyond a quantile; otherwise the quantile is not reported.
+    /// Minimum number of samples beyond a reported quantile.
     pub const MIN_TAIL_SAMPLES: u64 = 10;
 
     pub fn new() -> LatencyHistogram {
@@ -66,15 +66,15 @@ impl LatencyHistogram {
 
     /// Smallest recorded value that at least a share `q` (0..=1) of samples does not exceed.
     ///
-    /// Returns `None` if fewer than [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
+    /// Returns `None` if fewer than [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond the quantile.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
         (beyond >= LatencyHistogram::MIN_TAIL_SAMPLES)
             .then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// Quantile over these samples and `unanswered` more that are longer than any of them. `None` with too few samples
-    /// beyond it, or if it falls among the unanswered ones: [`is_quantile_unanswered`].
+    /// Quantile over the histogram's samples and `unanswered` longer samples. `None` if too few samples lie beyond the
+    /// quantile, or if it falls among the unanswered samples ([`is_quantile_unanswered`]).
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         if unanswered == 0 {
             return self.quantile(q);
@@ -86,13 +86,13 @@ impl LatencyHistogram {
             .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
     }
 
-    /// Quantile regardless of the number of samples beyond it; `None` without samples. Rules that decide every second
-    /// use it; reports do not.
+    /// Quantile regardless of the number of samples beyond it; `None` without samples. Stop rules use it, because they
+    /// decide every second. Reports do not use it.
     pub fn quantile_unchecked(&self, q: f64) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// Number of samples longer than `limit`, without those in the bucket that contains `limit`.
+    /// Number of samples longer than `limit`, without the samples in the bucket that contains `limit`.
     pub fn count_above(&self, limit: Nanos) -> u64 {
         self.count() - self.histogram.count_between(0, limit.0).min(self.count())
     }
@@ -157,7 +157,7 @@ fn rank(q: f64, count: u64) -> u64 {
     ((q * count as f64).ceil() as u64).max(1)
 }
 
-/// True if the quantile `q` falls among `unanswered` samples, which are longer than the `answered` ones.
+/// True if the quantile `q` falls among `unanswered` samples, which are longer than the `answered` samples.
 ///
 /// The result is false if there are too few unanswered samples to report the quantile.
 pub fn is_quantile_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {

@@ -1,17 +1,20 @@
 //! Measurement of an interval by one or more threads.
 
 use crate::{
-    Answer, AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, ReplayCounts, SizeUnit, Successes,
+    Answer, AnswerSizes, CommandCounts, FailureCounts, LatencyHistogram, Nanos, Outcome, Record,
+    ReplayCounts, SizeUnit, Successes,
 };
 
-/// Measurement of one thread, or of all threads after merging, from one time to another. `H` is the form of the histograms.
+/// Measurement from one time to another by one thread, or by all threads after merging. `H` is the type of the
+/// histograms.
 #[derive(Clone, Debug, Default)]
 pub struct Interval<H = LatencyHistogram> {
     pub from: Nanos,
     pub to: Nanos,
-    /// Number of transactions started. This number minus the number that ended is the number in flight.
+    /// Number of transactions started. The number in flight is this number minus the number of ended transactions.
     pub started: u64,
-    /// Times at which successful transactions ended, by the run's clock; `None` without any, or in a compact interval.
+    /// Times at which successful transactions ended, by the run's clock; `None` if none succeeded, or in a compact
+    /// interval.
     pub successes: Option<Successes>,
     /// Counts by script.
     pub scripts: Vec<ScriptCounts<H>>,
@@ -24,20 +27,21 @@ pub struct Interval<H = LatencyHistogram> {
     pub refused: FailureCounts,
     /// Sizes of expected HTTP responses and rows of successful statements, in the order of operations and commands.
     pub answers: Vec<AnswerSizes>,
-    /// Comparison with recorded answers, in the order of the operations that replay a log.
+    /// Comparison with recorded responses, in the order of the operations that replay a log.
     pub replays: Vec<ReplayCounts>,
 }
 
-/// Counts of one script's arrivals. `H` is the form of the histograms.
+/// Counts of one script's arrivals. `H` is the type of the histograms.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptCounts<H = LatencyHistogram> {
     pub ok: u64,
-    /// Number of `ok` transactions that ended after the window: the histograms include them, the rate does not.
+    /// Number of `ok` transactions that ended after the window. The histograms include these transactions, but the rate
+    /// does not.
     pub late: u64,
     pub failed: FailureCounts,
     pub unknown: FailureCounts,
     pub dropped: u64,
-    /// Number of transactions that were tried more than once; `retries` counts all tries beyond the first.
+    /// Number of retried transactions; `retries` is the number of all retries.
     pub retried: u64,
     pub retries: u64,
     /// Number of `ok` transactions with a response time above the latency limit.
@@ -49,27 +53,12 @@ pub struct ScriptCounts<H = LatencyHistogram> {
     pub statements: Vec<CommandCounts<H>>,
 }
 
-/// Counts of one command of a script.
-#[derive(Clone, Debug, Default)]
-pub struct CommandCounts<H = LatencyHistogram> {
-    pub service: H,
-    pub failures: u64,
-    pub retries: u64,
-}
-
-/// Failure counts by code: the first sixteen codes individually, the others together. Counting does not allocate.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FailureCounts {
-    by_code: [Option<(Code, u64)>; 16],
-    other: u64,
-}
-
 /// CPU usage and lateness of one generator thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
-    /// Part of `user` and `system` during which the thread spun until a timer expired.
+    /// Part of `user` and `system` during which the thread busy-waited for a timer.
     pub spun: Nanos,
     /// Time during which the thread was runnable but had no CPU; `None` if the kernel does not report it.
     pub starved: Option<Nanos>,
@@ -90,7 +79,7 @@ impl<H> Interval<H> {
         Interval { scripts: commands.iter().map(|&n| ScriptCounts::new(n)).collect(), ..Interval::default() }
     }
 
-    /// Measurement with histograms of another form.
+    /// The measurement with histograms of another type.
     pub fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> Interval<T> {
         Interval {
             from: self.from,
@@ -107,7 +96,7 @@ impl<H> Interval<H> {
         }
     }
 
-    /// Adds the measurement of another thread or of the following interval; `histogram` adds a histogram.
+    /// Adds the measurement of another thread or of the following interval; `histogram` adds one histogram to another.
     pub(crate) fn add<T>(&mut self, other: &Interval<T>, histogram: impl Fn(&mut H, &T)) {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
@@ -128,7 +117,7 @@ impl<H> Interval<H> {
 }
 
 impl Interval {
-    /// Empty interval with full histograms, see [`Interval::with_commands`].
+    /// Empty interval whose histograms are of type [`LatencyHistogram`], see [`Interval::with_commands`].
     pub fn new(commands: &[usize]) -> Interval {
         Interval::with_commands(commands)
     }
@@ -138,7 +127,8 @@ impl Interval {
         Interval { answers: calls.iter().copied().map(AnswerSizes::new).collect(), ..self }
     }
 
-    /// Records the size of an answer without allocation. Sizes of commands that are not measured are ignored.
+    /// Records the size of a response or result without allocation. Sizes of commands that are not measured are
+    /// ignored.
     #[inline]
     pub fn record_answer(&mut self, command: (u16, u16), unit: SizeUnit, size: u64) {
         if let Ok(at) = self.answers.binary_search_by_key(&command, AnswerSizes::key) {
@@ -146,12 +136,12 @@ impl Interval {
         }
     }
 
-    /// Enables the comparison with recorded answers for these operations, ascending.
+    /// Enables the comparison with recorded responses for these operations, ascending.
     pub fn with_replays(self, operations: &[u16]) -> Interval {
         Interval { replays: operations.iter().copied().map(ReplayCounts::new).collect(), ..self }
     }
 
-    /// Compares an answer with the recorded one, without allocation. Answers of other operations are ignored.
+    /// Compares a response with the recorded response, without allocation. Responses to other operations are ignored.
     #[inline]
     pub fn record_replay(&mut self, operation: u16, recorded: Answer, measured: Answer) {
         if let Some(replay) = self.replays.iter_mut().find(|it| it.operation == operation) {
@@ -200,19 +190,13 @@ impl<H> ScriptCounts<H> {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
     }
 
-    /// Number of arrivals without a response or error from a server: dropped, unknown, or refused before they were
-    /// sent.
+    /// Number of arrivals without a response or error from a server: dropped, unknown, or failed before they were sent.
     pub fn unanswered(&self) -> u64 {
         self.failed.unanswered() + self.unknown.total() + self.dropped
     }
 
-    /// Counts with histograms in another form; `histogram` converts one histogram.
+    /// The counts with histograms of another type; `histogram` converts one histogram.
     pub(crate) fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> ScriptCounts<T> {
-        let statement = |counts: &'a CommandCounts<H>| CommandCounts {
-            service: histogram(&counts.service),
-            failures: counts.failures,
-            retries: counts.retries,
-        };
         ScriptCounts {
             ok: self.ok,
             late: self.late,
@@ -224,7 +208,7 @@ impl<H> ScriptCounts<H> {
             above_limit: self.above_limit,
             response: histogram(&self.response),
             service: histogram(&self.service),
-            statements: self.statements.iter().map(statement).collect(),
+            statements: self.statements.iter().map(|it| it.convert(&histogram)).collect(),
         }
     }
 
@@ -241,9 +225,7 @@ impl<H> ScriptCounts<H> {
         histogram(&mut self.response, &other.response);
         histogram(&mut self.service, &other.service);
         for (sum, addend) in self.statements.iter_mut().zip(&other.statements) {
-            histogram(&mut sum.service, &addend.service);
-            sum.failures += addend.failures;
-            sum.retries += addend.retries;
+            sum.add(addend, &histogram);
         }
     }
 }
@@ -277,66 +259,10 @@ impl ScriptCounts {
         self.unknown = FailureCounts::default();
         self.response.clear();
         self.service.clear();
-        for counts in &mut self.statements {
-            counts.service.clear();
-            (counts.failures, counts.retries) = (0, 0);
-        }
+        self.statements.iter_mut().for_each(CommandCounts::clear);
     }
 
     pub fn merge(&mut self, other: &ScriptCounts) {
         self.add(other, LatencyHistogram::merge);
-    }
-}
-
-impl FailureCounts {
-    pub fn count(&mut self, code: Code) {
-        self.add(code, 1);
-    }
-
-    /// Counts `n` failures with this code.
-    pub fn add(&mut self, code: Code, n: u64) {
-        for slot in &mut self.by_code {
-            match slot {
-                Some((known, count)) if *known == code => {
-                    *count += n;
-                    return;
-                }
-                Some(_) => {}
-                None => {
-                    *slot = Some((code, n));
-                    return;
-                }
-            }
-        }
-        self.other += n;
-    }
-
-    pub fn merge(&mut self, other: &FailureCounts) {
-        other.iter().for_each(|(code, n)| self.add(code, n));
-        self.other += other.other;
-    }
-
-    /// Individually counted codes and their counts, in the order of first occurrence.
-    pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
-        self.by_code.iter().flatten().copied()
-    }
-
-    /// Counts `n` failures whose code is no longer known.
-    pub fn add_other(&mut self, n: u64) {
-        self.other += n;
-    }
-
-    /// Number of failures with codes beyond the first sixteen.
-    pub fn other(&self) -> u64 {
-        self.other
-    }
-
-    /// Number of failures that are not a server's answer, including all codes beyond the first sixteen.
-    pub fn unanswered(&self) -> u64 {
-        self.other + self.iter().filter(|(code, _)| !code.is_answer()).map(|(_, n)| n).sum::<u64>()
-    }
-
-    pub fn total(&self) -> u64 {
-        self.other + self.iter().map(|(_, n)| n).sum::<u64>()
     }
 }

@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod durability;
 pub mod explain;
 pub mod fact;
+mod failure_counts;
 pub mod fault_injection;
 pub mod feed_coverage;
 pub mod finding;
@@ -16,6 +17,7 @@ mod grammar;
 mod histogram;
 mod interval;
 pub mod live;
+pub mod lock;
 pub mod matrix;
 mod measurement;
 pub mod message;
@@ -37,6 +39,7 @@ mod sizes;
 mod spacing;
 mod stale_directory;
 mod statement_rows;
+mod step;
 pub mod stop;
 mod successes;
 pub mod summary;
@@ -46,12 +49,13 @@ pub mod totals;
 mod utc;
 pub mod validity;
 
+pub use failure_counts::FailureCounts;
 pub use grammar::{GrammarDiagnostic, quote};
 pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,
     SparseHistogram, is_quantile_unanswered,
 };
-pub use interval::{CommandCounts, FailureCounts, Interval, ScriptCounts, ThreadUsage};
+pub use interval::{Interval, ScriptCounts, ThreadUsage};
 pub use measurement::{Measurement, Outage};
 pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKind, Tick, Unit};
 pub use percent::percent_encode;
@@ -64,6 +68,7 @@ pub use sizes::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit, StatementRows
 pub use spacing::Spacing;
 pub use stale_directory::{RetainReason, StaleRunDirectory};
 pub use statement_rows::{EmptyStatement, StatementKind};
+pub use step::{CommandCounts, PhaseSum, RequestPhase, RequestSample, StepFailure};
 pub use successes::Successes;
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};

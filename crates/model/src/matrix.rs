@@ -1,7 +1,9 @@
 //! Matrix of an experiment: figures, trials and placement of each cell.
 //!
-//! The values are plain data. Every cell's figures include placement and transport, without which they are meaningless.
+//! The values are plain data. Every cell's figures include placement and transport, because figures are not comparable
+//! without them.
 
+use crate::message::Message;
 use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
 use crate::stop::StopEvent;
@@ -14,13 +16,14 @@ use serde::{Deserialize, Serialize};
 pub struct Matrix {
     /// Rows in the order of the experiment file.
     pub rows: Vec<Row>,
-    /// Index of the row with which all others are compared; `None` without one, and if rows have their own baselines.
+    /// Index of the row with which all other rows are compared; `None` without a baseline, or if rows have different
+    /// baselines.
     pub baseline: Option<usize>,
     /// Seed of the resampling behind the intervals.
     pub seed: u64,
-    /// Verdict on all trials: `valid` if all are, `invalid` if none is.
+    /// Verdict on all trials: `valid` if all trials are valid, `invalid` if all trials are invalid.
     pub verdict: Verdict,
-    /// Doubts that the verdicts of valid trials name: each kind once, the most frequent first.
+    /// Doubts in the verdicts of valid trials: each kind of doubt once, the most frequent kind first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<DoubtSummary>,
     /// Results of the objectives, in the order of the file.
@@ -34,7 +37,7 @@ pub struct Matrix {
 pub struct Row {
     /// Axis names and values.
     pub label: Vec<(String, String)>,
-    /// Index of the row with which this one is compared; `None` for a baseline, and without one.
+    /// Index of the row with which this row is compared; `None` for a baseline, or without a baseline.
     pub baseline: Option<usize>,
     /// Path to PostgreSQL, which is the last node.
     pub hops: Vec<Hop>,
@@ -61,7 +64,7 @@ pub struct UnappliedLimit {
     /// Limit as in the experiment file: `cpu`, `cpus`, `memory`, …
     pub limit: String,
     #[serde(alias = "why")]
-    pub reason: String,
+    pub reason: Message,
 }
 
 /// Node and the transport into it.
@@ -96,9 +99,9 @@ pub struct Trial {
     pub valid: bool,
     /// Verdict on the measurement; `invalid` if nothing was measured.
     pub verdict: Verdict,
-    /// Reasons for which the trial is invalid.
+    /// Reasons why the trial is invalid.
     pub reasons: Vec<InvalidReason>,
-    /// Doubts that the trial's verdict names.
+    /// Doubts that the trial's verdict shows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
 }
@@ -114,9 +117,9 @@ pub enum TrialStatus {
     /// Trial interrupted by the user; the measurement does not count.
     Interrupted,
     /// Trial not measured, because a component is not available.
-    Skipped { reason: String },
+    Skipped { reason: Message },
     /// Trial not measured, because the environment failed.
-    Failed { reason: String },
+    Failed { reason: Message },
 }
 
 /// Estimate of one figure of a cell.
@@ -130,7 +133,7 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
     /// Number of runs, at least 1.
     pub runs: u32,
-    /// Comparison with the baseline; `None` for the baseline itself, or if the baseline lacks the figure.
+    /// Comparison with the baseline; `None` for the baseline itself, or if the baseline does not have this figure.
     pub vs_baseline: Option<BaselineComparison>,
 }
 
@@ -142,34 +145,36 @@ pub enum Figure {
     /// 50th percentile of the response time, in seconds.
     P50,
     P99,
-    /// Failed and unknown transactions per thousand sent.
+    /// Failed and unknown transactions per thousand sent transactions.
     Errors,
     /// Dropped arrivals per thousand arrivals.
     Dropped,
     /// Refused connections per run.
     Refused,
-    /// Deadlocks per thousand transactions: the larger of the clients' and the server log's count.
+    /// Deadlocks per thousand transactions, from the clients' errors or the server's log, whichever count is larger.
     Deadlocks,
     /// Number of clients that completed a transaction within the window.
     Served,
-    /// Number of clients that completed less than a tenth of the mean, including those that completed none.
+    /// Number of clients that completed less than a tenth of the mean number of transactions, including clients that
+    /// completed none.
     Starved,
     /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
     /// CPUs used by PostgreSQL.
     ServerCpu,
-    /// Seconds until the rate reached nine tenths of the steady rate, for cells that start cold.
+    /// Seconds until throughput reached nine tenths of the steady throughput, for cells that start with cold caches.
     TimeToSteady,
 }
 
-/// Comparison of a figure with the baseline's.
+/// Comparison of a figure with the same figure of the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BaselineComparison {
     /// Ratio of the medians; `None` if the baseline's median is 0.
     pub ratio: Option<f64>,
     /// 95 % confidence interval by resampling the runs of both cells; `None` if either has fewer than three runs.
     pub interval: Option<(f64, f64)>,
-    /// p-value: probability of a difference at least this large if there is none; `None` with too few runs for a test.
+    /// p-value: probability of a difference at least this large if the cells are equal; `None` with too few runs for a
+    /// test.
     pub p: Option<f64>,
     pub verdict: ChangeVerdict,
 }
@@ -180,12 +185,12 @@ pub enum ChangeVerdict {
     NoEvidence,
     Lower,
     Higher,
-    /// Too few runs for a significant test: it needs four runs of each cell.
+    /// Too few runs for a test, which requires four runs of each cell.
     TooFewRuns,
 }
 
 impl Matrix {
-    /// True if other rows are compared with this one.
+    /// True if other rows are compared with the row at this index.
     pub fn is_baseline(&self, row: usize) -> bool {
         self.baseline == Some(row) || self.rows.iter().any(|it| it.baseline == Some(row))
     }

@@ -4,14 +4,14 @@ use crate::{EmptyStatement, Interval, LatencyHistogram, Nanos, ThreadUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Outage: period of the window, at least 0.1 s long, without a successful transaction although some were in flight or
-/// failed.
+/// Outage: period of the window, at least 0.1 s long, in which transactions were in flight or failed, but none
+/// succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
-    /// Start of the outage, relative to the window's start: the last success before it, or zero.
+    /// Start of the outage, relative to the window's start: the last success before the outage, or zero.
     #[serde(rename = "from_ns")]
     pub from: Nanos,
-    /// End of the outage, relative to the window's start: the first success after it, or the end of the window.
+    /// End of the outage, relative to the window's start: the first success after the outage, or the end of the window.
     #[serde(rename = "to_ns")]
     pub to: Nanos,
     /// True if the outage continued until the end of the window.
@@ -19,8 +19,8 @@ pub struct Outage {
     pub ongoing: bool,
     /// True if requests failed instead of only being delayed.
     ///
-    /// Each whole second of such an outage had failures or refused connections, or ended with nothing in flight. If the
-    /// outage is shorter than a second, the seconds around it had failures.
+    /// In each whole second of such an outage, requests failed or connections were refused. For an outage shorter than
+    /// a second, this applies to the seconds that contain the outage.
     pub failing: bool,
 }
 
@@ -36,9 +36,9 @@ pub struct Measurement {
     /// Time from the first intended start to the end of the window.
     pub window: Nanos,
     pub interval: Interval,
-    /// Periods of at least 0.1 s without a success, in order.
+    /// Periods of at least 0.1 s without a success, in order of time.
     pub outages: Vec<Outage>,
-    /// Statements whose answers have no row.
+    /// Statements that return no rows.
     pub empty_statements: Vec<EmptyStatement>,
     /// Number of successful transactions within the window, by client.
     pub clients: Vec<u64>,
@@ -50,7 +50,7 @@ pub struct Measurement {
     pub aborted_clients: u32,
     /// Timer jitter: lateness of a thread that only sleeps, measured on the same host at the same time.
     pub jitter: LatencyHistogram,
-    /// Time during which the machine was suspended: the clock that continues during suspend minus the one that stops.
+    /// Time during which the machine was suspended: the elapsed boot time minus the elapsed monotonic time.
     pub suspended: Nanos,
     /// CPU steal, summed over all CPUs; `None` if the kernel does not report it.
     pub steal_time: Option<Nanos>,

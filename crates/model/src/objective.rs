@@ -14,7 +14,8 @@ pub struct ObjectiveResult {
     pub measured: Option<f64>,
     /// True if the value is only a lower bound.
     ///
-    /// Either arrivals were not answered, or an outage in a closed model prevented users from arriving.
+    /// The reason is that arrivals were not answered, or that an outage in a closed model prevented users from
+    /// arriving.
     #[serde(default)]
     #[serde(alias = "at_least")]
     pub is_lower_bound: bool,
@@ -25,7 +26,8 @@ pub struct ObjectiveResult {
     /// Number of samples, arrivals or seconds from which the value is computed.
     #[serde(alias = "of")]
     pub samples: u64,
-    /// Details of a quantile that has too few samples; absent if the figure is known, or for another figure.
+    /// Details of a quantile that has too few samples; `None` if the value is known, or if the objective is not about a
+    /// quantile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_few: Option<TooFewSamples>,
 }
@@ -35,13 +37,13 @@ pub struct ObjectiveResult {
 pub struct TooFewSamples {
     /// Quantile of the objective, 0..=1.
     pub quantile: f64,
-    /// Number of samples that the quantile needs.
+    /// Number of samples that the quantile requires.
     pub needed: u64,
     /// Highest quantile that can be measured (0..=1), and its value in seconds.
     pub nearest: Option<(f64, f64)>,
 }
 
-/// Results of one objective in all measured trials, including invalid ones.
+/// Results of one objective in all measured trials, including invalid trials.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ObjectiveSummary {
     /// Text of the objective as the user wrote it.
@@ -49,8 +51,8 @@ pub struct ObjectiveSummary {
     pub met: u32,
     pub violated: u32,
     pub unknown: u32,
-    /// Trial whose figure is closest to the bound or farthest beyond it. If no figure is known, a trial whose quantile has
-    /// too few samples; `None` without one.
+    /// Trial whose value is farthest beyond the bound, or closest to it. If no value is known, a trial whose quantile
+    /// has too few samples, or `None` without such a trial.
     pub worst: Option<WorstResult>,
 }
 
@@ -72,7 +74,7 @@ pub enum ObjectiveVerdict {
     Unknown,
 }
 
-/// Unit of an objective's figures.
+/// Unit of an objective's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveUnit {

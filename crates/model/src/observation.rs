@@ -41,7 +41,7 @@ pub enum SeriesKind {
 /// Sample of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// Time since the window's start; zero before it.
+    /// Time since the window's start; zero before the window.
     #[serde(rename = "at_ns")]
     pub at: Nanos,
     /// Name of a node, `host` or `generator`.
@@ -57,7 +57,7 @@ pub struct Sample {
 /// Notable line of a server's log, or an event that pgdyno generates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogEvent {
-    /// Time since the window's start; zero before it.
+    /// Time since the window's start; zero before the window.
     #[serde(rename = "at_ns")]
     pub at: Nanos,
     pub node: String,
@@ -66,12 +66,12 @@ pub struct LogEvent {
     pub code: Option<String>,
     /// Message without the line's prefix; never contains a statement's parameters.
     pub text: String,
-    /// Session that caused the line; `None` if the log does not name it.
+    /// Session that caused the line; `None` if the line does not identify it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<LogSession>,
 }
 
-/// Session that a line of PostgreSQL's log names.
+/// Session that a line of PostgreSQL's log identifies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct LogSession {
     /// `application_name` of the session, or `[unknown]`.
@@ -108,12 +108,12 @@ impl LogEvent {
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Deadlock,
-    /// No free connection slot: SQLSTATE 53300, with either of its messages.
+    /// No free connection slot: SQLSTATE 53300.
     TooManyConnections,
     SlowStatement,
-    /// FATAL or PANIC that has no other kind.
+    /// FATAL or PANIC message that belongs to no other kind.
     Fatal,
-    /// ERROR that has no other kind.
+    /// ERROR message that belongs to no other kind.
     Error,
     /// Stop, start or state change of a server, pooler or balancer.
     Lifecycle,
@@ -128,10 +128,10 @@ pub enum EventKind {
     Other,
 }
 
-/// One second of a trial: input of the rules, live or replayed.
+/// One second of a trial, which stop rules read during the trial or when it is replayed.
 #[derive(Clone, Debug)]
 pub struct Tick {
-    /// Whole seconds since the window's start: 0 for the first.
+    /// Number of the second since the window's start, from 0.
     pub second: u64,
     pub interval: Interval,
     /// Transactions in flight at the end of the second.

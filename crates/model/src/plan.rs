@@ -27,8 +27,9 @@ pub use replication::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-/// Experiment as one file describes it.
+/// Experiment, as an experiment file describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Name that matches `[a-z0-9-]{1,64}`; it is also used in file names.
@@ -45,13 +46,13 @@ pub struct Experiment {
     pub goal: Goal,
 }
 
-/// Cells with which the others are compared.
+/// Cells with which the other cells are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Baseline {
-    /// Index of the one cell with which all others are compared.
+    /// Index of the cell with which all other cells are compared.
     Single(usize),
-    /// Index of each cell's counterpart, in the order of the cells; `None` for a cell without one.
+    /// Index of each cell's counterpart, in the order of the cells; `None` for a cell without a counterpart.
     PerCell(Vec<Option<usize>>),
 }
 
@@ -64,7 +65,7 @@ impl Baseline {
         }
     }
 
-    /// Index of the cell with which all others are compared; `None` if there are several baselines.
+    /// Index of the cell with which all other cells are compared; `None` if there are several baselines.
     pub fn single(&self) -> Option<usize> {
         match self {
             Baseline::Single(baseline) => Some(*baseline),
@@ -79,7 +80,7 @@ impl Experiment {
         self.baseline.as_ref()?.counterpart(cell).filter(|it| *it < self.cells.len())
     }
 
-    /// Number of trials; `None` if it depends on results.
+    /// Number of trials; `None` if the number depends on results.
     pub fn trials(&self) -> Option<usize> {
         let known = matches!(self.goal, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
@@ -95,15 +96,15 @@ impl Experiment {
     }
 }
 
-/// One point of the matrix.
+/// One combination of the matrix's values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Axis names and values in the order of the file, such as (`pooler.mode`, `session`).
     pub label: Vec<(String, String)>,
     /// Index of the cell for which this cell is the positive control.
     ///
-    /// A control has the same faults as its cell, but its replication promises nothing. It must lose writes. Otherwise
-    /// the absence of losses in the other cell proves nothing.
+    /// A control has the same faults as its cell, but its replication promises nothing. The control must lose writes.
+    /// Otherwise, a cell without losses proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_of: Option<usize>,
     pub setup: Setup,
@@ -222,7 +223,7 @@ pub enum Content {
     Tickets {
         rows: u64,
     },
-    /// Hot table of `users` × `per_user` profiles.
+    /// Table with `per_user` profiles for each of `users` users.
     Profiles {
         users: u64,
         per_user: u64,
@@ -245,6 +246,21 @@ pub enum Content {
         rows: u64,
     },
     Declared(Vec<Table>),
+    /// Contents of dumps, restored in this order.
+    Dump {
+        files: Vec<DumpFile>,
+    },
+}
+
+/// Dump made by `pg_dump` or `pg_dumpall`, or other SQL for `psql`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DumpFile {
+    /// Path of the file, or of the directory for a dump in directory format.
+    pub path: PathBuf,
+    /// Size of the file or of all files in the directory, bytes.
+    pub bytes: u64,
+    /// SHA-256 in hexadecimal digits: of the file's contents; for a directory, of the names and contents of its files.
+    pub sha256: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -262,7 +278,7 @@ pub enum CacheState {
 /// Table that the experiment file declares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Table name; if it contains a schema, pgdyno creates the schema.
+    /// Table name, which may include a schema. pgdyno creates the schema.
     pub name: String,
     pub rows: u64,
     pub columns: Vec<Column>,
@@ -290,7 +306,7 @@ pub enum ColumnGenerator {
     Serial,
     /// Integers from `min` to `max`, uniformly distributed.
     Uniform { min: i64, max: i64 },
-    /// Integers from `min` to `max`, the first ones more often: Zipf's law with exponent `s` > 1.
+    /// Integers from `min` to `max`, small numbers more often: Zipf's law with exponent `s` > 1.
     Zipfian { min: i64, max: i64, s: f64 },
     /// Russian surname, first name and patronymic.
     RussianName,
@@ -300,7 +316,7 @@ pub enum ColumnGenerator {
     Words { min: u32, max: u32 },
     /// Text of `length` random letters.
     Text { length: u32 },
-    /// Timestamps between two bounds in UTC, each written `2024-01-01` or `2024-01-01 12:00:00`.
+    /// Timestamps between two bounds in UTC, in the format `2024-01-01` or `2024-01-01 12:00:00`.
     Timestamp { from: String, to: String },
     /// Points (x, y) within a rectangle.
     Point { from: (f64, f64), to: (f64, f64) },

@@ -1,7 +1,7 @@
 //! Table of the products that can be nodes of a stack.
 //!
-//! The table contains all that other crates need of a product. The files below `stack::component`, one per product,
-//! contain its configuration, its console and its log format.
+//! The table contains the properties of products that several crates need. Each product's configuration, console and
+//! log format are in a file below `stack::component`.
 
 use crate::{Nanos, series};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -18,9 +18,9 @@ pub struct Product {
     /// Key in stored plans, such as `pg_bouncer`.
     pub plan_key: &'static str,
     pub role: Role,
-    /// Pooler properties; set for every product with the role [`Role::Pooler`], and for no other.
+    /// Pooler properties; `Some` for every product with the role [`Role::Pooler`], `None` for all other products.
     pub pooler: Option<PoolerTraits>,
-    /// Manager properties; set for every product with the role [`Role::Manager`], and for no other.
+    /// Manager properties; `Some` for every product with the role [`Role::Manager`], `None` for all other products.
     pub manager: Option<ManagerTraits>,
     /// Normalised series that the product's console or statistics report.
     pub series: &'static [&'static str],
@@ -77,8 +77,8 @@ pub struct PoolerTraits {
     /// Settings that the user cannot set. Each has the key of an experiment file's `pooler` that sets it, or `None` if
     /// pgdyno chooses the value.
     pub managed_settings: &'static [(&'static str, Option<&'static str>)],
-    /// Minimum sampled time in seconds for which the pooler's counters are evaluated, because it may update them
-    /// rarely.
+    /// Shortest sampling time, in seconds, from which the pooler's counters are evaluated, because a pooler may update
+    /// its counters rarely.
     pub counter_interval: f64,
     /// Number of server connections that console sessions use in addition to the pool.
     pub console_connections: u32,
@@ -89,7 +89,7 @@ pub struct PoolerTraits {
 /// Properties of a cluster manager product.
 #[derive(Debug)]
 pub struct ManagerTraits {
-    /// Consensus store; `None` if the manager needs none.
+    /// Consensus store; `None` if the manager needs no store.
     pub store: Option<StoreTraits>,
     /// Minimum lifetime of the leader key that the manager accepts.
     pub minimum_ttl: Nanos,
@@ -174,7 +174,7 @@ pub static PGBOUNCER: Product = Product {
     ..product("PgBouncer", "pgbouncer", Role::Pooler)
 };
 
-/// Odyssey. It does not report waiting clients: its `cl_waiting` also counts idle ones.
+/// Odyssey. It does not report waiting clients, because its `cl_waiting` also counts idle clients.
 pub static ODYSSEY: Product = Product {
     pooler: Some(PoolerTraits {
         modes: &[PoolMode::Session, PoolMode::Transaction],
@@ -209,8 +209,8 @@ pub static ODYSSEY: Product = Product {
     ..product("Odyssey", "odyssey", Role::Pooler)
 };
 
-/// Pgpool-II, with a process per client. It reports neither transactions nor waiting clients, which are in the listen
-/// queue.
+/// Pgpool-II, with a process per client. It reports neither transactions nor waiting clients, because clients wait in
+/// the listen queue.
 pub static PGPOOL: Product = Product {
     pooler: Some(PoolerTraits {
         modes: &[PoolMode::Session],
@@ -277,17 +277,17 @@ const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
     Product { name, key, plan_key: key, role, pooler: None, manager: None, series: &[], former_series: &[] }
 }
 
-/// Pooler product for plans that name none.
+/// Pooler product for plans without a product name.
 pub fn default_pooler() -> &'static Product {
     &PGBOUNCER
 }
 
-/// Balancer product that pgdyno starts for plans that name none.
+/// Balancer product that pgdyno starts for plans without a product name.
 pub fn default_balancer() -> &'static Product {
     &HAPROXY
 }
 
-/// Cluster manager product for plans that name none.
+/// Cluster manager product for plans without a product name.
 pub fn default_manager() -> &'static Product {
     &PATRONI
 }
@@ -302,12 +302,12 @@ pub fn with_role(role: Role) -> impl Iterator<Item = &'static Product> {
     ALL.iter().copied().filter(move |it| it.role == role)
 }
 
-/// Product with this key; `None` if there is none.
+/// Product with this key; `None` if no product has this key.
 pub fn find(key: &str) -> Option<&'static Product> {
     ALL.iter().copied().find(|it| it.key == key)
 }
 
-/// Product with this key in stored plans; `None` if there is none.
+/// Product with this key in stored plans; `None` if no product has this key.
 pub fn find_by_plan_key(key: &str) -> Option<&'static Product> {
     ALL.iter().copied().find(|it| it.plan_key == key)
 }
@@ -319,7 +319,7 @@ pub fn current_series_name(name: &str) -> &str {
 }
 
 impl Product {
-    /// Consensus store of a cluster manager; `None` if it needs no store.
+    /// Consensus store of a cluster manager; `None` if the manager needs no store.
     pub fn store(&self) -> Option<&'static Product> {
         self.manager.as_ref()?.store.as_ref().map(|it| it.product)
     }

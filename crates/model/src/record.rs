@@ -15,27 +15,28 @@ pub struct ClientId(pub u32);
 pub enum Outcome {
     /// Acknowledged: ReadyForQuery without an error.
     Ok,
-    /// Refused by the server; no effect.
+    /// Failed: the server rejected the transaction, or no connection was opened. It has no effect.
     Failed(Code),
-    /// Connection broken after the request was sent; the effect may exist.
+    /// Unknown: the connection broke after the request was sent, so the transaction may have had an effect.
     Unknown(Code),
-    /// Never sent: the backlog was full, or the latency limit had passed.
+    /// Dropped: never sent, for example because the backlog was full or the latency limit had passed.
     Dropped,
 }
 
-/// Arrival with its outcome. Times are of the run's clock.
+/// Arrival with its outcome. Times are readings of the run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     pub script: ScriptId,
     pub client: ClientId,
     pub outcome: Outcome,
-    /// Intended start: the time at which the arrival was due. In a closed model, its client became ready then.
+    /// Intended start: the time at which the arrival was due. In a closed model, it is the time at which the client
+    /// became ready.
     pub intended: Nanos,
     /// Time at which the first byte was passed to the kernel; equals `finished` for `Dropped`.
     pub started: Nanos,
     /// Time at which the outcome was known.
     pub finished: Nanos,
-    /// Number of attempts, at least 1 unless dropped. More than one only after serialization failures or deadlocks.
+    /// Number of attempts, at least 1 unless dropped. Only serialization failures and deadlocks cause further attempts.
     pub tries: u16,
 }
 
@@ -45,7 +46,7 @@ impl Record {
         self.finished - self.intended
     }
 
-    /// Service time: from the send to the outcome.
+    /// Service time: from sending to the outcome.
     pub fn service(&self) -> Nanos {
         self.finished - self.started
     }

@@ -1,9 +1,9 @@
-//! Comparison of answers to replayed requests with the answers that a log recorded.
+//! Comparison of responses to replayed requests with the responses that a log recorded.
 
 use crate::SizeHistogram;
 use serde::{Deserialize, Serialize};
 
-/// Status and size of an HTTP answer.
+/// Status and size of an HTTP response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
@@ -11,19 +11,20 @@ pub struct Answer {
     pub bytes: u64,
 }
 
-/// Counts from the comparison of one operation's answers with the recorded ones.
+/// Counts from the comparison of one operation's responses with the recorded responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayCounts {
     /// Index of the operation.
     pub operation: u16,
-    /// Number of answers whose status is compared; `other_status` is the number with another status than the recorded
-    /// one.
+    /// Number of responses whose status is compared; `other_status` is the number of responses whose status differs
+    /// from the recorded status.
     pub answers: u64,
     pub other_status: u64,
-    /// Number of successful answers that are much smaller than the recorded ones; `larger` counts much larger ones.
+    /// Number of successful responses that are much smaller than recorded; `larger` is the number of responses that are
+    /// much larger.
     pub smaller: u64,
     pub larger: u64,
-    /// Sizes of the successful answers; `recorded` has the recorded sizes for the same requests.
+    /// Sizes of the successful responses; `recorded` has the recorded sizes for the same requests.
     pub measured: SizeHistogram,
     pub recorded: SizeHistogram,
 }
@@ -34,18 +35,20 @@ pub struct ReplayFigures {
     pub operation: u16,
     pub answers: u64,
     pub other_status: u64,
-    /// Number of successful answers whose sizes are compared.
+    /// Number of successful responses whose sizes are compared.
     pub sized: u64,
     pub smaller: u64,
     pub larger: u64,
-    /// Median size of the answers in bytes; `recorded` is the median of the recorded ones.
+    /// Median size of the responses in bytes; `recorded` is the median of the recorded sizes.
     pub measured: u64,
     pub recorded: u64,
 }
 
-/// Maximum size in bytes of the headers that a log may count: a smaller difference of sizes is ignored.
+/// Maximum size of the response headers, in bytes. Smaller differences between sizes are ignored, because a log may
+/// count the headers.
 const HEADERS: u64 = 1024;
-/// Statuses that a replay does not reproduce: the log lacks the request headers for a range or a cached copy.
+/// Statuses that a replay does not reproduce, because the log does not contain the request headers for a range or a
+/// cached copy.
 const UNREPEATABLE: [u16; 2] = [206, 304];
 
 impl ReplayCounts {
@@ -61,7 +64,7 @@ impl ReplayCounts {
         }
     }
 
-    /// Counts one answer without allocation.
+    /// Counts one response without allocation.
     pub fn record(&mut self, recorded: Answer, measured: Answer) {
         if UNREPEATABLE.contains(&recorded.status) {
             return;
@@ -92,7 +95,7 @@ impl ReplayCounts {
         self.recorded.clear();
     }
 
-    /// Figures of the counts; `None` without answers.
+    /// Figures derived from the counts; `None` without responses.
     pub fn figures(&self) -> Option<ReplayFigures> {
         let median = |it: &SizeHistogram| it.quantile(0.5).unwrap_or_default();
         (self.answers > 0).then(|| ReplayFigures {

@@ -33,7 +33,7 @@ pub enum RowFormat {
 }
 
 impl RowLayout {
-    /// Number of rows between two stored offsets. Drawing a row skips half as many on average.
+    /// Number of rows between two stored offsets. Drawing a row skips half of this number on average.
     pub const OFFSET_INTERVAL: u64 = 32;
 
     /// Layout without rows.
@@ -71,7 +71,8 @@ impl Rows {
     /// Fields of row `n` (from 0), by column.
     ///
     /// # Panics
-    /// Panics if there are at most `n` rows. If a mapped file is modified concurrently, fields may differ or be empty.
+    /// Panics if `n` is not less than the number of rows. If a mapped file is modified concurrently, fields may be
+    /// wrong or empty.
     #[inline]
     pub fn row(&self, n: u64) -> Fields<'_> {
         assert!(n < self.layout.count, "row {n} of {}", self.layout.count);

@@ -1,20 +1,21 @@
 //! Result of a run: everything that a report shows.
 //!
-//! Facts that are computed once and presented in any language and format.
+//! The result is computed once. Reports present it in any language and format.
 
 use crate::advice::Advice;
 use crate::chart::Charts;
 use crate::fault_injection::{FailoverResult, FaultInjection};
 use crate::finding::Finding;
 use crate::freshness::FreshnessResult;
-use crate::matrix::{Matrix, TrialStatus};
+use crate::matrix::{Matrix, TrialStatus, UnappliedLimit};
+use crate::message::Message;
 use crate::objective::ObjectiveResult;
 use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
 use crate::summary::{Failure, Unanswered};
 use crate::validity::{Doubt, InvalidReason};
-use crate::{Nanos, PerSecond, SizeFigures, StatementRows};
+use crate::{Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,7 +35,7 @@ pub struct RunResult {
     /// Maximum of each cell; empty if the run did not search for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maxima: Vec<Maximum>,
-    /// Results of the soaks, which held a level for a long time.
+    /// Results of soaks, in which a level was held for a long time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soaks: Vec<SoakResult>,
     /// Durability results by cell; empty without faults. A control is part of the result of its cell.
@@ -60,8 +61,8 @@ pub struct RunInfo {
     pub started_ms: u64,
     pub ended_ms: Option<u64>,
     pub state: RunState,
-    /// Reason for which the run is not complete; `None` if it is complete.
-    pub reason: Option<String>,
+    /// Reason why the run is not complete; `None` if it is complete.
+    pub reason: Option<Message>,
     pub seed: u64,
     /// Version of pgdyno that made the run.
     pub pgdyno_version: String,
@@ -80,7 +81,7 @@ pub enum RunState {
     Stopped,
     Failed,
     Skipped,
-    /// Process ended without recording the run's end.
+    /// The process ended without recording the run's end.
     Lost,
 }
 
@@ -100,7 +101,7 @@ pub struct CellResult {
     pub statements: Vec<StatementStats>,
 }
 
-/// Results of one operation, or of all operations together. Quantiles are those of merged histograms.
+/// Results of one operation, or of all operations together. Quantiles are computed from merged histograms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationResult {
     /// Name of the operation; empty for all operations together.
@@ -109,7 +110,8 @@ pub struct OperationResult {
     pub offered: PerSecond,
     /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// Rate of successful transactions within the latency bound of an objective; absent without such an objective.
+    /// Rate of successful transactions whose response time is within the bound of an objective; absent without such an
+    /// objective.
     pub goodput: Option<PerSecond>,
     pub count: u64,
     pub response: Quantiles,
@@ -123,10 +125,58 @@ pub struct OperationResult {
     /// Rows by statement, in the order of the commands; empty if no statement has rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<StatementRows>,
+    /// Steps in the order of the operation; empty if it has one SQL statement.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<OperationStep>,
+}
+
+/// Results of one step of an operation: an HTTP request, an SQL statement or a pipeline of statements.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct OperationStep {
+    /// Number of the step in its operation, from 1.
+    pub number: u32,
+    /// Index of the command in the operation's script, as in the run file.
+    pub command: u16,
+    /// Name in the experiment file, otherwise the request line or the first line of the statement.
+    pub name: String,
+    /// Number of requests that succeeded.
+    pub ok: u64,
+    /// Number of requests at which the operation failed, or may have failed.
+    pub failed: u64,
+    /// Number of failures after which the transaction was tried again.
+    pub retries: u64,
+    /// Number of executions of the operation that failed before this step. Absent for SQL: its branches may skip a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_reached: Option<u64>,
+    /// Times from the end of the previous step to the end of the answer, of requests that succeeded. Failures without
+    /// an answer count as longer than any bound.
+    pub response: Quantiles,
+    /// Failures by code, the most frequent first.
+    pub failures: Vec<Failure>,
+    /// Bytes of all requests, including failed ones.
+    pub sent_bytes: u64,
+    /// Bytes of all answers, including those of failed requests.
+    pub received_bytes: u64,
+    /// Phases of the HTTP requests that succeeded, in the order of time; phases that did not occur are absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseFigures>,
+}
+
+/// Durations of one phase of HTTP requests.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PhaseFigures {
+    pub phase: RequestPhase,
+    /// Number of requests with this phase. Most requests use an open connection, so they have no connect phase.
+    pub count: u64,
+    /// Mean over these requests.
+    #[serde(rename = "mean_ns")]
+    pub mean: Nanos,
+    #[serde(rename = "max_ns")]
+    pub max: Nanos,
 }
 
 /// Quantiles of a distribution, with the rules of [`crate::summary::Distribution`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles {
     /// Unanswered arrivals; absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +197,7 @@ pub struct Quantiles {
     pub max: Option<Nanos>,
 }
 
-/// Metrics of one node on the path. Each is the median over the valid trials, measured in the last third of the
+/// Metrics of one node on the path. Each metric is the median over the valid trials, measured in the last third of the
 /// window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HopMetrics {
@@ -166,7 +216,8 @@ pub struct HopMetrics {
     pub busy: Option<f64>,
     /// Number of transactions queued in the node for the next node.
     pub queue: Option<f64>,
-    /// Mean time of a transaction in this node, running or queued, without the time in the next nodes. By Little's law.
+    /// Mean time of a transaction in this node, running or queued, without the time in the next nodes. It is computed
+    /// by Little's law.
     #[serde(rename = "time_ns")]
     pub time: Option<Nanos>,
 }
@@ -221,14 +272,14 @@ pub struct TrialResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
-    /// Notes as subject and text, such as a probe that could not be read.
+    /// Notes as pairs of subject and text, such as a note about a probe that could not be read.
     pub notes: Vec<(String, String)>,
 }
 
 /// Machine and nodes of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Environment {
-    /// Facts about the machine in reading order: a key such as `cpu_model`, and its value.
+    /// Facts about the machine, in the order of display: a key such as `cpu_model`, and its value.
     pub machine: Vec<(String, String)>,
     /// Nodes of all trials; each configuration is listed once.
     pub nodes: Vec<NodeInfo>,
@@ -243,8 +294,7 @@ pub struct NodeInfo {
     pub program: Option<String>,
     pub transport: String,
     pub limits: Limits,
-    /// Limits that could not be applied, each with the reason.
-    pub unapplied_limits: Vec<String>,
+    pub unapplied_limits: Vec<UnappliedLimit>,
     /// Indexes of the cells that use this configuration.
     pub cells: Vec<usize>,
     /// Names and texts of the rendered configuration files.

@@ -4,10 +4,10 @@ use crate::plan::{ThinkTime, UserStage};
 use crate::{Nanos, PerSecond, ScriptId, Spacing};
 use std::ops::Add;
 
-/// Schedule of transactions: the condition for the start of the next one.
+/// Schedule of transactions: the condition for the start of the next transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
-    /// Closed model: a client's next transaction starts `think` after the end of the previous one.
+    /// Closed model: a client's next transaction starts `think` after the end of the client's previous transaction.
     Closed { think: Nanos },
     /// Closed model with users that arrive and leave, with think time and pacing.
     Users(UserRamp),
@@ -22,9 +22,9 @@ pub enum Schedule {
 pub struct UserRamp {
     /// Consecutive stages; their total duration is the window.
     pub stages: Vec<UserStage>,
-    /// Time from the end of a user's transaction to the start of the next one.
+    /// Time from the end of a user's transaction to the start of the user's next transaction.
     pub think: ThinkTime,
-    /// Minimum time between two starts of one user.
+    /// Minimum time between the starts of two consecutive transactions of a user.
     pub pacing: Option<Nanos>,
     /// Maximum rate of transactions per second of all users together, above 0.
     pub rate_max: Option<PerSecond>,

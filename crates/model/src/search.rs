@@ -3,6 +3,8 @@
 //! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level, and its
 //! result is a [`StepResult`]. The answer of a search is a function of all step results.
 
+use crate::lock::LockKind;
+use crate::message::Message;
 use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use schemars::JsonSchema;
@@ -22,7 +24,7 @@ pub struct SearchStep {
     /// Difference from the cell's setup; `None` if the setup is unchanged.
     #[serde(alias = "nudge")]
     pub perturbation: Option<Perturbation>,
-    /// Number of the search of this subject, from 0. An experiment's `repeat` sets the number of searches.
+    /// Number of the subject's search, from 0. An experiment's `repeat` sets the number of searches.
     pub round: u32,
 }
 
@@ -30,11 +32,11 @@ pub struct SearchStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepPurpose {
-    /// Ramp: increasing levels up to the first that is not sustained.
+    /// Ramp: increasing levels up to the first level that is not sustained.
     Ramp,
     /// Rest: a level low enough for the system to recover from overload.
     Rest,
-    /// Narrowing: levels between a sustained level and one that is not sustained.
+    /// Narrowing: levels between a sustained level and a level that is not sustained.
     Narrow,
     /// Confirmation of the answer in a fresh state.
     Hold,
@@ -50,7 +52,8 @@ pub struct Perturbation {
     pub knob: Knob,
     /// Old and new value in the knob's unit.
     ///
-    /// Absent for a switch (on or off, with or without an index). A switch has no elasticity, only a ratio of maxima.
+    /// Absent for a knob without a numeric value, such as a setting that is on or off. Such a knob has no elasticity,
+    /// only a ratio of maxima.
     pub amount: Option<(f64, f64)>,
 }
 
@@ -78,7 +81,7 @@ pub enum Knob {
     Setting { name: String, value: String },
     /// Additional index, created by this statement.
     Index { ddl: String },
-    /// Number of rows of a feed: the rows of the experiment file, or all rows of the table that they look up.
+    /// Number of rows of a feed: the feed's own rows, or all rows of the table to which they refer.
     FeedRows { feed: String },
 }
 
@@ -97,8 +100,8 @@ pub struct StepResult {
 }
 
 impl StepResult {
-    /// Result of a step that was not measured to its end, or not at all.
-    pub fn from_failed_trial(step: SearchStep, reason: String) -> StepResult {
+    /// Result of a step whose trial failed or was not completed.
+    pub fn from_failed_trial(step: SearchStep, reason: Message) -> StepResult {
         let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason } };
         StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
     }
@@ -126,8 +129,7 @@ pub enum OverloadReason {
     FellBehind { share: f64 },
     /// Saturated clients: all were busy and response times rose, so more clients would only queue.
     ClientsSaturated { clients: u32 },
-    /// Number of transactions in flight that grew until the end of the window, as did response times. The value is the
-    /// growth per second.
+    /// In-flight transactions that increased until the end of the window, by `per_second` transactions per second.
     InFlightGrows { per_second: f64 },
     /// Stop rule that fired.
     Rule { rule: String },
@@ -139,12 +141,13 @@ pub enum OverloadReason {
 pub enum SearchStopReason {
     /// Late or saturated generator.
     Generator,
-    /// Host that was busy with other work: a generator thread that was late waited for a CPU in this share of the window,
-    /// 0..=1.
+    /// Host that was busy with other programs: a late generator thread waited for a CPU during this share of the
+    /// window, 0..=1.
     Host { share: f64 },
     /// Exhausted file descriptors or local ports.
     Descriptors,
-    /// Clients that were all busy while the load was still delivered: the test was no longer open-loop.
+    /// In-flight cap that was reached although the system was not shown to be overloaded: the test was no longer
+    /// open-loop.
     ClientCap { clients: u32 },
     /// Sustained level at the upper bound of the search.
     #[serde(alias = "most")]
@@ -152,12 +155,12 @@ pub enum SearchStopReason {
     /// Lowest level of the search, which was not sustained.
     #[serde(alias = "least")]
     MinLevelFailed { level: f64 },
-    /// Contradictory results of several trials at one level: the system has two states.
+    /// Contradictory results of trials at about the same level, which may mean that the system has two states.
     Undecided { level: f64 },
     /// Trials that failed or were interrupted by the user.
     Failed {
         #[serde(alias = "why")]
-        reason: String,
+        reason: Message,
     },
 }
 
@@ -175,12 +178,12 @@ pub struct SearchResult {
     pub confirmations: (u32, u32),
     /// Most frequent reason for overload above the level.
     pub overload: Option<OverloadReason>,
-    /// Reason for which there is no level, or no higher one.
+    /// Reason why the search found no level, or tried no higher level.
     pub stop_reason: Option<SearchStopReason>,
-    /// Highest level that most of its trials sustained, or the level of the answer; `None` if there is none.
+    /// Trials at the answer's level, or without an answer at the highest level that most of its trials sustained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained: Option<LevelTrials>,
-    /// Lowest level above it that a trial did not sustain.
+    /// Trials at the lowest level above `sustained` that some trial did not sustain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<LevelTrials>,
     /// Number of trials; `measured` is the total duration of their windows.
@@ -189,7 +192,7 @@ pub struct SearchResult {
     pub measured: Nanos,
 }
 
-/// Level, and the trials that measured it.
+/// Level, with the number of trials that measured it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LevelTrials {
     pub level: f64,
@@ -222,8 +225,8 @@ pub struct Maximum {
 pub enum Cause {
     /// Proven limiter: the perturbation moved the maximum.
     ///
-    /// `proof` is an index into `proofs`. `root_cause` is the work that saturates PostgreSQL's CPU. It is absent if the work is
-    /// unknown or a knob changes it.
+    /// `proof` is an index into `proofs`. `root_cause` is the work that saturates PostgreSQL's CPU. It is absent if the
+    /// work is unknown, or if a knob can change the work.
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -250,7 +253,7 @@ pub struct Suspect {
 pub struct CellSuspects {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// Suspects, the most likely one first.
+    /// Suspects, the most likely suspect first.
     pub suspects: Vec<Suspect>,
 }
 
@@ -298,6 +301,11 @@ pub enum Limit {
     RowLocks {
         statement: Option<String>,
     },
+    /// Locks other than row locks.
+    Locks {
+        lock: LockKind,
+        statement: Option<String>,
+    },
     /// Sequential scan by a statement.
     Scan {
         table: String,
@@ -323,10 +331,10 @@ pub enum Limit {
 pub struct Proof {
     pub limit: Limit,
     pub perturbation: Perturbation,
-    /// Unchanged maximum, measured again in trials that alternate with the perturbed ones.
+    /// Unchanged maximum, measured again in trials that alternate with the trials of the perturbation.
     pub base: SearchResult,
     pub perturbed: SearchResult,
-    /// Ratio of the perturbed maximum to the unchanged one, with its 95 % confidence interval.
+    /// Ratio of the perturbed maximum to the unchanged maximum, with its 95 % confidence interval.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
     /// Elasticity d ln X / d ln Q of the maximum, with its 95 % confidence interval; absent for switches.
     pub elasticity: Option<(f64, Option<(f64, f64)>)>,
@@ -336,11 +344,12 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
-    /// The knob limits: the interval is above the values expected from chance and from an unrelated resource.
+    /// The knob limits the maximum: the whole interval is above the values that chance or an unrelated resource would
+    /// cause.
     Limits,
-    /// The knob does not limit: the interval is near 0.
+    /// The knob does not limit the maximum: the whole interval is near 0.
     DoesNotLimit,
-    /// Undecided: the interval includes both, or one of the maxima was not found.
+    /// Undecided: the interval allows both conclusions, or one of the maxima was not found.
     Undecided,
 }
 
@@ -377,7 +386,8 @@ pub struct Trend {
     pub metric: TrendMetric,
     /// Slope per hour in the metric's unit, by the Theil–Sen estimator.
     pub per_hour: FittedValue,
-    /// Value of the fitted line at the start; `end` is the value at the end.
+    /// Value of the fitted line at the start of the trial, after the warm-up; `end` is the value at the end of the
+    /// trial.
     pub start: f64,
     pub end: f64,
     pub verdict: TrendVerdict,
@@ -413,9 +423,9 @@ pub enum TrendMetric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendVerdict {
-    /// Leak: the metric grows without a bound because a resource is not released.
+    /// Leak: the metric keeps growing, because a resource is not released.
     Leak,
-    /// Drift: a metric moves that is not a held resource.
+    /// Drift: the metric keeps changing, but is not a growing resource.
     Drift,
     Steady,
     /// Unknown: the trial is too short or the metric too noisy to decide.
@@ -441,11 +451,11 @@ pub struct SoakResult {
 pub struct Plateau {
     /// True if `points` are maxima or the throughput of a closed load; false if they are p99 response times in seconds.
     pub maxima: bool,
-    /// Figure of each cell with its interval; `None` for a cell without the figure.
+    /// Value of each cell with its interval; `None` for a cell without a value.
     pub points: Vec<Option<FittedValue>>,
-    /// Cells that are not measurably worse than the best one, the best first.
+    /// Cells that are not measurably worse than the best cell, the best cell first.
     pub plateau: Vec<usize>,
-    /// Cell with the smallest setting of the plateau: fewest threads, smallest pool.
+    /// Cell of the plateau with the smallest setting, such as the fewest threads or the smallest pool.
     pub recommended: Option<usize>,
     pub required_connections: Option<RequiredConnections>,
 }

@@ -2,30 +2,28 @@
 
 use crate::{HistogramSum, Interval, ScriptCounts, SparseHistogram, Tick};
 
-/// Part of a [`Tick`] that sums and charts need. A tick takes megabytes.
+/// Part of a [`Tick`] that sums and charts need, because a whole tick takes megabytes.
 #[derive(Clone, Debug, Default)]
 pub struct Second {
-    /// Whole seconds since the window's start: 0 for the first.
+    /// Number of the second since the window's start, from 0.
     pub second: u64,
     /// Number of transactions in flight at the end of the second.
     pub in_flight: u64,
     pub interval: CompactInterval,
 }
 
-/// Measurement whose histograms hold only the buckets with counts.
+/// Measurement whose histograms store only the buckets with samples.
 pub type CompactInterval = Interval<SparseHistogram>;
 
 /// Measurement of one operation in one second.
 pub type OperationSecond = ScriptCounts<SparseHistogram>;
 
 impl CompactInterval {
-    /// Interval with the service times of `other`, which is the same interval read separately.
+    /// Interval with the service times of the operations in `other`. Both describe the same interval, but were read
+    /// separately.
     pub fn with_service_of(mut self, other: CompactInterval) -> CompactInterval {
         for (counts, other) in self.scripts.iter_mut().zip(other.scripts) {
             counts.service = other.service;
-            for (statement, other) in counts.statements.iter_mut().zip(other.statements) {
-                statement.service = other.service;
-            }
         }
         self
     }

@@ -1,7 +1,7 @@
 //! Names of the sampled series that several crates use.
 //!
-//! Series of poolers and balancers are normalised: a name has one meaning for all products. A product that does not
-//! report a series lacks it ([`crate::product::Product::series`]).
+//! Series of poolers and balancers are normalised: a name has one meaning for all products.
+//! [`crate::product::Product::series`] lists the series that a product reports.
 
 /// Pool size, by configured database. A sample exists as soon as the console responds.
 pub const POOL_SIZE: &str = "pool_size";
@@ -24,12 +24,12 @@ pub const POOL_WAIT_TIME: &str = "pool_wait_time";
 /// Assignments of a server connection to a client, by pool (counter).
 pub const POOL_ASSIGNMENTS: &str = "pool_assignments";
 
-/// Open sessions of a balancer, by proxy and server. Labels of client sessions end in `/FRONTEND`. The next series
-/// counts sessions that began.
+/// Open sessions of a balancer, by proxy and server. Labels of client sessions end in `/FRONTEND`.
+/// [`BALANCER_SESSIONS_BEGUN`] is the number of sessions that began.
 pub const BALANCER_SESSIONS: &str = "balancer_sessions";
 pub const BALANCER_SESSIONS_BEGUN: &str = "balancer_sessions_begun";
-/// Connections that wait for a server of a balancer, by proxy and server. Connections without a chosen server are under
-/// `BACKEND`.
+/// Connections that wait for a server of a balancer, by proxy and server. Connections that are not yet assigned to a
+/// server have the label `BACKEND`.
 pub const BALANCER_QUEUE: &str = "balancer_queue";
 /// Mean time of recent connections in the queue, in seconds, by proxy and server.
 pub const BALANCER_QUEUE_TIME: &str = "balancer_queue_time";
@@ -48,7 +48,7 @@ pub const PG_SESSIONS: &str = "pg_sessions";
 pub const PG_USED: &str = "pg_connections_used";
 /// Active sessions by wait event, such as `Lock/transactionid`; `running` means no wait.
 pub const PG_WAITS: &str = "pg_active_waits";
-/// Sessions that wait for a lock, by queryid of the waiting statement, followed by its text.
+/// Sessions that wait for a lock. The label is the queryid of the waiting statement, followed by the statement's text.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
 /// Age of the oldest open transaction, in seconds.
 pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
@@ -61,11 +61,12 @@ pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
 pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
 pub const PG_STATEMENT_READ: &str = "pg_statement_read";
 pub const PG_SETS: &str = "pg_sets";
-/// Blocks read from outside shared buffers, by database. The next six series are by database too.
+/// Blocks that were not found in shared buffers, by database. The series up to [`PG_DATABASE_SIZE`] are by database
+/// too.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
 pub const PG_COMMITS: &str = "pg_commits";
 pub const PG_ROLLBACKS: &str = "pg_rollbacks";
-/// Transactions of the monitoring session, which the two preceding counters include.
+/// Transactions of the monitoring session, which [`PG_COMMITS`] and [`PG_ROLLBACKS`] include.
 pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
 pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
@@ -78,8 +79,9 @@ pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
-/// Sessions that are idle in transaction for longer than a second. The next three series are those that hold back
-/// vacuum, the sessions that wait for them, and the longest idle time.
+/// Sessions that have been idle in transaction for longer than a second. [`PG_IDLE_HORIZON`] counts the idle sessions
+/// that hold back vacuum. [`PG_IDLE_BLOCKED`] counts the sessions that wait for a lock of an idle session.
+/// [`PG_IDLE_LONGEST`] is the longest idle time.
 pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
 pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
 pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
@@ -88,7 +90,7 @@ pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
 /// Amount of WAL that a replica has not replayed, in bytes, by replica.
 pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
-/// Time until a replica shows a write, in seconds.
+/// Time from the acknowledgement of a write until a replica shows the write, in seconds.
 pub const REPLICA_VISIBLE_AFTER: &str = "replica_visible_after";
 
 pub const CGROUP_CPU: &str = "cgroup_cpu";

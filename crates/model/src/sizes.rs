@@ -4,7 +4,7 @@ use crate::StatementKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Lower bound of the shared buckets; every smaller size has a separate bucket.
+/// Lower bound of buckets for several sizes; every smaller size has a separate bucket.
 const EXACT_BELOW: u64 = 16;
 /// Number of buckets per power of two: a bucket's width is at most 1/16 of its lower bound.
 const BUCKETS_PER_OCTAVE: usize = 16;
@@ -119,7 +119,7 @@ impl Default for SizeHistogram {
     }
 }
 
-/// Unit of answer sizes.
+/// Unit of the recorded sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeUnit {
     /// Bytes of HTTP response bodies, as received.
@@ -128,7 +128,7 @@ pub enum SizeUnit {
     Rows(StatementKind),
 }
 
-/// Sizes of the answers to one command of an operation.
+/// Sizes of the responses or results of one command of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerSizes {
     /// Index of the operation; `command` is the index of the command in its script.
@@ -187,7 +187,7 @@ impl AnswerSizes {
     }
 }
 
-/// Figures of a histogram of sizes. Quantiles are accurate to 1/16; a quantile is absent with fewer than ten answers
+/// Figures of a histogram of sizes. Quantiles are accurate to 1/16. A quantile is absent with fewer than ten samples
 /// beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SizeFigures {
@@ -198,14 +198,14 @@ pub struct SizeFigures {
     pub max: u64,
 }
 
-/// Figures of the rows of a statement's answers.
+/// Row counts of a statement's results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementRows {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,
     pub command: u16,
     pub statement: StatementKind,
-    /// Share of the answers without a row, 0..=1.
+    /// Share of results without a row, 0..=1.
     pub empty: f64,
     pub rows: SizeFigures,
 }

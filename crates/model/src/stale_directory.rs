@@ -7,21 +7,22 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StaleRunDirectory {
     pub directory: PathBuf,
-    /// Reason for which the directory was not removed; absent if it was removed.
+    /// Reason why the directory was not removed; absent if the directory was removed.
     #[serde(rename = "kept")]
     pub retained: Option<RetainReason>,
 }
 
-/// Reason for which a stale directory was not removed.
+/// Reason why a stale directory was not removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RetainReason {
-    /// A process has it as working directory, runs a program from it, or has a file in it open or mapped.
+    /// A process uses the directory as its working directory, runs a program from it, or has opened or mapped a file in
+    /// it.
     #[serde(rename = "Used")]
     InUse { pid: u32, program: String },
-    /// A process may use it, but pgdyno may not inspect that process.
+    /// A process may use the directory, but pgdyno has no permission to inspect the process.
     #[serde(rename = "Hidden")]
     NotInspectable { pid: u32, program: String },
-    /// A mount point or listening socket is below it.
+    /// A mount point or listening socket is below the directory.
     #[serde(rename = "Place")]
     MountOrSocket(PathBuf),
     /// The operating system returned this error message.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Kind of a statement, derived from the command tag of its answer.
+/// Kind of a statement, derived from the command tag in the server's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
@@ -34,7 +34,7 @@ impl StatementKind {
         StatementKind::Mixed,
     ];
 
-    /// SQL keyword; `None` for mixed statements.
+    /// SQL keyword of the statement; `None` for mixed statements.
     pub fn keyword(self) -> Option<&'static str> {
         Some(match self {
             StatementKind::Select => "SELECT",
@@ -50,8 +50,8 @@ impl StatementKind {
     }
 
     /// True if statements of this kind should find rows. If they do not, a benchmark usually has wrong keys or an empty
-    /// table. Other kinds rightly find none: a DELETE of old rows, an INSERT with `ON CONFLICT DO NOTHING`, an empty
-    /// queue.
+    /// table. Statements of other kinds may correctly find none: a DELETE of old rows, an INSERT with `ON CONFLICT DO
+    /// NOTHING`, an empty queue.
     pub fn needs_rows(self) -> bool {
         matches!(
             self,
@@ -60,19 +60,19 @@ impl StatementKind {
     }
 }
 
-/// Statement whose answers mostly have no row, in the whole window or from some second on.
+/// Statement that returns no rows almost every time, in the whole window or from some second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyStatement {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,
     pub command: u16,
     pub statement: StatementKind,
-    /// Number of answers.
+    /// Number of results.
     pub count: u64,
-    /// Share of the answers without a row, 0..=1.
+    /// Share of results without a row, 0..=1.
     pub share: f64,
-    /// First second of the window after which answers have no row; `None` if most answers of the whole window have
-    /// none.
+    /// First second of the window from which results have no row; `None` if most results of the whole window have no
+    /// row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second: Option<u64>,
 }

@@ -26,10 +26,10 @@ pub enum TankDifference {
     /// A mask of only `x` matches any code but 0, as Tank's manual states. Since June 2024 Tank compares the whole
     /// code, so `xx` does not match errnos from 100 on, such as 104, 110 and 111.
     MaskOfX { mask: String },
-    /// Tank has only the quantiles 25, 50, 75, 80, 90, 95, 98, 99 and 100. A rule on another quantile never fires
-    /// there.
+    /// Tank has only the quantiles 25, 50, 75, 80, 90, 95, 98, 99 and 100. A rule on another quantile never fires in
+    /// Tank.
     OtherQuantile { percent: f64 },
-    /// pgdyno measures times of successful transactions only; Tank also measures those of failed ones.
+    /// pgdyno measures times of successful transactions only; Tank also measures times of failed transactions.
     TimesOfFailures,
     /// Tank rounds the limit to a bin of its histogram.
     RoundedLimit { limit_ms: f64 },

@@ -7,14 +7,15 @@ const SHIFT: u32 = 23;
 /// Index of the last bucket, which also represents all later times.
 const LAST: u64 = 127;
 
-/// Times of successful transactions: the first, the last, and a bit for each bucket of 8.4 ms between them.
+/// Times of successful transactions: the first time, the last time, and a bit for each 8.4 ms bucket between these
+/// times.
 ///
 /// In an interval longer than 1.07 s, the last bucket represents the remainder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successes {
     pub first: Nanos,
     pub last: Nanos,
-    /// Bit n is set if the n-th bucket after that of the first success had a success.
+    /// Bit n is set if a success lies in the n-th bucket after the bucket of the first success.
     buckets: u128,
 }
 
@@ -50,8 +51,8 @@ impl Successes {
         self.buckets << shift | u128::from(beyond > 0) << LAST
     }
 
-    /// Gaps: periods between the first and the last success whose buckets had none, in order of time. A gap is shorter
-    /// than the actual time without a success, by at most one bucket per side.
+    /// Gaps: periods of buckets without a success, between the first and the last success, in order of time. A gap is
+    /// shorter than the actual time without a success, by at most one bucket per side.
     pub fn gaps(self) -> impl Iterator<Item = (Nanos, Nanos)> {
         let begin = bucket(self.first);
         let moment = move |number: u64| Nanos((begin + number) << SHIFT);

@@ -23,13 +23,13 @@ pub struct Summary {
     /// Failures of all scripts together by code, the most frequent first.
     pub failures: Vec<Failure>,
     pub connects: ConnectSummary,
-    /// Periods without a success that are too long to be chance.
+    /// Periods without a success whose length chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
     /// Rows by statement, in the order of operations and commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<StatementRows>,
-    /// Statements whose answers have no row.
+    /// Statements that return no rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_statements: Vec<EmptyStatement>,
     /// Fairness among clients. Absent without clients, and in the open model, where any idle client serves an arrival.
@@ -90,7 +90,8 @@ pub struct BenchPlan {
     /// True if each transaction opens a new connection.
     #[serde(alias = "connect_each")]
     pub reconnect: bool,
-    /// Latency limit. Slower transactions are counted, and arrivals later than the limit are dropped.
+    /// Latency limit. Slower transactions are counted separately, and arrivals that cannot be sent within the limit are
+    /// dropped.
     #[serde(rename = "latency_limit_ns")]
     pub latency_limit: Option<Nanos>,
     pub seed: u64,
@@ -164,11 +165,11 @@ pub struct GroupSummary {
     pub counts: OutcomeCounts,
     /// Rate of successful transactions within the window.
     pub tps: PerSecond,
-    /// Time from the intended start, for successful transactions and unanswered arrivals.
+    /// Response times, from the intended start, of successful transactions and unanswered arrivals.
     pub response: Distribution,
-    /// Time from the send, for the same arrivals.
+    /// Service times, from sending, of the same arrivals as in `response`.
     pub service: Distribution,
-    /// Mean time from the intended start to the send, for the same arrivals.
+    /// Mean time from the intended start to sending, for the same arrivals as in `response`.
     #[serde(rename = "lag_mean_ns")]
     pub lag_mean: Nanos,
 }
@@ -193,7 +194,7 @@ pub struct OutcomeCounts {
     pub dropped: u64,
     /// Number of failed, unknown and dropped arrivals that no server answered.
     pub unanswered: u64,
-    /// Number of transactions that were tried more than once; `retries` counts all tries beyond the first.
+    /// Number of retried transactions; `retries` is the number of all retries.
     pub retried: u64,
     pub retries: u64,
     /// Number of failures with SQLSTATE 40001; `deadlock` is the number with 40P01.
@@ -204,7 +205,7 @@ pub struct OutcomeCounts {
 }
 
 impl OutcomeCounts {
-    /// Number of arrivals: the sum of all outcomes, of which every arrival has exactly one.
+    /// Number of arrivals. Every arrival has exactly one outcome, so it is the sum over all outcomes.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed + self.unknown + self.dropped
     }
@@ -223,7 +224,7 @@ impl OutcomeCounts {
 /// Summary of a distribution of durations.
 ///
 /// A quantile is absent if too few samples lie beyond it, or if it falls among the unanswered arrivals. In the latter
-/// case mean and maximum are absent too.
+/// case, the mean and the maximum are absent too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Distribution {
     /// Number of answered samples.
@@ -251,14 +252,14 @@ pub struct Distribution {
     pub max: Option<Nanos>,
 }
 
-/// Arrivals without an answer; statistics treat them as longer than any bound.
+/// Arrivals without an answer, which count as longer than any bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unanswered {
     pub count: u64,
-    /// Lower bound of their durations: the window, or the longest answered duration.
+    /// Lower bound of the durations of these arrivals: the window, or the longest duration of an answered arrival.
     #[serde(rename = "longer_than_ns")]
     pub longer_than: Nanos,
-    /// Mean duration of the answered arrivals; absent if there are none.
+    /// Mean duration of the answered arrivals; absent if no arrival was answered.
     #[serde(rename = "mean_of_answered_ns")]
     pub mean_of_answered: Option<Nanos>,
 }
@@ -269,7 +270,7 @@ impl Summary {
         self.failures.first().or(self.connects.refused.first())
     }
 
-    /// Sets the message of each failure; `message_for` returns the first message with a code.
+    /// Sets the message of each failure; `message_for` returns the server's first message for an error code.
     pub fn set_messages(&mut self, message_for: impl Fn(&str) -> Option<String>) {
         let script_failures = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
         for failure in self.failures.iter_mut().chain(&mut self.connects.refused).chain(script_failures) {
@@ -296,10 +297,15 @@ impl Unanswered {
 /// Results of one command of a script.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommandSummary {
-    /// First line of the command.
+    /// First line of the command, or the name of the step.
     pub text: String,
+    /// Times of the requests that succeeded.
     pub service: Distribution,
+    /// Times of the requests that succeeded, and of failures without an answer, which count as longer than any bound.
+    pub response: Distribution,
+    /// Number of failures that ended the transaction at this command.
     pub failures: u64,
+    /// Number of failures after which the transaction was tried again.
     pub retries: u64,
 }
 
@@ -315,11 +321,14 @@ pub struct Failure {
     /// First line of the server's first message with this code, shortened; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Beginning of the body of the first HTTP answer with this code; only in the failures of a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
 }
 
 impl Failure {
-    /// Text of code and message, such as `42601 syntax error at or near "SELEC"`. The condition's name replaces a
-    /// missing message.
+    /// Code and message, such as `42601 syntax error at or near "SELEC"`. Without a message, the condition's name
+    /// follows the code.
     pub fn describe(&self) -> String {
         let words = self.message.as_deref().or(self.name).unwrap_or_default();
         format!("{} {words}", self.code).trim_end().to_owned()
@@ -373,7 +382,7 @@ pub struct GeneratorSummary {
     pub lag_max: Nanos,
     /// Timer jitter of the host: the lateness of a thread that only sleeps.
     pub jitter: Distribution,
-    /// CPU time of all threads per executed transaction; absent if none was executed.
+    /// CPU time of all threads per executed transaction; absent if no transaction was executed.
     pub per_transaction: Option<CpuCost>,
     /// Results by thread.
     pub threads: Vec<ThreadSummary>,
@@ -388,7 +397,7 @@ pub struct CpuCost {
     pub user: Nanos,
     #[serde(rename = "system_ns")]
     pub system: Nanos,
-    /// CPU time spent spinning until a timer expired.
+    /// CPU time spent busy-waiting for a timer.
     #[serde(rename = "spun_ns")]
     pub spun: Nanos,
 }
@@ -396,7 +405,7 @@ pub struct CpuCost {
 /// Load of one thread during the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ThreadSummary {
-    /// Share of the window during which the thread worked, 0..=1: its CPU time without spinning.
+    /// Share of the window during which the thread worked, 0..=1: its CPU time without busy-waiting.
     pub busy: f64,
     /// Share of the window during which the thread was runnable but had no CPU, 0..=1. Absent if the kernel does not
     /// report it.
@@ -407,7 +416,7 @@ pub struct ThreadSummary {
     pub longest_stall: Nanos,
 }
 
-/// Progress line: figures for the time since the previous line.
+/// Progress line: figures for the time since the previous progress line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Progress {
     /// End of the reported time, relative to the start of the window.
@@ -423,7 +432,7 @@ pub struct Progress {
     pub p99: Option<Nanos>,
     /// Number of failed transactions and of transactions with unknown outcome.
     pub failed: u64,
-    /// Mean time from the intended start to the send.
+    /// Mean time from the intended start to sending.
     #[serde(rename = "lag_ns")]
     pub lag: Nanos,
     pub dropped: u64,
@@ -439,7 +448,7 @@ pub struct LogAggregate {
     pub ok: u64,
     /// Sums of the response times.
     pub latency: DurationSums,
-    /// Sums of the times from the intended start to the send.
+    /// Sums of the times from the intended start to sending.
     pub lag: DurationSums,
     pub dropped: u64,
     pub retried: u64,

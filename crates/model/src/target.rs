@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetState {
     pub server: ServerIdentity,
-    /// State of the data. `None` if pgdyno restores the data before each trial, or if it could not be examined.
+    /// State of the data. `None` if pgdyno restores the data before each trial, or if the state could not be read.
     pub data: Option<DataState>,
 }
 
@@ -31,7 +31,7 @@ pub struct DataState {
 }
 
 impl ServerIdentity {
-    /// True if both may be the same server and database. An unknown system identifier matches any other.
+    /// True if both may be the same server and database. An unknown system identifier matches any system identifier.
     pub fn matches(&self, other: &ServerIdentity) -> bool {
         let differ = matches!((&self.system, &other.system), (Some(one), Some(other)) if one != other);
         !differ && (self.major_version, &self.database) == (other.major_version, &other.database)

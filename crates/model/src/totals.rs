@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Totals {
     /// Totals by operation name.
     pub operations: BTreeMap<String, OperationTotals>,
-    /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of each second.
+    /// Failed and unknown transactions by code. In each second, all codes beyond the first sixteen count as `other`.
     pub failures: BTreeMap<String, u64>,
     /// Refused connections by code.
     pub refused: BTreeMap<String, u64>,
@@ -70,7 +70,7 @@ pub const RESPONSE_TIME_BOUNDS: &[Nanos] = &doubling_bounds::<40>(16, true);
 /// Bounds of the generator's send lag: 1 µs to 1.1 s, one per doubling.
 pub const SEND_LAG_BOUNDS: &[Nanos] = &doubling_bounds::<21>(10, false);
 
-/// Bounds `2^from − 1`, doubling. With `halves` also the bounds `1.5 · 2^from − 1` and so on between them. Each bound
+/// Bounds `2^from − 1`, doubling. With `halves`, the bounds `1.5 · 2^from − 1` and so on lie between them. Each bound
 /// is the last nanosecond of a histogram bucket, so the counts are exact.
 const fn doubling_bounds<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
     let mut all = [Nanos::ZERO; N];

@@ -13,7 +13,7 @@ pub fn parse_utc(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
     let date = Date::parse(date, format_description!("[year]-[month]-[day]")).ok()?;
     let time = Time::parse(time, format_description!("[hour]:[minute]:[second]")).ok()?;
-    // The crate also accepts a signed year.
+    // The date parser also accepts a signed year, which is rejected here.
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit()) && date.year() > 0;
     is_plain.then(|| UtcDateTime::new(date, time).unix_timestamp())
 }

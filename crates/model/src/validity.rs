@@ -23,10 +23,10 @@ pub struct Validity {
 pub enum Verdict {
     /// The measurement describes the server.
     Valid,
-    /// The measurement describes the server, but the figures are easily misread without the doubts.
+    /// The measurement describes the server, but the doubts are needed to interpret the figures correctly.
     ValidWithDoubts,
-    /// The measurement describes the generator, its host or a smaller load, or has no successful transaction; the reasons
-    /// say which.
+    /// The measurement describes the generator, its host or a smaller load, or has no successful transaction. `reasons`
+    /// lists the reasons.
     #[default]
     Invalid,
 }
@@ -56,7 +56,7 @@ pub enum InvalidReason {
     },
     /// Generator was throttled by its CPU limit in this share of the quota's periods, 0..=1.
     Throttled { share: f64 },
-    /// Thread did not read the clock for this time although work was due.
+    /// Thread did not read the clock for this time, although work was due.
     Stalled {
         thread: usize,
         #[serde(rename = "duration_ns")]
@@ -72,7 +72,7 @@ pub enum InvalidReason {
     NoSuccess,
 }
 
-/// Doubt: a fact without which a valid measurement is easily misread.
+/// Doubt: a fact that is needed to interpret a valid measurement correctly.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
@@ -93,8 +93,8 @@ pub enum Doubt {
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
     /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
-    /// Outages: `count` of them, with a total of `duration`. The longest one was between `from` and `to`, relative to
-    /// the start of the window.
+    /// Outages. `count` is their number, and `duration` is their total duration. The longest outage lasted from `from`
+    /// to `to`, relative to the start of the window.
     Outage {
         count: usize,
         #[serde(rename = "duration_ns")]
@@ -115,8 +115,8 @@ pub enum Doubt {
     },
     /// Too few samples for a 99th percentile.
     FewSamples { count: u64 },
-    /// Expected HTTP responses have two distinct sizes, as error and login pages cause. The share (0..=1) is that of
-    /// the smaller size; sizes are in bytes.
+    /// Expected HTTP responses have two distinct sizes, which may mean that some are error or login pages. `share` is
+    /// the share of responses with the smaller size, 0..=1. Sizes are in bytes.
     SmallAnswers {
         #[serde(rename = "small_bytes")]
         small: u64,
@@ -124,8 +124,8 @@ pub enum Doubt {
         large: u64,
         share: f64,
     },
-    /// Statement answers have no row. The fields describe the most frequent of `statements` such statements, as in
-    /// [`EmptyStatement`](crate::EmptyStatement).
+    /// Statements return no rows. `statements` is the number of such statements. The other fields describe the most
+    /// frequent statement, as in [`EmptyStatement`](crate::EmptyStatement).
     NoRows {
         operation: u16,
         command: u16,
@@ -135,25 +135,26 @@ pub enum Doubt {
         share: f64,
         second: Option<u64>,
     },
-    /// Wall clock of the generator was stepped by `step` nanoseconds; negative steps go back. No duration depends on
-    /// it.
+    /// Wall clock of the generator was changed by `step` nanoseconds; a negative step sets it back. No duration depends
+    /// on the wall clock.
     ClockStepped {
         #[serde(rename = "step_ns")]
         step: i64,
     },
-    /// Node of the path counted none or far fewer of the transactions: the load took another path.
+    /// Node that counted far fewer transactions than clients completed, because the load did not pass through the node.
     NodeNotUsed { node: String },
     /// Transaction log lacks transactions, because one of its files could not be written.
     LogIncomplete,
 }
 
 impl Doubt {
-    /// True if the verdict names the doubt, because it affects the figures. Others are only noted.
+    /// True if the verdict depends on the doubt, because it affects the figures. Other doubts are only notes.
     pub fn is_in_verdict(&self) -> bool {
         !matches!(self, Doubt::FewSamples { .. } | Doubt::ClockStepped { .. })
     }
 
-    /// True if the doubt concerns the load itself: it ceased, had no effect, took another path, or was not logged.
+    /// True if the doubt concerns the load itself: no success for a while, an early end, statements without rows,
+    /// another path, or an incomplete log.
     pub fn concerns_load(&self) -> bool {
         matches!(
             self,
@@ -165,7 +166,7 @@ impl Doubt {
         )
     }
 
-    /// True if both doubts have the same cause, so that a summary names one of them.
+    /// True if both doubts are of the same kind, and for the same node, so that a summary shows only one of them.
     pub fn is_like(&self, other: &Doubt) -> bool {
         match (self, other) {
             (Doubt::NodeNotUsed { node }, Doubt::NodeNotUsed { node: other }) => node == other,

@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let quick = std::env::args().any(|it| it == "quick");
     let (rounds, secs) = if quick { (1, 2) } else { (5, 5) };
     let installation =
-        InstallationSearch::from_environment(None, None).find_first().map_err(|it| it.to_string())?;
+        InstallationSearch::from_environment(None, None).find_first().map_err(|it| format!("{it:?}"))?;
     let pgbench = installation.bin.join("pgbench");
     if !pgbench.exists() {
         return Err(
@@ -38,13 +38,14 @@ fn main() -> Result<()> {
     let pgdyno = scratch.join("pgdyno");
     fs::copy(env!("CARGO_BIN_EXE_pgdyno"), &pgdyno)?;
     let keeper = KeeperProgram { program: pgdyno.clone(), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).map_err(|it| it.to_string())?;
+    let mut supervisor = Supervisor::start(&keeper).map_err(|it| format!("{it:?}"))?;
     let settings = Settings { max_connections: 300, ..Settings::default() };
-    let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| it.to_string())?;
+    let postgres =
+        Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| format!("{it:?}"))?;
     trust_all_connections(&postgres)?;
-    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;
     eprintln!("loading book.tickets");
-    Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| it.to_string())?;
+    Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| format!("{it:?}"))?;
     drop(connection);
     let script = scratch.join("select.sql");
     fs::write(&script, SCRIPT)?;
@@ -59,14 +60,14 @@ fn main() -> Result<()> {
 /// Allows log-ins without a password. pgbench spends 0.9 ms of CPU on each SCRAM log-in, which is not compared here.
 fn trust_all_connections(postgres: &Postgres) -> Result<()> {
     fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
-    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
-    connection.query("select pg_reload_conf()").map_err(|it| it.to_string())?;
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;
+    connection.query("select pg_reload_conf()").map_err(|it| format!("{it:?}"))?;
     Ok(())
 }
 
 fn connection_version(postgres: &Postgres) -> Result<String> {
-    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
-    let version = connection.value("select version()").map_err(|it| it.to_string())?;
+    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;
+    let version = connection.value("select version()").map_err(|it| format!("{it:?}"))?;
     Ok(version.unwrap_or_default())
 }
 

@@ -66,7 +66,7 @@ fn main() {
     let mut rng = Rng(SplitMix64(1));
     let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| rng.interval(operations, rate)).collect();
     let mut all = Interval::new(&vec![0; operations]);
-    let run = Run::open(writer.path()).expect("it is a run");
+    let run = Run::open(writer.path()).expect("the file is a run");
     for second in 0..=seconds {
         // The last interval is the partial second after the window.
         let mut interval = if second == seconds {
@@ -82,7 +82,9 @@ fn main() {
             writer.events(id, vec![rng.event(second)]);
         }
         // The writer fails if its queue grows too long, so generation waits for it.
-        while second % 8 == 7 && run.ticks(id).expect("it can be read").remaining() as u64 + 8 < second {
+        while second % 8 == 7
+            && run.ticks(id).expect("the seconds can be read").remaining() as u64 + 8 < second
+        {
             std::thread::yield_now();
         }
     }
@@ -175,6 +177,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             cookies: false,
             timeout: None,
             max_tries: 1,
+            transactions: None,
         },
         objectives: vec!["p99 < 50ms".to_owned()],
         stop_rules: Vec::new(),

@@ -7,8 +7,8 @@ use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run_name;
+use crate::run_name::DIRECTORY;
 use crate::run_result::{self, index_advice};
-use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
 use report::json_document::{AdviceDocument, to_json};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Report the indexes that would help the statements of a run, and the statements that no index helps
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno advise")]
-struct Args {
+pub struct Args {
     #[arg(help = run_name::HELP)]
     run: String,
     /// Directory of the stored runs

@@ -10,32 +10,43 @@ mod password;
 mod plan;
 pub mod prepare;
 pub mod ready;
+mod recording;
 mod scripts;
+mod secret;
+mod setup;
 mod watch;
 
 use crate::cli::{CommandError, Terminal};
 use crate::clock;
+use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::measure::{self, MeasureError};
+use crate::run_report::RunReport;
 use crate::signals::Signals;
-use crate::terminal;
-use connect::ConnectedServer;
+use crate::{help, terminal};
+use analysis::verdict::objective::{self, Objective};
 use load::driver::Clock;
-use load::script::{Program, builtin};
+use load::script::builtin;
 use model::Summary;
+use model::message;
+use model::objective::ObjectiveResult;
 use model::summary::Server;
 use model::validity::{Doubt, Verdict};
+pub use options::arguments;
 use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
-use report::json_document::to_json;
+use recording::{RecordedResult, Recording};
+use report::json_document::{BenchDocument, to_json};
+use setup::RecordedSystem;
 use stack::interrupt::with_interrupt;
 use stack::location;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use watch::BenchDisplay;
 
-/// Runs the command. `program` is the name that messages begin with.
+/// Runs the command. `program` is the name with which messages begin.
 pub fn main(program: &str, args: &[String]) -> ExitStatus {
     let terminal = Terminal { program: program.to_owned() };
     let command = match options::parse(args, &env) {
@@ -46,7 +57,9 @@ pub fn main(program: &str, args: &[String]) -> ExitStatus {
         }
     };
     match command {
-        BenchCommand::Help => out!("{}", options::usage(program)),
+        BenchCommand::Help => {
+            outln!("{}", format!("{}\n{}", options::usage(program), help::examples(program)).trim_end());
+        }
         BenchCommand::Version => outln!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
         BenchCommand::ListBuiltins => {
             let listed = builtin::ALL.map(|it| format!("  {:>13}: {}\n", it.name, it.description));
@@ -86,9 +99,11 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
     if let Some(http_options) = &options.http {
         return http::run(options, http_options, terminal);
     }
-    let program = scripts::compile(options, terminal);
+    let compiled = scripts::compile(options, terminal);
+    let names: Vec<String> = options.scripts.iter().map(|it| setup::script_name(it).to_owned()).collect();
+    let objectives = parse_objectives(options, &names);
     let settings = connect::settings(&options.target, terminal, options.lang);
-    let (Some(program), Some(settings)) = (program, settings) else {
+    let (Some(compiled), Some(objectives), Some(settings)) = (compiled, objectives, settings) else {
         return Ok(usage_status(terminal));
     };
     let seed = ready::seed(options.seed, clock::unix_time())?;
@@ -112,29 +127,51 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
     }
     with_interrupt(&signals.interrupted, || prepare::vacuum(&mut connection, options.vacuum, terminal));
     drop(connection);
-    let (summary, complete) = measure(options, program, &connected, tables, seed, &signals, terminal)?;
+    let scale = plan::scale(options, tables);
+    if options.debug {
+        print_settings(options, &connected.server, scale, seed, terminal);
+    }
+    let system = setup::postgres(options, &compiled, &connected);
+    let prepared = ready::prepare(options, compiled.program, &connected, scale, seed)?;
+    let bench = Bench {
+        options,
+        server: &connected.server,
+        named: &connected.description,
+        tables,
+        objectives: &objectives,
+        system,
+        seed,
+        signals: &signals,
+        terminal,
+    };
+    let result = bench.measure(prepared)?;
     if let Some(change) = connected.address_change() {
         terminal.warning(&options.lang.message(&change));
     }
-    Ok(print_result(options, &summary, complete, terminal))
+    result.print(options, terminal)
 }
 
-/// Prints the result and returns the exit status.
-fn print_result(
-    options: &BenchOptions,
-    summary: &Summary,
-    complete: bool,
-    terminal: &Terminal,
-) -> ExitStatus {
-    if options.json {
-        terminal::json(&to_json(summary));
-    } else {
-        out!("{}", text(options, summary));
-    }
-    if !complete {
-        terminal.error("Run was aborted; the above results are incomplete.");
-    }
-    status(summary, complete, options.strict)
+/// Parses the objectives. `names` are the names of the scripts. Prints every diagnostic and returns `None` if there are
+/// any.
+fn parse_objectives(options: &BenchOptions, names: &[String]) -> Option<Vec<Objective>> {
+    let parse = |text: &String| {
+        objective::parse(text, names)
+            .map_err(|error| {
+                let found = diagnostics::in_argument("--objective", text, vec![error]);
+                err!("{}", diagnostics::render(&found, diagnostics::use_colour(), options.lang));
+            })
+            .ok()
+    };
+    let parsed: Vec<Option<Objective>> = options.objectives.iter().map(parse).collect();
+    parsed.into_iter().collect()
+}
+
+fn print_settings(options: &BenchOptions, server: &Server, scale: u32, seed: u64, terminal: &Terminal) {
+    let Server { address, database, transport, .. } = server;
+    terminal
+        .info(&format!("server {address} ({transport:?}), database {database}, scale {scale}, seed {seed}"));
+    let (clients, threads, pace, until) = (options.clients, options.threads, &options.pace, options.until);
+    terminal.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
 }
 
 /// Installs the signal handlers.
@@ -143,87 +180,122 @@ pub fn listen() -> Result<Signals, CommandError> {
     signals.map_err(|it| CommandError::new(format!("cannot handle Ctrl-C: {it}")))
 }
 
-/// Measures a server. Returns the summary, and true if the run completed.
-pub fn measure(
-    options: &BenchOptions,
-    program: Program,
-    connected: &ConnectedServer,
+/// A benchmark that is about to run.
+struct Bench<'a> {
+    options: &'a BenchOptions,
+    server: &'a Server,
+    /// Description of the server in messages.
+    named: &'a str,
     tables: Option<Tables>,
+    objectives: &'a [Objective],
+    system: RecordedSystem,
     seed: u64,
-    signals: &Signals,
-    terminal: &Terminal,
-) -> Result<(Summary, bool), CommandError> {
-    let scale = plan::scale(options, tables);
-    if options.debug {
-        let Server { address, database, transport, .. } = &connected.server;
-        terminal.info(&format!(
-            "server {address} ({transport:?}), database {database}, scale {scale}, seed {seed}"
-        ));
-        let (clients, threads, pace, until) =
-            (options.clients, options.threads, &options.pace, options.until);
-        terminal.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
-    }
-    let prepared = ready::prepare(options, program, connected, scale, seed)?;
-    run_prepared(
-        options,
-        prepared,
-        (&connected.server, &connected.description),
-        tables,
-        seed,
-        signals,
-        terminal,
-    )
+    signals: &'a Signals,
+    terminal: &'a Terminal,
 }
 
-/// Measures a prepared load. `named` is the server's name in messages.
-fn run_prepared(
-    options: &BenchOptions,
-    PreparedBench { load: mut ready, samples }: PreparedBench,
-    (server, named): (&Server, &str),
-    tables: Option<Tables>,
-    seed: u64,
-    signals: &Signals,
-    terminal: &Terminal,
-) -> Result<(Summary, bool), CommandError> {
-    let plan = plan::plan(options, &ready, tables, seed);
-    let epoch = clock::unix_time();
-    let logs = logfile::create_all(options, epoch, samples)?;
-    let mut show =
-        BenchDisplay::new(options, terminal, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
-    ready.abandon = Arc::clone(&signals.abandoned);
-    let interrupted = &signals.interrupted;
-    let watch = clock::StepDetector::start();
-    let measured = measure::run(&ready, Clock::start(), &mut show, interrupted).map_err(|measure_error| {
-        match measure_error {
-            MeasureError::System(error) => CommandError::new(format!("cannot start the run: {error}")),
-            MeasureError::NoClientConnected => CommandError::new("no client could connect"),
-            MeasureError::Stopped => CommandError::new("stopped before the run began"),
+/// Result of a benchmark.
+struct BenchResult {
+    summary: Summary,
+    /// False if the user interrupted the run, or a client aborted.
+    complete: bool,
+    objectives: Vec<ObjectiveResult>,
+    /// File of the stored run.
+    stored: Option<PathBuf>,
+}
+
+impl Bench<'_> {
+    fn measure(self, prepared: PreparedBench) -> Result<BenchResult, CommandError> {
+        let Bench { options, server, named, tables, objectives, system, seed, signals, terminal } = self;
+        let PreparedBench { load: mut ready, samples } = prepared;
+        let plan = plan::plan(options, &ready, tables, seed);
+        let epoch = clock::unix_time();
+        let logs = logfile::create_all(options, epoch, samples)?;
+        let save = options.save.as_ref();
+        let recording = save
+            .map(|it| Recording::create(it, system, plan.scripts.clone(), seed, options.lang))
+            .transpose()?;
+        let mut show =
+            BenchDisplay::new(options, terminal, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
+        ready.abandon = Arc::clone(&signals.abandoned);
+        let interrupted = &signals.interrupted;
+        let watch = clock::StepDetector::start();
+        let load_clock = Clock::start();
+        let (measured, aborted) = match &recording {
+            Some(recording) => recording.measure(load_clock, interrupted, &mut show, |listener, stop| {
+                measure::run(&ready, load_clock, listener, stop)
+            }),
+            None => (measure::run(&ready, load_clock, &mut show, interrupted), None),
+        };
+        let measured = match measured {
+            Ok(measured) => measured,
+            Err(measure_error) => {
+                recording.into_iter().for_each(Recording::discard);
+                return Err(to_command_error(&measure_error));
+            }
+        };
+        let (messages, logged) = show.finish();
+        let was_interrupted = interrupted.load(Ordering::Relaxed);
+        let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
+        analysis::verdict::add_clock_step(&mut summary, watch.step());
+        if !logged {
+            analysis::verdict::add_incomplete_log(&mut summary);
         }
-    })?;
-    let (messages, logged) = show.finish();
-    let complete = measured.aborted_clients == 0 && !interrupted.load(Ordering::Relaxed);
-    let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
-    analysis::verdict::add_clock_step(&mut summary, watch.step());
-    if !logged {
-        analysis::verdict::add_incomplete_log(&mut summary);
+        summary.set_messages(|code| messages.find(code));
+        let objectives: Vec<ObjectiveResult> = objectives.iter().map(|it| it.judge(&summary)).collect();
+        let recorded = RecordedResult {
+            measured: &measured,
+            summary: &summary,
+            objectives: &objectives,
+            interrupted: was_interrupted,
+            aborted,
+        };
+        let stored = recording.map(|it| it.finish(recorded)).transpose()?;
+        let complete = measured.aborted_clients == 0 && !was_interrupted;
+        Ok(BenchResult { summary, complete, objectives, stored })
     }
-    summary.set_messages(|code| messages.find(code));
-    Ok((summary, complete))
 }
 
-/// Text of the report for a terminal.
-pub fn text(options: &BenchOptions, summary: &Summary) -> String {
-    let failures_detailed = options.failures_detailed;
-    let style = report::bench::BenchStyle { failures_detailed, progress: options.progress.is_some() };
-    report::bench::render(summary, style, options.lang)
+fn to_command_error(measure_error: &MeasureError) -> CommandError {
+    match measure_error {
+        MeasureError::System(error) => CommandError::new(format!("cannot start the run: {error}")),
+        MeasureError::NoClientConnected => {
+            CommandError::new(message!("failure-no-client-connected", reason = None::<String>))
+        }
+        MeasureError::Stopped => CommandError::new(message!("bench-stopped-early")),
+    }
 }
 
-/// Status for wrong options or scripts. A program that is called as `pgbench` returns pgbench's own.
+impl BenchResult {
+    /// Prints the result and returns the exit status.
+    fn print(&self, options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
+        let BenchResult { summary, complete, objectives, stored } = self;
+        let lang = if options.http.is_some() { options.lang.for_requests() } else { options.lang };
+        if options.json {
+            let run = stored.as_ref().map(|it| it.display().to_string());
+            terminal::json(&to_json(&BenchDocument { summary, objectives, run }));
+        } else {
+            let failures_detailed = options.failures_detailed;
+            let style = report::bench::BenchStyle { failures_detailed, progress: options.progress.is_some() };
+            out!("{}", report::bench::render(summary, objectives, style, lang));
+        }
+        if let Some(path) = stored.as_ref().filter(|_| !options.json) {
+            RunReport::from_file(path)?.print_closing(path, lang);
+        }
+        if !complete {
+            terminal.error("Run was aborted; the above results are incomplete.");
+        }
+        let objectives = objectives.iter().map(|it| ExitStatus::from(it.verdict));
+        Ok(ExitStatus::first_of(objectives.chain([status(summary, *complete, options.strict)])))
+    }
+}
+
+/// Exit status for wrong options or scripts. If the program was called as `pgbench`, it is pgbench's exit status.
 fn usage_status(terminal: &Terminal) -> ExitStatus {
     if terminal.program == "pgbench" { ExitStatus::Failed } else { ExitStatus::Incomplete }
 }
 
-/// Status of a run. As in pgbench, retriable failures are not errors.
+/// Exit status of a run. As in pgbench, retriable failures are not errors.
 fn status(summary: &Summary, complete: bool, strict: bool) -> ExitStatus {
     let counts = &summary.total.counts;
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
@@ -233,8 +305,8 @@ fn status(summary: &Summary, complete: bool, strict: bool) -> ExitStatus {
     status.min(validity_status(summary, strict))
 }
 
-/// Status of a complete measurement.
-pub fn validity_status(summary: &Summary, strict: bool) -> ExitStatus {
+/// Exit status of a complete measurement.
+fn validity_status(summary: &Summary, strict: bool) -> ExitStatus {
     match summary.validity.verdict {
         _ if summary.total.counts.ok == 0 => ExitStatus::Incomplete,
         Verdict::Invalid if strict => ExitStatus::Invalid,

@@ -5,6 +5,8 @@ mod feeds;
 mod grammars;
 mod load_text;
 mod overview;
+mod settings;
+mod setup_warnings;
 
 pub use grammars::parse_rule;
 pub use overview::{limits, overview};
@@ -15,6 +17,7 @@ use crate::exit_status::ExitStatus;
 use crate::files;
 use analysis::verdict::rule::RuleContext;
 use experiment::{Diagnostics, Plan, Request};
+use model::plan::Experiment;
 use report::lang::Lang;
 use report::say;
 use std::io::{self, Read};
@@ -26,7 +29,7 @@ pub enum PlanError {
     /// The file cannot be read.
     Unreadable {
         path: PathBuf,
-        /// Error of the system.
+        /// Error message of the operating system.
         error: String,
     },
     Invalid(Diagnostics),
@@ -59,7 +62,8 @@ pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan
     Ok((plan, text))
 }
 
-/// Plan of an experiment file's text. `path` appears in diagnostics, and relative file names are relative to it.
+/// Plan from the text of an experiment file. `path` appears in diagnostics, and relative file names are relative to its
+/// directory.
 pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     let request = Request {
         path,
@@ -69,11 +73,12 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
         grammars: grammars::ALL,
         read: &read_text,
         columns: &feeds::columns,
+        dump: &stack::dataset::describe_dump,
     };
     experiment::read(&request)
 }
 
-/// Largest size, in bytes, of an experiment file or of a script that it names. The YAML parser needs ten times as much
+/// Maximum size, in bytes, of an experiment file or of a script file. The YAML parser needs ten times this size in
 /// memory.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
@@ -94,10 +99,21 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
+/// Note at the end of a run about what its result cannot show.
+pub fn limits_of_result(experiment: &Experiment, quick: bool, lang: &Lang) -> Option<String> {
+    let few = setup_warnings::few_repeats(experiment);
+    if quick {
+        let least = few.map(|_| setup_warnings::TRIALS_MIN.to_string());
+        return Some(say!(lang, "run-quick", least));
+    }
+    few.map(|warning| lang.message(&warning))
+}
+
 /// Warnings about probable mistakes, and about stop rules that Yandex.Tank interprets differently. Each warning appears
 /// once, together with its rule.
 pub fn warnings(plan: &Plan, lang: &Lang) -> Vec<String> {
-    let mut all: Vec<String> = plan.warnings.iter().map(|warning| lang.message(warning)).collect();
+    let setup = setup_warnings::warnings(&plan.experiment);
+    let mut all: Vec<String> = plan.warnings.iter().chain(&setup).map(|it| lang.message(it)).collect();
     for cell in &plan.experiment.cells {
         for text in &cell.setup.stop_rules {
             let warnings = analysis::verdict::rule::parse(text, &RuleContext::for_setup(&cell.setup))

@@ -3,11 +3,11 @@
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run::display::RunDisplay;
 use crate::run::preflight::Preflight;
 use crate::run::test_bed::TestBed;
-use crate::terminal;
 use clap::Parser;
 use experiment::Plan;
 use report::lang::Lang;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Check an experiment file: report all errors, or what a run would do. Starts nothing without --connect
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno check")]
-struct Args {
+pub struct Args {
     /// Experiment file (YAML); `pgdyno init` writes a template
     file: PathBuf,
     /// Override a value of the file, such as pooler.size=24 or load.clients=[8,16]; repeatable
@@ -35,10 +35,9 @@ struct Args {
 
 /// Runs the command. The exit status is 2 for wrong arguments and for diagnostics in the file.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno check");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+    let args: Args = match command::parse("pgdyno check", args) {
         Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
+        Err(status) => return status,
     };
     let terminal = Terminal { program: "pgdyno check".to_owned() };
     let lang = match args.language.lang() {
@@ -46,9 +45,9 @@ pub fn main(args: &[String]) -> ExitStatus {
         Err(error) => return error.print(&terminal),
     };
     match check::read(&args.file, &args.sets, args.quick) {
-        Ok(plan) if args.connect => connect(&plan, &terminal, lang),
+        Ok(plan) if args.connect => connect(&plan, &terminal, lang.for_experiment(&plan.experiment)),
         Ok(plan) => {
-            out!("{}", check::overview(&plan, lang));
+            out!("{}", check::overview(&plan, lang.for_experiment(&plan.experiment)));
             ExitStatus::Success
         }
         Err(error) => error.print(&terminal.program, lang),
@@ -73,9 +72,9 @@ fn connect(plan: &Plan, terminal: &Terminal, lang: &'static Lang) -> ExitStatus 
 }
 
 fn prepare(plan: &Plan, lang: &'static Lang) -> Result<Preflight, CommandError> {
-    let mut test_bed = TestBed::with_signals(lang)?;
+    let mut test_bed = TestBed::with_signals()?;
     let mut display = RunDisplay::new(plan, lang);
     let mut preflight = Preflight::default();
     let done = preflight.prepare_plan(&plan.experiment.cells, (&mut test_bed, &mut display));
-    done.map(|()| preflight).map_err(|it| CommandError::new(it.text(lang)))
+    done.map(|()| preflight).map_err(|it| CommandError::new(it.message()))
 }

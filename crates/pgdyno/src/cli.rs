@@ -8,7 +8,7 @@ use report::lang::{Lang, english};
 use report::plot::CharacterSet;
 use std::fmt;
 
-/// A user's mistake on the command line.
+/// An error on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionDiagnostic {
     /// Message, in pgbench's words if pgbench has the same message.
@@ -60,7 +60,9 @@ impl Terminal {
     /// Prints an error and its correction.
     pub fn print_error(&self, error: &Message, lang: &Lang) {
         self.error(&lang.message(error));
-        self.hint(&lang.help(error));
+        if let Some(help) = lang.catalogue().help(error) {
+            self.hint(&help);
+        }
     }
 
     /// Prints every diagnostic with its correction.
@@ -106,20 +108,40 @@ pub fn os_error_text(error: &impl ToString) -> String {
 }
 
 /// Reason why a command failed, and a hint on how to correct it.
+///
+/// The help text of the message is a hint, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
-    pub message: String,
+    pub message: Message,
     pub hint: Option<String>,
     pub status: ExitStatus,
 }
 
+impl From<&CommandError> for Message {
+    fn from(error: &CommandError) -> Message {
+        error.message.clone()
+    }
+}
+
+impl From<store::Error> for CommandError {
+    fn from(error: store::Error) -> CommandError {
+        CommandError::new(&error)
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> CommandError {
+        CommandError::new(&error)
+    }
+}
+
 impl CommandError {
-    pub fn new(what: impl Into<String>) -> CommandError {
+    pub fn new(what: impl Into<Message>) -> CommandError {
         CommandError { message: what.into(), hint: None, status: ExitStatus::Failed }
     }
 
     /// Error in the command line or in the environment.
-    pub fn usage(what: impl Into<String>) -> CommandError {
+    pub fn usage(what: impl Into<Message>) -> CommandError {
         CommandError { status: ExitStatus::Incomplete, ..CommandError::new(what) }
     }
 
@@ -129,7 +151,7 @@ impl CommandError {
 
     /// Prints the error and returns the exit status.
     pub fn print(&self, terminal: &Terminal) -> ExitStatus {
-        terminal.error(&self.message);
+        terminal.print_error(&self.message, language::selected());
         if let Some(hint) = &self.hint {
             terminal.hint(hint);
         }

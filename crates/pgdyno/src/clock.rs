@@ -1,4 +1,4 @@
-//! Unix time that does not jump when the system's clock is set.
+//! Unix time that does not jump when the system's wall clock is changed.
 
 use model::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -8,18 +8,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Unix time minus [`boottime`], in nanoseconds, at the first use.
 static OFFSET: LazyLock<i64> = LazyLock::new(offset);
 
-/// Unix time that never jumps. The wall clock is read once; then the boot-time clock advances it. That clock cannot be
-/// set, and it runs during suspend. So timestamps of one process are ordered, and their differences are durations.
+/// Unix time that never jumps. The wall clock is read only once. After that, the elapsed boot time is added, which
+/// includes suspends and does not depend on the wall clock. So timestamps of one process are ordered, and their
+/// differences are durations.
 pub fn unix_time() -> Nanos {
     Nanos((*OFFSET + boottime()).max(0) as u64)
 }
 
-/// Current time of the system clock in microseconds since the Unix epoch. It jumps if the clock is set.
+/// Current time of the wall clock in microseconds since the Unix epoch. It jumps if somebody changes the clock.
 pub fn system_us() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros() as u64)
 }
 
-/// Detects that the system clock was set.
+/// Detects changes of the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct StepDetector {
     offset: i64,
@@ -30,8 +31,8 @@ impl StepDetector {
         StepDetector { offset: offset() }
     }
 
-    /// Nanoseconds by which the clock was set since the start; negative if it was set back. Near zero if it was not
-    /// set.
+    /// Nanoseconds by which the wall clock was changed since the start; negative if it was set back, and near zero
+    /// without a change.
     pub fn step(self) -> i64 {
         offset() - self.offset
     }

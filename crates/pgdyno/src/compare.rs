@@ -3,14 +3,15 @@
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::command;
+use crate::connect_commands::shell_quote;
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::report::html_shell;
 use crate::run_name;
+use crate::run_name::DIRECTORY;
 use crate::run_report;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
-use crate::runs::DIRECTORY;
 use crate::terminal;
 use analysis::present::compare::{
     self, CompareOptions, ComparedRun, FailCondition, TrialCollector, TrialFigures, parse,
@@ -18,7 +19,9 @@ use analysis::present::compare::{
 use clap::{Parser, ValueEnum};
 use experiment::{Diagnostic, Diagnostics, Source, Span};
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
+use model::plan::Experiment;
 use model::run_result::Environment;
+use report::closing::NextCommand;
 use report::document::PageDocument;
 use report::json_document::{ComparisonDocument, JsonDocument, to_json, to_json_line};
 use report::lang::{self, Lang};
@@ -31,7 +34,7 @@ use store::Run;
 /// compare its cells with its baseline
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno compare")]
-struct Args {
+pub struct Args {
     #[arg(help = run_name::HELP)]
     base: String,
     /// Runs to compare with BASE, each given like BASE
@@ -89,14 +92,29 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
             return Ok(ExitStatus::Incomplete);
         }
     };
-    let page = |lang: &Lang| report::comparison::page(&comparison, lang);
-    print(&render(&page, args.format, lang, &ComparisonDocument { comparison: &comparison }), args.format);
+    let page = |lang: &Lang| report::comparison::page(&comparison, lang.for_experiment(&compared.experiment));
+    let next = next_commands(args, lang);
+    let document = ComparisonDocument { comparison: &comparison };
+    print(&render(&page, args.format, next, lang, &document), args.format);
     let unread = compared.unreadable.iter().map(|_| ExitStatus::Incomplete);
     Ok(ExitStatus::first_of(unread.chain(condition_statuses(&comparison, args.strict))))
 }
 
-/// Statuses of the conditions. An undecided condition counts only if `strict` is set, because more trials would decide
-/// it. A condition on a figure that no trial has is never decided.
+/// Commands that may follow the comparison.
+fn next_commands(args: &Args, lang: &Lang) -> Vec<NextCommand> {
+    let directory = match args.dir == Path::new(DIRECTORY) {
+        true => String::new(),
+        false => format!(" --dir {}", shell_quote(&args.dir.to_string_lossy())),
+    };
+    let newest = shell_quote(args.runs.last().unwrap_or(&args.base));
+    vec![NextCommand {
+        command: format!("pgdyno report {newest}{directory}"),
+        purpose: say!(lang, "closing-report"),
+    }]
+}
+
+/// Exit statuses for the conditions. A condition without a result counts only if `strict` is set, because more trials
+/// could decide it. A condition on a figure that no trial has cannot be decided by more trials.
 fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<Item = ExitStatus> {
     comparison.runs.iter().flat_map(|it| &it.conditions).map(move |result| match result.outcome {
         ConditionOutcome::Holds => ExitStatus::Violated,
@@ -106,7 +124,7 @@ fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<It
     })
 }
 
-/// Comparison options as given on the command line.
+/// Options of a comparison, as given on the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompareRequest<'a> {
     pub by_time: bool,
@@ -117,14 +135,16 @@ pub struct CompareRequest<'a> {
 /// Comparison of the readable runs.
 #[derive(Debug)]
 pub struct CompareResult {
+    /// Experiment of the base.
+    pub experiment: Experiment,
     /// The comparison, or all diagnostics of the conditions.
     pub comparison: Result<Comparison, Diagnostics>,
     /// Reasons why the other runs could not be read.
     pub unreadable: Vec<CommandError>,
 }
 
-/// Compares the runs in these files. The first one is the base. Errors if the base is unreadable, or if there are
-/// others and all of them are unreadable.
+/// Compares the runs in these files. The first run is the base. Fails if the base is unreadable, or if all further runs
+/// are unreadable.
 pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
     let (base, other_paths) = paths.split_first().expect("the base is one of them");
     let mut all = vec![LoadedRun::read(base, request.by_time)?];
@@ -140,16 +160,20 @@ pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<C
     }
     let conditions = match conditions(request.conditions, &all) {
         Ok(it) => it,
-        Err(diagnostics) => return Ok(CompareResult { comparison: Err(diagnostics), unreadable }),
+        Err(diagnostics) => {
+            let experiment = all.swap_remove(0).reading.experiment;
+            return Ok(CompareResult { experiment, comparison: Err(diagnostics), unreadable });
+        }
     };
     let sides: Vec<ComparedRun<'_>> = all.iter().map(LoadedRun::to_side).collect();
     let (base, runs) = sides.split_first().expect("the base is one of them");
     let CompareRequest { by_time, expected, .. } = request;
     let options = CompareOptions { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
-    Ok(CompareResult { comparison: Ok(compare::compare(base, runs, &options)), unreadable })
+    let comparison = Ok(compare::compare(base, runs, &options));
+    Ok(CompareResult { experiment: base.experiment.clone(), comparison, unreadable })
 }
 
-/// Parsed conditions, or all diagnostics with their places.
+/// Parsed conditions, or all diagnostics with their positions.
 fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>, Diagnostics> {
     let cells = all.iter().flat_map(|it| &it.reading.experiment.cells);
     let mut operations: Vec<String> = Vec::new();
@@ -186,12 +210,11 @@ struct LoadedRun {
 impl LoadedRun {
     /// Reads a run. `by_time` also reads the seconds of its trials.
     fn read(path: &Path, by_time: bool) -> Result<LoadedRun, CommandError> {
-        let to_command_error = |it: store::Error| CommandError::new(it.to_string());
         let reading = StoredRun::from_file(path)?;
-        let run = Run::open(path).map_err(to_command_error)?;
+        let run = Run::open(path)?;
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
-        // Trials that are still running appear in neither list.
+        // Trials that are still running are neither compared nor listed as excluded.
         let ended = run_result::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(mut figures) = TrialFigures::from_facts(&facts) else {
@@ -206,8 +229,8 @@ impl LoadedRun {
             };
             if by_time {
                 let mut collector = TrialCollector::new(stored.recorded.trial.operations.len());
-                for tick in run.ticks(stored.recorded.id).map_err(to_command_error)? {
-                    collector.push(&tick.map_err(to_command_error)?);
+                for tick in run.ticks(stored.recorded.id)? {
+                    collector.push(&tick?);
                 }
                 collector.finish(&mut figures);
             }
@@ -249,22 +272,23 @@ pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
     }
 }
 
-/// Renders a page in one of the formats. `data` is printed instead of the page if the format is JSON.
+/// Renders a page in one of the formats. Text ends with the `next` commands. `data` is printed instead of the page if the format is JSON.
 pub fn render<T: JsonDocument>(
     page: &dyn Fn(&Lang) -> Page,
     format: OutputFormat,
+    next: Vec<NextCommand>,
     lang: &'static Lang,
     data: &T,
 ) -> String {
     match format {
-        OutputFormat::Text => report::comparison::terminal(&page(lang), run_report::style()),
+        OutputFormat::Text => report::comparison::terminal(&page(lang), next, run_report::style(), lang),
         OutputFormat::Md => report::markdown::to_markdown(&page(lang)),
         OutputFormat::Json => to_json(data),
         OutputFormat::Html => html_shell(&page(lang), &page_document(page, lang), false),
     }
 }
 
-/// JSON document from which the page is drawn. It contains no time series.
+/// JSON document from which the page's script draws the page. It contains no time series.
 pub fn page_document(page: &dyn Fn(&Lang) -> Page, lang: &Lang) -> String {
     let pages: Vec<Page> = lang::all().iter().map(page).collect();
     to_json_line(&PageDocument { lang: lang.code(), pages: &pages, data: Vec::new(), live: None })

@@ -30,11 +30,12 @@ pub enum ConnectRole {
     Statistics,
 }
 
-/// All commands for a node. Only the file `passwords` contains passwords. `root` is the certificate that verifies TLS.
+/// All commands for a node. They contain no passwords, but refer to the file `passwords`. `root` is the certificate
+/// with which TLS connections are verified.
 pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
     let connect = |role, command| ConnectCommand { role, command };
     if let NodeKind::Attached(attached) = &node.plan.kind {
-        // The user supplied the address, and has the password.
+        // For an attached node, the user supplied the address and knows the password.
         let admin = match attached.product.role {
             Role::Server => ConnectRole::Superuser,
             _ => ConnectRole::Console,
@@ -80,12 +81,20 @@ fn pgpass_line(target: &Target) -> Option<String> {
     Some(fields.join(":") + "\n")
 }
 
-fn conninfo(target: &Target, root: &Path) -> String {
+/// Conninfo string with the target's address, database and user.
+pub fn address(target: &Target) -> String {
+    join_words(&address_words(target))
+}
+
+fn address_words(target: &Target) -> Vec<(&'static str, String)> {
     let (host, port) = host_and_port(&target.address);
     let login = &target.login;
-    let mut words = vec![("host", host), ("port", port)];
-    words.push(("dbname", login.database.clone()));
-    words.push(("user", login.user.clone()));
+    vec![("host", host), ("port", port), ("dbname", login.database.clone()), ("user", login.user.clone())]
+}
+
+fn conninfo(target: &Target, root: &Path) -> String {
+    let login = &target.login;
+    let mut words = address_words(target);
     match (&target.address, login.ssl) {
         (Address::Unix(_), _) => {}
         (Address::Tcp(_), SslMode::Disable) => words.push(("sslmode", "disable".to_owned())),
@@ -94,6 +103,10 @@ fn conninfo(target: &Target, root: &Path) -> String {
             words.push(("sslrootcert", root.display().to_string()));
         }
     }
+    join_words(&words)
+}
+
+fn join_words(words: &[(&str, String)]) -> String {
     let words: Vec<String> =
         words.iter().map(|(name, it)| format!("{name}={}", conninfo_value(it))).collect();
     words.join(" ")

@@ -1,16 +1,21 @@
 //! Diagnostics of an experiment file or an argument as text: line, caret and correction
 
+use crate::terminal;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use experiment::{Diagnostic, Diagnostics, GrammarDiagnostic, Source, Span};
 use report::lang::Lang;
 use report::say;
-use std::io::IsTerminal;
+use std::io::stderr;
+
+/// Width of the output without a terminal, and maximum width on a terminal.
+const WIDTH: usize = 120;
 
 /// All diagnostics and their number, in the form of compiler messages; in colour if requested.
 pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(120);
+    let width = terminal::columns(&stderr()).map_or(WIDTH, |columns| columns.min(WIDTH));
+    let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(width);
     let mut shown = String::new();
     for diagnostic in &diagnostics.list {
         let source = &diagnostics.sources[diagnostic.span.source];
@@ -30,7 +35,7 @@ pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
     shown + &say!(lang, "check-errors", count = diagnostics.list.len()) + "\n"
 }
 
-/// Diagnostics of one text, which is `name` in the output, such as `--schedule`.
+/// Diagnostics for one text, which the output calls `name`, such as `--schedule`.
 pub fn in_argument(name: &str, text: &str, list: Vec<GrammarDiagnostic>) -> Diagnostics {
     let to_diagnostic =
         |it: GrammarDiagnostic| Diagnostic { span: Span { source: 0, bytes: it.span }, message: it.message };
@@ -42,5 +47,5 @@ pub fn in_argument(name: &str, text: &str, list: Vec<GrammarDiagnostic>) -> Diag
 
 /// True if standard error should be coloured.
 pub fn use_colour() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+    terminal::is_styled(&stderr())
 }

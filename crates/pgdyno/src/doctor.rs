@@ -1,9 +1,10 @@
-//! `pgdyno doctor`: lists the machine's capabilities, and what each missing one is needed for
+//! `pgdyno doctor`: lists the machine's capabilities, and the purpose of each missing capability
 //!
-//! Starts only programs that print their version, and changes nothing. The empty control group that tests the limits is
-//! removed at once.
+//! The command only starts programs to print their versions. It changes nothing, except that it creates an empty
+//! control group to test the limits, and namespaces to test the features, and removes them at once.
 
 mod document;
+mod features;
 
 pub use document::DoctorDocument;
 
@@ -13,19 +14,25 @@ use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::terminal;
 use clap::Parser;
-use document::{DriverSupport, LimitSupport, ProgramInfo, ServerInstallation, TimerJitterFigures};
+use document::{
+    DriverSupport, FeatureSupport, LimitSupport, ProgramInfo, ServerInstallation, TimerJitterFigures,
+};
+use features::{feature_purpose, missing_items, missing_text};
 use load::driver::{Driver, Requirement};
-use model::product::Role;
+use model::message::Message;
+use model::product::{Product, Role};
 use model::{LatencyHistogram, Nanos};
 use report::json_document::to_json;
 use report::lang::{Lang, english};
 use report::say;
 use stack::component;
+use stack::component::program::{ProgramInfo as ComponentInfo, Programs};
 use stack::embedded;
+use stack::features::{Feature, MissingItem};
 use stack::find::{Installation, InstallationSearch, RejectedPlace, install_command};
 use stack::host::{Cgroups, Controller, Host, Program, TimerJitter, program};
 use stack::limits::{self, Limit, UnappliedLimit, UnappliedReason};
-use stack::supervisor::scratch;
+use stack::supervisor::{scratch, server_user};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,7 +40,7 @@ use std::time::Duration;
 /// List the capabilities of this machine, and what each missing one is needed for
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno doctor")]
-struct Args {
+pub struct Args {
     /// Directory of PostgreSQL's programs, such as /usr/lib/postgresql/15/bin
     #[arg(long, value_name = "DIR")]
     pg_bin: Option<PathBuf>,
@@ -65,11 +72,29 @@ impl Purpose {
     }
 }
 
-/// pgbench, and the programs that a system under test may contain: name, option that prints the version, purpose.
-fn programs() -> impl Iterator<Item = (&'static str, &'static str, Purpose)> {
-    let components = component::programs()
-        .map(|(product, names)| (names.program, names.version_argument, Purpose::Node(product.role)));
-    [("pgbench", "--version", Purpose::Comparison)].into_iter().chain(components)
+/// Program that was searched for.
+#[derive(Debug)]
+struct FoundProgram {
+    name: &'static str,
+    purpose: Purpose,
+    program: Option<Program>,
+    /// Command that installs it; `None` if the package is that of PostgreSQL.
+    install_hint: Option<Message>,
+}
+
+/// Searches pgbench beside the servers, and the programs that a system under test may contain as a run does.
+fn find_programs(bins: &[PathBuf]) -> Vec<FoundProgram> {
+    let places = Programs::from_environment();
+    let component = |(product, names): (&'static Product, &'static ComponentInfo)| {
+        let found = places.find(names, None).ok();
+        let program = found.map(|it| Program { name: names.program, path: it.path, version: Some(it.text) });
+        let (purpose, install_hint) = (Purpose::Node(product.role), Some((names.install_hint)()));
+        FoundProgram { name: names.program, purpose, program, install_hint }
+    };
+    let name = "pgbench";
+    let program = program(name, "--version", bins);
+    let pgbench = FoundProgram { name, purpose: Purpose::Comparison, program, install_hint: None };
+    std::iter::once(pgbench).chain(component::programs().map(component)).collect()
 }
 
 /// Capabilities of the machine.
@@ -77,16 +102,21 @@ fn programs() -> impl Iterator<Item = (&'static str, &'static str, Purpose)> {
 struct MachineReport {
     servers: Vec<Installation>,
     searched: Vec<RejectedPlace>,
-    programs: Vec<(&'static str, Purpose, Option<Program>)>,
+    programs: Vec<FoundProgram>,
+    features: Vec<(Feature, Vec<MissingItem>)>,
+    /// User that runs the servers; `None` for the current user. The error says why no server can run.
+    user: Result<Option<String>, Message>,
+    /// Directory for the data of servers, and the bytes that are free there. The error says why there is none.
+    data: Result<(PathBuf, u64), Message>,
     host: Host,
-    /// Drivers that not every system has, with what they need.
+    /// Drivers that are not available on every system, with their requirements.
     drivers: Vec<(Driver, Requirement, bool)>,
     /// Limits that cannot be applied to a node of a stack, with the reasons.
     not_applied: Vec<UnappliedLimit>,
     jitter: LatencyHistogram,
 }
 
-/// Runs the command. The exit status is 1 if there is no server to start.
+/// Runs the command. The exit status is 1 if no PostgreSQL server is installed that pgdyno can start.
 pub fn main(args: &[String]) -> ExitStatus {
     command::run("pgdyno doctor", args, run)
 }
@@ -107,19 +137,25 @@ impl MachineReport {
         let (mut servers, tried) = InstallationSearch::from_environment(pg_bin, None).find_all();
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
-        let programs = programs()
-            .map(|(name, version, purpose)| (name, purpose, program(name, version, &bins)))
-            .collect();
+        let programs = find_programs(&bins);
         let host = Host::detect();
         let required = |driver: Driver| {
             let requirement = driver.properties().requirement?;
             Some((driver, requirement, (requirement.is_met)()))
         };
-        let scratch = scratch().unwrap_or_else(|_| PathBuf::from("/"));
-        let not_applied = limits::probe_limits(host.cgroups.clone(), &scratch);
-        // About a thousand samples, enough for p99.
+        let data = scratch().map_err(|error| Message::from(&error));
+        let not_applied =
+            limits::probe_limits(host.cgroups.clone(), data.as_deref().unwrap_or(Path::new("/")));
+        let data = data.map(|path| {
+            let room = rustix::fs::statvfs(&path).map_or(0, |it| it.f_bavail * it.f_frsize);
+            (path, room)
+        });
+        // Collect about a thousand samples, which are enough for p99.
         std::thread::sleep(Duration::from_secs(1));
         MachineReport {
+            features: missing_items(servers.first()),
+            user: server_user().map_err(|error| Message::from(&error)),
+            data,
             servers,
             searched: tried,
             programs,
@@ -142,7 +178,7 @@ impl MachineReport {
             page.line(&server.version.major.to_string(), &line);
         }
         for rejected in &self.searched {
-            let line = format!("{} {}", rejected.place.display(), rejected.reason);
+            let line = format!("{} {}", rejected.place.display(), lang.message(&rejected.reason));
             page.line(&say!(lang, "doctor-not-usable"), &line);
         }
         if self.servers.is_empty() {
@@ -153,7 +189,7 @@ impl MachineReport {
             page.note(&say!(lang, "doctor-download", first, last));
         }
         page.section(&say!(lang, "doctor-programs"));
-        for (name, purpose, program) in &self.programs {
+        for FoundProgram { name, purpose, program, install_hint } in &self.programs {
             match program {
                 Some(program) => {
                     let version =
@@ -162,12 +198,43 @@ impl MachineReport {
                 }
                 None => {
                     page.line(name, &say!(lang, "doctor-not-found"));
-                    page.needed_for(&purpose.text(lang), None);
+                    let hint = install_hint.as_ref().map(|hint| lang.message(hint));
+                    page.needed_for(&purpose.text(lang), hint.as_deref());
                 }
             }
         }
+        self.write_features(&mut page);
         self.write_machine(&mut page);
         page.text
+    }
+
+    /// Writes which features work with the first server, and what the others lack.
+    fn write_features(&self, page: &mut TextColumns<'_>) {
+        let lang = page.lang;
+        page.section(&say!(lang, "doctor-features"));
+        for (feature, missing) in &self.features {
+            if missing.is_empty() {
+                page.line(feature.name(), &say!(lang, "doctor-available"));
+                continue;
+            }
+            let missing: Vec<String> = missing.iter().map(|it| missing_text(it, lang)).collect();
+            page.line(feature.name(), &say!(lang, "doctor-missing", missing = missing.join("; ")));
+            page.needed_for(&feature_purpose(*feature, lang), None);
+        }
+        let user = match &self.user {
+            Ok(None) => say!(lang, "doctor-current-user"),
+            Ok(Some(user)) => user.clone(),
+            Err(error) => lang.message(error),
+        };
+        page.line(&say!(lang, "doctor-user"), &user);
+        let data = match &self.data {
+            Ok((path, room)) => {
+                let (path, room) = (path.display().to_string(), lang.bytes(*room as f64));
+                say!(lang, "doctor-data-directory", path, room)
+            }
+            Err(error) => lang.message(error),
+        };
+        page.line(&say!(lang, "doctor-data"), &data);
     }
 
     fn write_machine(&self, page: &mut TextColumns<'_>) {
@@ -228,22 +295,30 @@ impl MachineReport {
             version: installation.version.text.clone(),
             major: installation.version.major,
             directory: installation.bin.clone(),
-            origin: installation.origin.to_string(),
+            origin: english().error(installation.origin),
         };
-        let program = |(name, purpose, found): &(&'static str, Purpose, Option<Program>)| ProgramInfo {
+        let program = |FoundProgram { name, purpose, program, .. }: &FoundProgram| ProgramInfo {
             name,
-            path: found.as_ref().map(|it| it.path.clone()),
-            version: found.as_ref().and_then(|it| it.version.clone()),
+            path: program.as_ref().map(|it| it.path.clone()),
+            version: program.as_ref().and_then(|it| it.version.clone()),
             enables: purpose.text(english()),
+        };
+        let feature = |(feature, missing): &(Feature, Vec<MissingItem>)| FeatureSupport {
+            name: feature.name(),
+            available: missing.is_empty(),
+            missing: missing.iter().map(|it| missing_text(it, english())).collect(),
+            enables: feature_purpose(*feature, english()),
         };
         let limit = |limit: Limit| {
             let unapplied = self.not_applied.iter().find(|it| it.limit == limit);
-            let reason = unapplied.map(|it| it.reason.to_string());
+            let reason = unapplied.map(|it| english().error(&it.reason));
             LimitSupport { name: limit.name(), available: reason.is_none(), reason }
         };
         DoctorDocument {
             servers: self.servers.iter().map(server).collect(),
             programs: self.programs.iter().map(program).collect(),
+            features: self.features.iter().map(feature).collect(),
+            data_directory: self.data.as_ref().ok().map(|it| it.0.clone()),
             host: &self.host,
             limits: Limit::ALL.map(limit).to_vec(),
             drivers: (self.drivers.iter())
@@ -280,7 +355,7 @@ fn write_cgroups(cgroups: &Cgroups, page: &mut TextColumns<'_>) {
     }
 }
 
-/// Writes which limits can be applied here, and why the others cannot.
+/// Writes the limits that can be applied on this machine, and the reasons why other limits cannot.
 fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns<'_>) {
     let lang = page.lang;
     let applied = Limit::ALL.into_iter().filter(|limit| not_applied.iter().all(|not| not.limit != *limit));
@@ -295,7 +370,7 @@ fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns<'_>) {
         written.push(reason);
         let same = not_applied.iter().filter(|other| other.reason == *reason).map(|other| other.limit.name());
         let limits = same.collect::<Vec<_>>().join(", ");
-        page.line("", &say!(lang, "doctor-limits-not-applied", limits, reason = reason.to_string()));
+        page.line("", &say!(lang, "doctor-limits-not-applied", limits, reason = lang.error(reason)));
     }
     if !not_applied.is_empty() {
         let remedy = if not_applied.iter().all(|it| matches!(it.reason, UnappliedReason::NoDisk(_))) {
@@ -337,7 +412,7 @@ impl TextColumns<'_> {
         self.wrapped(&format!("  {name:<NAME$}"), value);
     }
 
-    /// Writes what a missing item is needed for, and how to get it.
+    /// Writes the purpose of a missing item, and how to install or enable it.
     fn needed_for(&mut self, purpose: &str, remedy: Option<&str>) {
         let line = say!(self.lang, "doctor-needed-for", purpose, remedy);
         self.wrapped(&" ".repeat(NAME + 2), &line);
@@ -438,6 +513,8 @@ mod tests {
         for lang in report::lang::all() {
             for label in [
                 say!(lang, "doctor-not-usable"),
+                say!(lang, "doctor-user"),
+                say!(lang, "doctor-data"),
                 say!(lang, "doctor-none"),
                 say!(lang, "doctor-system"),
                 say!(lang, "doctor-cpus"),

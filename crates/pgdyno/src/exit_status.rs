@@ -1,15 +1,16 @@
 //! Exit statuses, which have the same meaning for all commands
 
+use model::objective::ObjectiveVerdict;
 use std::process::ExitCode;
 
-/// Exit status of a command, in the order of precedence: if several apply, the first one is returned.
+/// Exit status of a command, in the order of precedence: if several statuses apply, the first is returned.
 ///
 /// `docs/exit-statuses.md` is the table for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
-    /// Nothing was done: the command could not start, nothing was measured, or a file could not be read or written.
+    /// Failure: the command could not start, nothing was measured, or a file could not be read or written.
     Failed,
-    /// Arguments or files contain mistakes, or the work is incomplete: a trial failed, or the user interrupted it.
+    /// Arguments or files contain errors, or the work is incomplete because a trial failed or the user interrupted it.
     Incomplete,
     /// A measurement is invalid, and `--strict` is given.
     Invalid,
@@ -21,9 +22,19 @@ pub enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status to return if all of these apply; success without any.
+    /// The status to return if all of these statuses apply; success if `all` is empty.
     pub fn first_of(all: impl IntoIterator<Item = ExitStatus>) -> ExitStatus {
         all.into_iter().min().unwrap_or(ExitStatus::Success)
+    }
+}
+
+impl From<ObjectiveVerdict> for ExitStatus {
+    fn from(verdict: ObjectiveVerdict) -> ExitStatus {
+        match verdict {
+            ObjectiveVerdict::Met => ExitStatus::Success,
+            ObjectiveVerdict::Violated => ExitStatus::Violated,
+            ObjectiveVerdict::Unknown => ExitStatus::NoAnswer,
+        }
     }
 }
 

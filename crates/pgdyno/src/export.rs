@@ -28,7 +28,7 @@ use store::{Run, TrialRecord};
 /// Export a run to files for other programs
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno export")]
-struct Args {
+pub struct Args {
     #[arg(help = run_name::HELP)]
     run: String,
     /// Format: csv, tables of trials, ticks, failures, samples and events; json, one file; hlog, one HdrHistogram log
@@ -39,7 +39,7 @@ struct Args {
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Directory of the stored runs
-    #[arg(long, value_name = "DIR", default_value = runs::DIRECTORY)]
+    #[arg(long, value_name = "DIR", default_value = run_name::DIRECTORY)]
     dir: PathBuf,
     #[command(flatten)]
     language: LanguageArgs,
@@ -57,19 +57,19 @@ pub fn main(args: &[String]) -> ExitStatus {
     command::run("pgdyno export", args, |args: &Args, terminal| {
         let lang = args.language.lang()?;
         let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
-        let written = export(args, &path, lang).map_err(|it| CommandError::new(it.to_string()))?;
+        let written = export(args, &path, lang)?;
         written.iter().for_each(|path| outln!("{}", path.display()));
         Ok(ExitStatus::Success)
     })
 }
 
-type ExportResult<T> = Result<T, Box<dyn std::error::Error>>;
+type ExportResult<T> = Result<T, CommandError>;
 
 fn export(args: &Args, path: &Path, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
     let run = Run::open(path)?;
     create_dir_all(&args.out).map_err(|error| {
         let (path, error) = (args.out.display().to_string(), os_error_text(&error));
-        say!(lang, "export-no-directory", path, error)
+        CommandError::new(say!(lang, "export-no-directory", path, error))
     })?;
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
     let mut files = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
@@ -98,14 +98,14 @@ impl OutputFiles<'_> {
         write: impl FnOnce(&mut BufWriter<File>) -> ExportResult<()>,
     ) -> ExportResult<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
-        // The user did not name the target of a symbolic link, so links are not followed.
+        // Do not follow symbolic links, because the user did not choose their targets.
         let shown = path.display().to_string();
         let file = create_private_file(&path, OFlags::NOFOLLOW).map_err(|error| {
-            say!(self.lang, "export-failed", path = &shown, error = os_error_text(&error))
+            CommandError::new(say!(self.lang, "export-failed", path = &shown, error = os_error_text(&error)))
         })?;
         let mut to = BufWriter::new(file);
         write(&mut to).and_then(|()| Ok(to.flush()?)).map_err(|error| {
-            say!(self.lang, "export-incomplete", path = &shown, error = os_error_text(&error))
+            CommandError::new(say!(self.lang, "export-incomplete", path = &shown, error = error.message))
         })?;
         self.written.push(path);
         Ok(())
@@ -218,7 +218,7 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     })
 }
 
-/// Calls `see` for each operation of each tick, one trial after the other.
+/// Calls `see` for each operation of each tick, trial by trial.
 fn for_each_operation(
     run: &Run,
     trials: &[TrialRecord],

@@ -47,11 +47,11 @@ mod tests {
         assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there").success());
         std::os::unix::fs::symlink(&fifo, &link).expect("the link can be created");
         let refused = |path: &Path| read(path).expect_err("no regular file").to_string();
-        assert_eq!(read(&regular).expect("it is one"), b"text");
+        assert_eq!(read(&regular).expect("the regular file can be read"), b"text");
         assert_eq!(refused(&fifo), "it is a FIFO; name a regular file");
         assert_eq!(refused(&link), "it is a FIFO; name a regular file");
         assert_eq!(refused(Path::new("/dev/zero")), "it is a character device; name a regular file");
         assert!(refused(&folder).contains("Is a directory"), "{}", refused(&folder));
-        fs::remove_dir_all(&folder).expect("it is ours");
+        fs::remove_dir_all(&folder).expect("the test made the directory");
     }
 }

@@ -6,13 +6,14 @@ use crate::command;
 use crate::compare::{OutputFormat, print, render, source};
 use crate::exit_status::ExitStatus;
 use crate::run_name;
+use crate::run_name::DIRECTORY;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
-use crate::runs::DIRECTORY;
 use analysis::present::compare::{RunEnvironment, TrialFigures};
 use analysis::present::history::{HistoryRun, history};
 use clap::Parser;
 use model::comparison::{DatedRun, RunRef};
+use model::message::Message;
 use model::run_result as facts;
 use report::json_document::HistoryDocument;
 use report::lang::Lang;
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// Show the runs of an experiment over time, and where the results changed
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno history")]
-struct Args {
+pub struct Args {
     /// Name of the experiment, or one of its runs [default: experiment of the newest run]
     experiment: Option<String>,
     /// Output format
@@ -55,9 +56,9 @@ struct LoadedRun {
 fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let directory = args.dir.display().to_string();
-    let listed = store::list(&args.dir).map_err(|it| CommandError::new(it.to_string()))?;
+    let listed = store::list(&args.dir).map_err(|it| CommandError::new(&it))?;
     for error in listed.iter().filter_map(|entry| entry.overview.as_ref().err()) {
-        terminal.warning(&say!(lang, "runs-left-out", error = error.to_string()));
+        terminal.warning(&say!(lang, "runs-left-out", error = Message::from(error)));
     }
     // The newest runs come first.
     let mut named: Vec<(String, PathBuf)> =
@@ -71,7 +72,7 @@ fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         Some(run) => {
             let path = run_name::find(&args.dir, run, terminal, lang)?;
             let header = store::Run::open(&path).and_then(|it| it.header());
-            header.map_err(|it| CommandError::new(it.to_string()))?.name
+            header?.name
         }
     };
     named.retain(|it| it.0 == name);
@@ -101,7 +102,7 @@ fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         .collect();
     let history = history(&name, &all, SEED);
     let page = |lang: &Lang| report::comparison::history(&history, lang);
-    print(&render(&page, args.format, lang, &HistoryDocument { history: &history }), args.format);
+    print(&render(&page, args.format, Vec::new(), lang, &HistoryDocument { history: &history }), args.format);
     Ok(ExitStatus::Success)
 }
 

@@ -1,4 +1,4 @@
-//! `pgdyno init`: writes a commented experiment file to begin with
+//! `pgdyno init`: writes a commented experiment file as a template
 
 use crate::check;
 use crate::cli::language::LanguageArgs;
@@ -16,7 +16,7 @@ use wire::http::Url;
 /// Write a commented experiment file as a template; never overwrites a file
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno init")]
-struct Args {
+pub struct Args {
     /// File to write; its name becomes the name of the experiment
     #[arg(default_value = "experiment.yaml")]
     file: PathBuf,
@@ -41,7 +41,7 @@ enum InitGoal {
     Max,
     /// Does the system sustain this load?
     Confirm,
-    /// Does anything leak or slow down under lasting load?
+    /// Does the system leak resources or slow down under sustained load?
     Soak,
     /// Does every acknowledged write survive a failover?
     Failover,
@@ -67,7 +67,7 @@ fn write(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     Ok(ExitStatus::Success)
 }
 
-/// Text of the file: a frame for the goal, with the system under test.
+/// Text of the file: the template for the goal, completed with the system under test.
 fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
     let running = args.attach.is_some() || args.http.is_some();
     let frame = match args.find {
@@ -104,7 +104,7 @@ fn service(url: &str, lang: &Lang) -> Result<String, CommandError> {
     Ok(fill(include_str!("init/system/service.yaml"), &values))
 }
 
-/// Replaces each `@NAME@` of a template by its value. Values are not searched for further names.
+/// Replaces each `@NAME@` in a template with its value. Names within values are not replaced.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let part = |(number, part): (usize, &'_ str)| match number % 2 {
         0 => part.to_owned(),
@@ -116,7 +116,7 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     template.split('@').enumerate().map(part).collect()
 }
 
-/// Text as a YAML scalar: plain if it cannot be misread, otherwise in double quotes.
+/// Text as a YAML scalar: plain if YAML reads it as the same text, otherwise in double quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '/' | '.');
     let is_word =
@@ -130,7 +130,7 @@ fn quoted(text: &str) -> String {
 fn reject_password(path: &Path, text: &str, lang: &Lang) -> Result<(), CommandError> {
     let Err(diagnostics) = check::plan(path, text, &[], false) else { return Ok(()) };
     let is_password = |id: &str| ["experiment-address-password", "experiment-url-password"].contains(&id);
-    match diagnostics.list.iter().find(|it| is_password(it.message.id)) {
+    match diagnostics.list.iter().find(|it| is_password(&it.message.id)) {
         Some(found) => {
             let error = CommandError::usage(lang.message(&found.message));
             Err(error.with_hint(lang.help(&found.message)))

@@ -12,7 +12,10 @@ mod check_command;
 mod cli;
 mod clock;
 mod command;
+mod command_list;
+mod commands;
 mod compare;
+mod completions;
 mod connect_commands;
 mod demo;
 mod diagnostics;
@@ -20,15 +23,20 @@ mod doctor;
 mod exit_status;
 mod export;
 mod files;
+mod help;
 mod history;
 mod http_server;
 mod init;
+mod manual;
 mod measure;
 mod messages;
+mod observer;
+mod operation_steps;
 mod prometheus;
 mod replay;
 mod report;
 mod run;
+mod run_file;
 mod run_name;
 mod run_report;
 mod run_result;
@@ -41,114 +49,62 @@ mod stack_command;
 mod trial_event;
 mod trial_failure;
 mod try_command;
+mod version;
 
-use clap::{Parser, Subcommand};
+use clap::Command;
+use clap::error::ErrorKind;
+use exit_status::ExitStatus;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Load generator and measuring instrument for PostgreSQL systems
-#[derive(Debug, Parser)]
-#[command(name = "pgdyno", version, disable_help_subcommand = true, arg_required_else_help = true)]
-struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
+/// Hidden command that watches over the processes that pgdyno started.
+const KEEPER: &str = "keeper";
 
-/// Each command reads its own arguments.
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Run an experiment file
-    #[command(disable_help_flag = true)]
-    Run(CommandArgs),
-    /// Benchmark a server, with the options and scripts of pgbench
-    #[command(disable_help_flag = true)]
-    Bench(CommandArgs),
-    /// Check an experiment file: report all errors, or what a run would do
-    #[command(disable_help_flag = true)]
-    Check(CommandArgs),
-    /// Execute each operation of an experiment file once, and print the answers
-    #[command(disable_help_flag = true)]
-    Try(CommandArgs),
-    /// Write a commented experiment file as a template
-    #[command(disable_help_flag = true)]
-    Init(CommandArgs),
-    /// Print the JSON Schema of experiment files
-    #[command(disable_help_flag = true)]
-    Schema(CommandArgs),
-    /// Start the system of an experiment file and keep it running
-    #[command(disable_help_flag = true)]
-    Stack(CommandArgs),
-    /// List, show and remove stored runs
-    #[command(disable_help_flag = true)]
-    Runs(CommandArgs),
-    /// Show stored and current runs in a browser
-    #[command(disable_help_flag = true)]
-    Serve(CommandArgs),
-    /// Write the report of a run as HTML, Markdown, JSON or JUnit
-    #[command(disable_help_flag = true)]
-    Report(CommandArgs),
-    /// Compare runs, with confidence intervals
-    #[command(disable_help_flag = true)]
-    Compare(CommandArgs),
-    /// Show the runs of an experiment over time, and where the results changed
-    #[command(disable_help_flag = true)]
-    History(CommandArgs),
-    /// Report indexes that would help the statements of a run
-    #[command(disable_help_flag = true)]
-    Advise(CommandArgs),
-    /// Export a run as CSV, JSON or HdrHistogram logs
-    #[command(disable_help_flag = true)]
-    Export(CommandArgs),
-    /// Preview a schedule of arrivals
-    #[command(disable_help_flag = true)]
-    Schedule(CommandArgs),
-    /// Start a temporary server, measure it, and stop it
-    #[command(disable_help_flag = true)]
-    Demo(CommandArgs),
-    /// List the capabilities of this machine
-    #[command(disable_help_flag = true)]
-    Doctor(CommandArgs),
-    /// Watch over the processes that pgdyno started
-    #[command(hide = true)]
-    Keeper,
-}
-
-#[derive(Debug, clap::Args)]
-struct CommandArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
-    args: Vec<String>,
+/// Parser of the command's name. Each command parses its own arguments.
+fn parser() -> Command {
+    let list = command_list::all().map(|entry| (entry.name, entry.about)).chain([(KEEPER, "")]);
+    let subcommands = list.map(|(name, about)| {
+        let arguments = clap::Arg::new("arguments").num_args(0..).trailing_var_arg(true);
+        let arguments = arguments.allow_hyphen_values(true);
+        Command::new(name).about(about).disable_help_flag(true).hide(name == KEEPER).arg(arguments)
+    });
+    // `terminal` wraps the lines. clap would not indent the rest of a line of the list.
+    Command::new("pgdyno")
+        .about("Load generator and measuring instrument for PostgreSQL systems")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommands(subcommands)
+        .subcommand_required(true)
+        .disable_help_subcommand(true)
+        .arg_required_else_help(true)
+        .help_template("{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}")
+        .before_help(help::groups())
+        .after_help(help::footer())
+        .term_width(0)
 }
 
 fn main() -> ExitCode {
-    let mut args = std::env::args();
-    let path = args.next().unwrap_or_default();
-    if Path::new(&path).file_stem().is_some_and(|it| it == "pgbench") {
-        let rest: Vec<String> = args.collect();
-        return terminal::finish(bench::main("pgbench", &rest)).into();
+    completions::complete(commands::tree);
+    let mut args: Vec<String> = std::env::args().collect();
+    if args.first().and_then(|path| Path::new(path).file_stem()).is_some_and(|name| name == "pgbench") {
+        return terminal::finish(bench::main("pgbench", &args[1..])).into();
     }
-    let command = match Args::try_parse() {
-        Ok(it) => it.command,
+    // `pgdyno help COMMAND` is `pgdyno COMMAND --help`.
+    let names = args.iter().skip(1).take_while(|name| *name == "help").count();
+    if names > 0 {
+        args.drain(1..=names);
+        args.push("--help".to_owned());
+    }
+    let json = args.iter().any(|it| it == "--json");
+    let matches = match parser().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
+            out!("{}", version::describe(json));
+            return terminal::finish(ExitStatus::Success).into();
+        }
         Err(error) => return terminal::finish(terminal::usage(&error)).into(),
     };
-    terminal::finish(match command {
-        Command::Bench(it) => bench::main("pgdyno bench", &it.args),
-        Command::Run(it) => run::main(&it.args),
-        Command::Check(it) => check_command::main(&it.args),
-        Command::Try(it) => try_command::main(&it.args),
-        Command::Init(it) => init::main(&it.args),
-        Command::Schema(it) => schema::main(&it.args),
-        Command::Stack(it) => stack_command::main(&it.args),
-        Command::Runs(it) => runs::main(&it.args),
-        Command::Serve(it) => serve::main(&it.args),
-        Command::Report(it) => report::main(&it.args),
-        Command::Compare(it) => compare::main(&it.args),
-        Command::History(it) => history::main(&it.args),
-        Command::Advise(it) => advise::main(&it.args),
-        Command::Export(it) => export::main(&it.args),
-        Command::Schedule(it) => schedule::main(&it.args),
-        Command::Demo(it) => demo::main(&it.args),
-        Command::Doctor(it) => doctor::main(&it.args),
-        Command::Keeper => return stack::supervisor::keeper::main(),
-    })
-    .into()
+    let (name, matches) = matches.subcommand().expect("a command is required");
+    let Some((run, _)) = commands::find(name) else { return stack::supervisor::keeper::main() };
+    let arguments: Vec<String> = matches.get_many("arguments").into_iter().flatten().cloned().collect();
+    terminal::finish(run(&arguments)).into()
 }

@@ -21,13 +21,13 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct LoadConfig {
     pub work: Arc<Workload>,
-    /// Addresses of PostgreSQL, by endpoint and host. A second endpoint is the replicas'. Empty if the load sends no
-    /// SQL.
+    /// Addresses of PostgreSQL, by endpoint and host. A second endpoint is for the replicas. Empty if the load contains
+    /// no SQL.
     pub postgres: Vec<Vec<Address>>,
     /// Addresses of the HTTP services, in the workload's order.
     pub services: Vec<Address>,
     pub driver: Driver,
-    /// Time before a due moment at which sleeping turns into spinning.
+    /// Time before a due time from which a thread busy-waits instead of sleeping.
     pub spin: Nanos,
     /// True if the listener receives every record.
     pub log: bool,
@@ -37,13 +37,13 @@ pub struct LoadConfig {
 
 /// Listener for the events of a measurement. [`run`] calls it on its caller's thread.
 pub trait LoadListener {
-    /// Called when the start time of the window, by the clock, is known.
+    /// Called when the start time of the window by the run's clock is known.
     fn on_begin(&mut self, _at: Nanos) {}
     /// Called with each second, merged over all threads. `start` is the start of the window.
     fn on_tick(&mut self, _interval: &Interval, _start: Nanos) {}
     /// Called about a hundred times per second.
     fn poll(&mut self) {}
-    /// Called with the partial second at the end.
+    /// Called with the partial second at the end of the measurement.
     fn on_rest(&mut self, _interval: &Interval) {}
     fn on_event(&mut self, _event: LoadEvent) {}
     /// Called with records of one thread, in the order of their ends, if [`LoadConfig::log`] is set.
@@ -53,7 +53,7 @@ pub trait LoadListener {
 /// Reasons why nothing was measured.
 #[derive(Debug)]
 pub enum MeasureError {
-    /// The kernel refused a resource that a driver needs.
+    /// The operating system did not provide a resource that a driver requires.
     System(io::Error),
     /// No client could connect. The listener received the errors.
     NoClientConnected,
@@ -63,12 +63,12 @@ pub enum MeasureError {
 
 /// Interval at which the listener is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// Time between the opening of the gate and the window, so that all threads see it in time.
+/// Time between the opening of the gate and the start of the window, so that all threads notice the start in time.
 const START_DELAY: Nanos = Nanos::from_millis(5);
 /// Maximum number of intervals per thread that the listener has not received yet.
 const INTERVALS_IN_FLIGHT: usize = 3;
 
-/// Creates a ledger producer for each thread, and their consumer. Something must drain the consumer while
+/// Creates a ledger producer for each thread, and their consumer. The consumer must be drained while
 /// [`run_with_ledger`] runs, because threads block until their reservations are written. `system` is the servers'
 /// `system_identifier`.
 pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
@@ -77,7 +77,7 @@ pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerCons
     ledger::ledger_channel(&threads, system)
 }
 
-/// Runs the workload on its threads. `stop` ends it early and keeps the results so far.
+/// Runs the workload on its threads. `stop` ends the load early; the results so far are returned.
 pub fn run(
     ready: &LoadConfig,
     clock: Clock,
@@ -88,7 +88,8 @@ pub fn run(
 }
 
 /// Runs the workload like [`run`], and records every keyed write in a ledger. `taps` are the producers from [`taps`],
-/// or empty without a ledger. Ledger times are those of `clock`. No entry follows after the return.
+/// or empty without a ledger. Times in the ledger are readings of `clock`. After this function returns, no entry
+/// follows.
 pub fn run_with_ledger(
     ready: &LoadConfig,
     taps: Vec<LedgerProducer>,
@@ -107,7 +108,7 @@ pub fn run_with_ledger(
             let (line, mut recorder) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
-                // The producer reserves while clients connect, long before the window begins.
+                // Reserve sequence numbers while clients connect, long before the window begins.
                 tap.prepare();
                 recorder = recorder.with_ledger(tap);
             }
@@ -241,12 +242,12 @@ impl Collector<'_> {
                 for mut records in filled.try_iter() {
                     self.listener.on_records(k, &records, start);
                     records.clear();
-                    // A thread that has ended needs no buffer back.
+                    // Ignore a thread that has ended, because it needs no buffer.
                     let _ = empty.try_send(records);
                 }
             }
         }
-        // A second is complete once all threads have reported theirs.
+        // A second is complete when all threads have reported it.
         while self.lines.iter().all(|it| !it.waiting.is_empty()) {
             let mut second: Option<Box<Interval>> = None;
             for line in &mut self.lines {
@@ -322,7 +323,7 @@ impl Collector<'_> {
 /// File descriptors that a thread needs besides its connections.
 const OTHER_FILES: u64 = 16;
 
-/// Raises the soft limit on open files as far as clients and threads need. Errors if the hard limit is too low.
+/// Raises the soft limit on open files to the number that clients and threads need. Fails if the hard limit is too low.
 pub fn raise_file_limit(clients: u32, threads: u16) -> Result<(), CommandError> {
     let needed = u64::from(clients) + u64::from(threads) * OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

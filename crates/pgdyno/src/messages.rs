@@ -3,9 +3,9 @@
 use load::{AbortReason, LoadEvent};
 use model::Code;
 
-/// Most codes per measurement for which the first message is kept.
+/// Maximum number of codes per measurement for which the first message is stored.
 const CODES_MAX: usize = 64;
-/// Longest message in characters; longer ones are cut.
+/// Maximum length of a message in characters. Longer messages are truncated.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// The first message of each code.
@@ -42,7 +42,7 @@ pub fn reason(reason: &AbortReason) -> String {
     format!("{code} {}", shorten(&words)).trim_end().to_owned()
 }
 
-/// Code that a client recorded when it gave up, and its reason.
+/// Error code and reason with which a client aborted.
 pub fn abort_message(reason: &AbortReason) -> (Code, String) {
     let words = match reason {
         AbortReason::PermanentError { code, message } => return (*code, message.clone()),
@@ -53,9 +53,9 @@ pub fn abort_message(reason: &AbortReason) -> (Code, String) {
             "end of script reached without completing the last transaction".to_owned()
         }
         AbortReason::OpenPipeline => "end of script reached with pipeline open".to_owned(),
-        AbortReason::Pipeline => "a pipeline is begun within one, or ended outside one".to_owned(),
-        AbortReason::SimplePipeline => "a pipeline is not possible with the simple query protocol".to_owned(),
-        AbortReason::StoreInPipeline { .. } => "rows are not kept in pipeline mode".to_owned(),
+        AbortReason::Pipeline => "a pipeline starts inside another one, or ends without a start".to_owned(),
+        AbortReason::SimplePipeline => "cannot use pipeline mode with the simple query protocol".to_owned(),
+        AbortReason::StoreInPipeline { .. } => "rows cannot be stored in pipeline mode".to_owned(),
         AbortReason::Copy => "COPY is not supported".to_owned(),
     };
     (Code::SqlState(*b"38000"), words)

@@ -1,7 +1,7 @@
 //! `--prometheus`: metrics endpoint for a running test
 //!
-//! The observer of the trial sums up the seconds. A thread of the lowest priority renders them for each scrape. The
-//! load threads use neither.
+//! The observer of the trial adds each second to the totals. A thread of low priority renders the totals for each
+//! scrape. The load threads are not involved.
 
 use crate::cli::{CommandError, os_error_text};
 use crate::http_server::guard::{Guard, RequestIdentity};
@@ -50,7 +50,7 @@ pub struct MetricsServer {
 struct MetricsState {
     about: RunLabels,
     totals: Mutex<Totals>,
-    /// Access check; `None` if anybody may scrape.
+    /// Access check; `None` if no check is required.
     guard: Option<Guard>,
 }
 
@@ -111,7 +111,7 @@ impl MetricsServer {
         }
     }
 
-    /// Ends the metrics of a trial. `outcome` is the name that the store uses.
+    /// Ends the metrics of a trial. `outcome` is the name of the outcome as in the run file.
     pub fn end_trial(&self, outcome: &'static str) {
         let mut totals = self.shared.totals();
         totals::end_trial(&mut totals);
@@ -137,7 +137,7 @@ impl MetricsState {
         if request.uri().path() != PATH {
             return response::text(StatusCode::NOT_FOUND, "a Prometheus finds all of it at /metrics");
         }
-        // Copied, so that the observer is not blocked while the text is rendered.
+        // Copy the totals, so that the observer is not blocked while the text is rendered.
         let totals = self.totals().clone();
         let text = prometheus::render(&self.about, &totals, &component::find_series);
         response::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
@@ -213,8 +213,13 @@ mod tests {
         };
         let refused =
             arguments("0.0.0.0:0", false).start_server(&experiment, english()).expect_err("it is refused");
-        assert!(refused.message.contains("other machines"), "{refused:?}");
-        assert!(arguments("0.0.0.0:0", true).start_server(&experiment, english()).expect("it may").is_some());
+        assert!(english().message(&refused.message).contains("other machines"), "{refused:?}");
+        assert!(
+            arguments("0.0.0.0:0", true)
+                .start_server(&experiment, english())
+                .expect("the address is permitted")
+                .is_some()
+        );
         assert!(
             arguments("[::1]:0", false).start_server(&experiment, english()).is_ok_and(|it| it.is_some())
         );

@@ -11,17 +11,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 use store::{Run, State};
 
-/// Report with one line per trial and rule. The engine is the one that evaluates rules during a run.
+/// Report with one line per trial and rule. The rules are evaluated by the same code as during a run.
 pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, CommandError> {
-    let failed = |error: store::Error| CommandError::new(error.to_string());
-    let run = Run::open(path).map_err(failed)?;
-    let header = run.header().map_err(failed)?;
+    let run = Run::open(path)?;
+    let header = run.header()?;
     let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
         let (path, error) = (path.display().to_string(), error.to_string());
         CommandError::new(say!(lang, "runs-other-version", path, error))
     })?;
     let mut out = String::new();
-    for recorded in run.trials().map_err(failed)? {
+    for recorded in run.trials()? {
         let trial = &recorded.trial;
         let context = RuleContext::for_setup(&experiment.cells[trial.cell as usize].setup);
         let mut active_rules = rules
@@ -29,12 +28,12 @@ pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, Comm
             .map(|rule| parse(rule, &context, lang))
             .collect::<Result<Vec<Rule>, CommandError>>()?;
         let mut fired = vec![None; rules.len()];
-        let mut ticks = run.ticks(recorded.id).map_err(failed)?;
+        let mut ticks = run.ticks(recorded.id)?;
         // The last tick of a completed trial is the partial second at its end.
         let rest = usize::from(matches!(recorded.state, State::Ended(_)));
         while ticks.remaining() > rest {
             let Some(tick) = ticks.next() else { break };
-            let tick = tick.map_err(failed)?;
+            let tick = tick?;
             for (rule, fired) in active_rules.iter_mut().zip(&mut fired) {
                 *fired = fired.take().or_else(|| rule.tick(&tick));
             }

@@ -6,8 +6,8 @@ use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::export::create_private_file;
 use crate::run_name;
+use crate::run_name::DIRECTORY;
 use crate::run_result;
-use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::{Parser, ValueEnum};
 use report::document::document;
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// Write the report of a run, for people or for other programs
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno report")]
-struct Args {
+pub struct Args {
     #[arg(help = run_name::HELP)]
     run: String,
     /// Format: html, one file with all languages; md, a short page for CI; json, the same page as data; junit, objectives
@@ -74,13 +74,13 @@ fn write(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         }
         return Ok(ExitStatus::Success);
     };
-    // Files are compared by device and inode, because a hard link refers to the same run.
+    // Compare files by device and inode, because a hard link refers to the same run.
     let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
     if identity(&out).is_ok_and(|it| identity(&path).is_ok_and(|run| run == it)) {
         return Err(CommandError::new(say!(lang, "export-overwrites-run", path = out.display().to_string()))
             .with_hint(say!(lang, "export-overwrites-run-hint")));
     }
-    // The user did not name the target of a symbolic link that has the default name.
+    // Do not follow a symbolic link with the default name, because the user did not choose its target.
     let flags = if args.out.is_some() { OFlags::empty() } else { OFlags::NOFOLLOW };
     let shown = out.display().to_string();
     let mut file = create_private_file(&out, flags).map_err(|error| {

@@ -5,7 +5,6 @@ pub mod display;
 mod fault_injection;
 mod feeds;
 pub mod known_nodes;
-pub mod observer;
 mod outcome;
 pub mod plans;
 pub mod preflight;
@@ -24,7 +23,9 @@ use crate::cli::language::LanguageArgs;
 use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
+use crate::operation_steps;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
+use crate::run_file::{now_ms, write_error};
 use crate::run_report::RunReport;
 use crate::serve::Server;
 use crate::signals::Signals;
@@ -37,6 +38,7 @@ use display::RunDisplay;
 use known_nodes::KnownNodes;
 use model::fact::Fact;
 use model::feed_coverage::FeedCoverage;
+use model::message;
 use model::message::Message;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepResult};
@@ -44,7 +46,7 @@ use model::stop::StopEvent;
 use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
 use preflight::Preflight;
-use report::lang::Lang;
+use report::lang::{Lang, english};
 use report::say;
 use request::RunRequest;
 use stack::restore::Bloat;
@@ -59,7 +61,7 @@ use trial::TrialOutput;
 /// Run an experiment file: start its system, measure each cell, and store the run
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno run")]
-struct Args {
+pub struct Args {
     /// Experiment file
     #[arg(required_unless_present = "resume")]
     file: Option<PathBuf>,
@@ -105,6 +107,7 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         Err(error) => return Ok(error.print("pgdyno run", lang)),
     };
     let RunRequest { plan, completed: before, .. } = &run_request;
+    let lang = lang.for_experiment(&plan.experiment);
     let signals = Signals::default().listen();
     let Signals { interrupted, abandoned } = signals
         .map_err(|error| CommandError::new(say!(lang, "run-no-signals", error = error.to_string())))?;
@@ -146,13 +149,13 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         // A run without a trial has nothing to show.
         drop(show);
         let outcome = RunOutcome { status: RunStatus::Failed, reason: None, ended_ms: now_ms() };
-        // A file that cannot be removed is harmless.
+        // Ignore a file that cannot be removed, because it is harmless.
         let _ = writer.finish(outcome).map(std::fs::remove_file);
         preflight.print("pgdyno run", lang);
         return Ok(ExitStatus::Incomplete);
     }
-    let store_error = writer.error().map(store_error_text);
-    let rejected = (!preflight.errors.is_empty()).then(|| say!(lang, "preflight-stopped"));
+    let store_error = writer.error().map(write_error);
+    let rejected = (!preflight.errors.is_empty()).then(|| message!("preflight-stopped"));
     let changed_node = changed_node.or(rejected);
     let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
     let status = match (&store_error, ended_early) {
@@ -161,11 +164,15 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         (None, false) => RunStatus::Complete,
     };
     let stop_reason = store_error.or(changed_node);
+    if let Some(reason) = &stop_reason {
+        writer.fact(None, Fact::Reason(reason.clone()));
+    }
+    let stop_reason = stop_reason.map(|reason| lang.message(&reason));
     let outcome = RunOutcome { status, reason: stop_reason.clone(), ended_ms: now_ms() };
     let path_text = writer.path().display().to_string();
     let path = writer.finish(outcome).map_err(|error| {
         let path = connect_commands::shell_quote(&path_text);
-        CommandError::new(say!(lang, "run-end-lost", error = error.to_string())).with_hint(say!(
+        CommandError::new(say!(lang, "run-end-lost", error = Message::from(&error))).with_hint(say!(
             lang,
             "run-end-lost-hint",
             path
@@ -175,7 +182,10 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     // Dropping the display flushes it, so that all its output precedes the result.
     drop(show);
     let report = RunReport::from_file(&path)?;
-    report.print(args.json, lang);
+    report.print(args.json, &path, lang);
+    if let Some(text) = check::limits_of_result(&plan.experiment, args.quick, lang) {
+        errln!("{}", lang.run_note(&text));
+    }
     if let Some(live) = live {
         live.finish();
     }
@@ -195,15 +205,15 @@ struct Runner {
     display: RunDisplay,
     endpoint: Option<MetricsServer>,
     explained: plans::ExplainedCells,
-    /// Index of the next trial in the order of all trials. A trial that was interrupted is measured again at its index.
+    /// Index of the next trial in the order of all trials. An interrupted trial is measured again with the same index.
     position: usize,
     known_nodes: KnownNodes,
-    /// Messages about host names that now lead to another address than the measured one.
+    /// Messages about host names that no longer resolve to the measured address.
     address_changes: Vec<Message>,
-    /// Message about a node that is not the one that earlier trials measured. `Some` ends the run.
-    changed_node: Option<String>,
-    /// Reason why a cell's component is unavailable, by cell.
-    unavailable: BTreeMap<usize, String>,
+    /// Message about a node that differs from the node that earlier trials measured. `Some` ends the run.
+    changed_node: Option<Message>,
+    /// Reasons why a component of a cell is unavailable, by cell.
+    unavailable: BTreeMap<usize, Message>,
     /// Check of the operations. An error ends the run.
     preflight: Preflight,
     /// Feed coverage that is already known.
@@ -217,7 +227,7 @@ type FeedKey = (Vec<Feed>, Option<Dataset>, Option<u64>);
 #[derive(Clone, Debug)]
 struct EndedTrial {
     status: RunStatus,
-    reason: Option<String>,
+    reason: Option<Message>,
     /// Stop rule that ended the trial.
     fired: Option<StopEvent>,
 }
@@ -232,8 +242,7 @@ struct Task {
 }
 
 impl Runner {
-    /// Runs every trial, unless the user or a write error ends the run. `before` holds the completed trials of a
-    /// resumed run.
+    /// Runs every trial, unless the user or an error ends the run. `before` has the completed trials of a resumed run.
     fn run_all(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         match &experiment.goal {
             Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }) => self.run_matrix(experiment),
@@ -261,7 +270,7 @@ impl Runner {
     }
 
     /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
-    /// trial or a node is not the one of earlier trials.
+    /// trial or a node differs from the node of earlier trials.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
@@ -287,8 +296,8 @@ impl Runner {
             ),
         };
         if let Err(error @ SetupError::OtherNode(_)) = ready {
-            // Nothing is stored of this trial, so that the run can be resumed with the right node.
-            let (ended, ..) = setup_failed(&error, self.lang);
+            // Do not store this trial, so that the run can be resumed with the right node.
+            let (ended, ..) = self.setup_failed(&error);
             self.display.end_trial(&ended, None);
             if let Some(endpoint) = &self.endpoint {
                 endpoint.end_trial(ended.status.name());
@@ -297,7 +306,7 @@ impl Runner {
             return None;
         }
         if !self.preflight.errors.is_empty() {
-            // Nothing is stored of this trial, so that the run can be resumed with the corrected schema.
+            // Do not store this trial, so that the run can be resumed with the corrected schema.
             self.position = position;
             self.display.cancel_trial();
             if let Some(endpoint) = &self.endpoint {
@@ -306,7 +315,7 @@ impl Runner {
             return None;
         }
         if let Err(SetupError::Unavailable(reason)) = &ready {
-            // An unavailable component stays unavailable for the rest of the run.
+            // Remember the reason, because an unavailable component remains unavailable during the run.
             self.unavailable.insert(task.cell, reason.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
@@ -320,7 +329,7 @@ impl Runner {
             repetition: task.repetition,
             position: position as u32,
             begun_ms: now_ms(),
-            operations: workload::operations(setup),
+            operations: operation_steps::operations(setup),
             nodes: if ready.is_ok() { trial::nodes(&self.test_bed) } else { Vec::new() },
         };
         let id = self.writer.begin_trial(trial);
@@ -332,16 +341,16 @@ impl Runner {
         }
         let (ended, end, step_result) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
-            Err(_) if self.interrupted.load(Ordering::Relaxed) => {
-                setup_failed(&SetupError::Stopped, self.lang)
-            }
-            Err(error) => setup_failed(&error, self.lang),
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => self.setup_failed(&SetupError::Stopped),
+            Err(error) => self.setup_failed(&error),
         };
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
-        let reason = || ended.reason.clone().unwrap_or_default();
-        let nothing =
-            || task.step.clone().filter(|_| broke_off).map(|it| StepResult::from_failed_trial(it, reason()));
-        let step_result = step_result.or_else(nothing);
+        if let Some(reason) = &ended.reason {
+            self.writer.fact(Some(id), Fact::Reason(reason.clone()));
+        }
+        let failed_step = task.step.clone().filter(|_| broke_off).zip(ended.reason.clone());
+        let step_result = step_result
+            .or_else(|| failed_step.map(|(step, reason)| StepResult::from_failed_trial(step, reason)));
         self.display.end_trial(&ended, step_result.as_ref());
         if let Some(endpoint) = &self.endpoint {
             endpoint.end_trial(ended.status.name());
@@ -373,7 +382,7 @@ impl Runner {
         id: TrialId,
         step: Option<&SearchStep>,
     ) -> (EndedTrial, TrialEnd, Option<StepResult>) {
-        let spec = trial::TrialSpec { setup, seed, keep_seconds: step.is_some(), lang: self.lang };
+        let spec = trial::TrialSpec { setup, seed, keep_seconds: step.is_some() };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
         let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);
@@ -384,9 +393,9 @@ impl Runner {
         let done = match done {
             Ok(it) => it,
             Err(_) if self.interrupted.load(Ordering::Relaxed) => {
-                return setup_failed(&SetupError::Stopped, self.lang);
+                return self.setup_failed(&SetupError::Stopped);
             }
-            Err(error) => return setup_failed(&error, self.lang),
+            Err(error) => return self.setup_failed(&error),
         };
         self.display.set_figures(&done);
         for change in self.test_bed.address_changes() {
@@ -412,9 +421,12 @@ impl Runner {
         } = done;
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
-        // Bloat that this trial left would have slowed the next one.
-        let bloat_text =
-            |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
+        // Report tables that grew, because their bloat would slow the next trial.
+        let bytes = |bytes: u64| english().numbers().bytes(bytes as f64);
+        let bloat_text = |bloat: Bloat| {
+            let Bloat { table, before, now, dead } = bloat;
+            format!("{table}: {}, then {}, {dead} dead rows", bytes(before), bytes(now))
+        };
         let grown = self.test_bed.bloat().into_iter().map(bloat_text).collect::<Vec<_>>().join("; ");
         if !grown.is_empty() {
             self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
@@ -431,38 +443,41 @@ impl Runner {
         ];
         let judged = objectives.iter().cloned().map(Fact::Objective);
         facts.into_iter().flatten().chain(judged).for_each(|fact| self.writer.fact(Some(id), fact));
-        for rule in blind {
-            self.writer.note(Note { trial: Some(id), subject: rule, text: "never had a value".to_owned() });
-        }
-        for failure in trial_failure::never_succeeded(setup, &summary) {
-            self.writer.note(Note { trial: Some(id), subject: failure.0, text: failure.1 });
+        let blind = blind.into_iter().map(|rule| (rule, message!("failure-blind-rule")));
+        // A search step may overload the system, which its objectives judge.
+        let operation = trial_failure::operation_failed(setup, &summary).filter(|_| step.is_none());
+        let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
+        let failed = failed.filter(|_| operation.is_none()).map(|it| (it.operation, it.reason));
+        for (subject, message) in blind.chain(failed) {
+            self.writer.note(Note { trial: Some(id), subject, text: self.lang.message(&message) });
         }
         // A search level may overload the system, so failures are expected. A statement that fails at every level is an
         // error.
         let fails =
-            |it: &String| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
-        let nothing = trial_failure::nothing_succeeded(&summary).as_ref().and_then(fails);
-        // If nothing succeeded, that is the reason, and aborted clients are a consequence. A script that cannot
-        // continue is not a limit of the system, whatever the stop rules report.
+            |it: &Message| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
+        let nothing = trial_failure::nothing_succeeded(&summary).as_ref().and_then(fails).or(operation);
+        // If no transaction succeeded, this is the reason, and aborted clients are a consequence. Aborted clients take
+        // precedence over stop rules, because a script that cannot continue is not a limit of the system.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
         let (status, reason) = match (&fired, self.writer.error()) {
-            (_, Some(it)) => (RunStatus::Failed, Some(store_error_text(it))),
+            (_, Some(it)) => (RunStatus::Failed, Some(write_error(it))),
             (_, None) if aborted.is_some() => (RunStatus::Failed, aborted),
             (Some(stop), None) => {
-                let rule = format!("{} at second {}", stop.rule, stop.at_second);
-                (RunStatus::Stopped, Some([vec![rule], ended].concat().join("; ")))
+                let rule =
+                    message!("failure-stop-rule", rule = &stop.rule, second = stop.at_second.to_string());
+                (RunStatus::Stopped, Message::join([vec![rule], ended].concat()))
             }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (RunStatus::Interrupted, None),
             (None, None) if nothing.is_some() => (RunStatus::Failed, nothing),
-            // A node exited, so the two halves of the trial measured different systems.
-            (None, None) if !ended.is_empty() => (RunStatus::Failed, Some(ended.join("; "))),
+            // If a node exited, the trial measured different systems before and after the exit.
+            (None, None) if !ended.is_empty() => (RunStatus::Failed, Message::join(ended)),
             (None, None) => (RunStatus::Complete, None),
         };
         if status == RunStatus::Complete && step.is_none_or(|it| it.perturbation.is_none()) {
             self.explain(setup, seed, id);
         }
         let end = TrialEnd {
-            outcome: RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() },
+            outcome: self.outcome(status, reason.as_ref()),
             summary: Some(serde_json::to_value(&summary).expect("plain data can be serialised")),
             valid: Some(summary.validity.verdict != Verdict::Invalid),
             measurement: Some(measured),
@@ -474,6 +489,25 @@ impl Runner {
 }
 
 impl Runner {
+    /// Result of a trial whose setup failed.
+    fn setup_failed(&self, error: &SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
+        let status = match error {
+            SetupError::Unavailable(_) => RunStatus::Skipped,
+            SetupError::Failed(_) | SetupError::OtherNode(_) => RunStatus::Failed,
+            SetupError::Stopped => RunStatus::Interrupted,
+        };
+        let reason = (status != RunStatus::Interrupted).then(|| error.message());
+        let outcome = self.outcome(status, reason.as_ref());
+        let end = TrialEnd { outcome, summary: None, valid: None, measurement: None };
+        let ended = EndedTrial { status, reason, fired: None };
+        (ended, end, None)
+    }
+
+    /// Outcome of a trial that ends now, with the reason in the run's language.
+    fn outcome(&self, status: RunStatus, reason: Option<&Message>) -> RunOutcome {
+        RunOutcome { status, reason: reason.map(|it| self.lang.message(it)), ended_ms: now_ms() }
+    }
+
     /// Explains the statements of a setup once, and stores their plans.
     fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId) {
         if !self.explained.is_new(setup) {
@@ -482,7 +516,7 @@ impl Runner {
         match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
             Some(Ok(plans)) => self.writer.fact(Some(id), Fact::Plans(plans)),
             Some(Err(error)) => {
-                let text = error.text(self.lang);
+                let text = self.lang.error(error);
                 self.writer.note(Note { trial: Some(id), subject: "no plans".to_owned(), text });
             }
             None => {}
@@ -493,31 +527,4 @@ impl Runner {
 /// True if the server answered any transaction, even with an error.
 fn has_answers(summary: &model::Summary) -> bool {
     summary.total.counts.arrivals() > summary.total.counts.unanswered
-}
-
-/// Result of a trial whose setup failed.
-fn setup_failed(error: &SetupError, lang: &Lang) -> (EndedTrial, TrialEnd, Option<StepResult>) {
-    let status = match error {
-        SetupError::Unavailable(_) => RunStatus::Skipped,
-        SetupError::Failed(_) | SetupError::OtherNode(_) => RunStatus::Failed,
-        SetupError::Stopped => RunStatus::Interrupted,
-    };
-    let reason = (status != RunStatus::Interrupted).then(|| error.text(lang));
-    let outcome = RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() };
-    let end = TrialEnd { outcome, summary: None, valid: None, measurement: None };
-    let ended = EndedTrial { status, reason, fired: None };
-    (ended, end, None)
-}
-
-fn store_error_text(error: &store::WriteError) -> String {
-    match error {
-        store::WriteError::DiskFull => "the disk with the run's file is full".to_owned(),
-        store::WriteError::Refused(cause) => format!("the run's file could not be written: {cause}"),
-        store::WriteError::BacklogFull => "the disk with the run's file is too slow to keep up".to_owned(),
-    }
-}
-
-/// Unix time in milliseconds.
-pub fn now_ms() -> u64 {
-    crate::clock::unix_time().0 / 1_000_000
 }

@@ -6,6 +6,9 @@ use report::say;
 use std::path::{Path, PathBuf};
 use store::FindError;
 
+/// Default directory of runs.
+pub const DIRECTORY: &str = "runs";
+
 /// Help text of arguments that name a run.
 pub const HELP: &str =
     "Run: path, name or its beginning, experiment (its newest run), or `last`; with ~N, N runs earlier";
@@ -32,7 +35,7 @@ fn find_error(error: &FindError, dir: &Path, text: &str, lang: &Lang) -> Command
         say!(lang, "runs-candidates", names = shown, more = names.len().saturating_sub(CANDIDATES_MAX))
     };
     match error {
-        FindError::Unreadable(error) => CommandError::new(error.to_string()),
+        FindError::Unreadable(error) => CommandError::new(error),
         FindError::Unknown { candidates } => {
             CommandError::new(say!(lang, "runs-unknown", text, directory = &directory)).with_hint(
                 match candidates.is_empty() {

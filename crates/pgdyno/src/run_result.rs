@@ -12,7 +12,6 @@ use analysis::facts::TrialFacts;
 use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
-use model::Nanos;
 use model::fault_injection::FailoverResult;
 use model::freshness::FreshnessResult;
 use model::matrix;
@@ -21,6 +20,7 @@ use model::plan::{Experiment, Node};
 use model::run_result::{
     CellResult, Environment, NodeInfo, OperationResult, RunInfo, RunResult, RunState, TrialResult,
 };
+use model::{Nanos, StepFailure};
 use serde_json::Value;
 use std::path::Path;
 use store::{RunStatus, State};
@@ -69,14 +69,14 @@ fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverRes
     analysis::durability::survival::all_cells(experiment, &injections.collect::<Vec<_>>())
 }
 
-/// Freshness of the replicas in those `ended` trials that measured it.
+/// Freshness of the replicas, from the `ended` trials that measured it.
 fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult> {
     let measured =
         ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, it.freshness.as_ref()?)));
     analysis::durability::freshness::all_cells(&reading.experiment, &measured.collect::<Vec<_>>())
 }
 
-/// Result of one cell. `facts` correspond one to one to `ended`.
+/// Result of one cell. `facts[i]` describes `ended[i]`.
 fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], number: usize) -> CellResult {
     let counted = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
     let setup = &reading.experiment.cells[number].setup;
@@ -86,7 +86,11 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let passages: Vec<TrialPassage<'_>> =
         counted().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
     let called: Vec<&Statements> = counted().map(|(_, it)| &it.statements).collect();
-    let (mut total, operations) = analysis::present::run_result::operation_results(setup, &parts).unzip();
+    let steps: Vec<Vec<String>> = counted().next().map_or(Vec::new(), |(_, trial)| {
+        trial.recorded.trial.operations.iter().map(|it| it.commands.clone()).collect()
+    });
+    let (mut total, operations) =
+        analysis::present::run_result::operation_results(setup, &steps, &parts).unzip();
     let mut operations: Vec<OperationResult> = operations.unwrap_or_default();
     let find_message = |code: &str| {
         ended
@@ -97,6 +101,8 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let failures =
         total.iter_mut().chain(&mut operations).flat_map(|it: &mut OperationResult| &mut it.failures);
     failures.for_each(|it| it.message = find_message(&it.code));
+    let examples: Vec<&StepFailure> = counted().flat_map(|(_, it)| &it.step_failures).collect();
+    operations.iter_mut().for_each(|it| set_step_examples(it, &examples));
     CellResult {
         total,
         operations,
@@ -106,11 +112,28 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     }
 }
 
+/// Sets message and body of the failures of an operation's steps.
+fn set_step_examples(operation: &mut OperationResult, examples: &[&StepFailure]) {
+    for step in &mut operation.steps {
+        let place = (&operation.name, step.command);
+        let of_step = || examples.iter().filter(move |it| (&it.operation, it.command) == place);
+        for failure in &mut step.failures {
+            if let Some(example) = of_step().find(|it| it.code == failure.code) {
+                failure.message = Some(example.message.clone()).filter(|it| !it.is_empty());
+                failure.body.clone_from(&example.body);
+            }
+        }
+    }
+}
+
 fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
     let (state, ended_ms, reason) = match &reading.state {
         State::Running => (RunState::Running, None, None),
         State::Lost => (RunState::Lost, None, None),
-        State::Ended(it) => (run_state(it.status), Some(it.ended_ms), it.reason.clone()),
+        State::Ended(outcome) => {
+            let reason = stored::stored_reason(outcome, reading.reason.clone());
+            (run_state(outcome.status), Some(outcome.ended_ms), reason)
+        }
     };
     let header = &reading.header;
     RunInfo {
@@ -121,7 +144,7 @@ fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
         reason,
         seed: header.seed,
         pgdyno_version: header.pgdyno_version.clone(),
-        // Older runs lack the command; their file had the name of the experiment.
+        // Older runs do not contain the command, but their experiment file had the name of the experiment.
         command: reading.command.clone().unwrap_or_else(|| format!("pgdyno run {}.yaml", header.name)),
         text: header.text.clone(),
     }

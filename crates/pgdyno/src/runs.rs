@@ -5,24 +5,27 @@ use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::replay;
-use crate::run_name;
+use crate::run_name::{self, DIRECTORY};
 use crate::run_report::RunReport;
+use crate::run_result::stored::stored_reason;
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use model::comparison::Metric;
+use model::fact::Fact;
 use model::run_result::TrialResult;
 use report::json_document::{RunDocument, RunFile, to_json};
 use report::lang::Lang;
 use report::say;
 use report::terminal::sanitise_line;
 use std::fmt::Write as _;
+use std::io::stdout;
 use std::path::{Path, PathBuf};
-use store::{Run, RunEntry, RunHeader, State, TrialRecord};
+use store::{Run, RunEntry, RunHeader, RunOutcome, State, TrialId, TrialRecord};
 
 /// List, show and remove stored runs; without a command, list them
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno runs")]
-struct Args {
+pub struct Args {
     /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, global = true)]
     dir: PathBuf,
@@ -62,9 +65,6 @@ enum Command {
     },
 }
 
-/// Default directory of runs.
-pub const DIRECTORY: &str = "runs";
-
 /// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitStatus {
     command::run("pgdyno runs", args, run)
@@ -72,19 +72,16 @@ pub fn main(args: &[String]) -> ExitStatus {
 
 fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
-    let failed = |error: store::Error| CommandError::new(error.to_string());
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
-        Command::List => list(&args.dir, terminal, lang).map_err(failed)?,
+        Command::List => list(&args.dir, terminal, lang)?,
         Command::Show { run, json: true, .. } => {
-            terminal::json(&data(&find(args, run, terminal, lang)?).map_err(failed)?);
+            terminal::json(&data(&find(args, run, terminal, lang)?)?);
             return Ok(ExitStatus::Success);
         }
-        Command::Show { run, trials, json: false } => {
-            show(&find(args, run, terminal, lang)?, *trials, lang).map_err(failed)?
-        }
+        Command::Show { run, trials, json: false } => show(&find(args, run, terminal, lang)?, *trials, lang)?,
         Command::Stop { run, rules } => replay::render(&find(args, run, terminal, lang)?, rules, lang)?,
         Command::Remove { name } => {
-            let path = store::remove(&args.dir, name).map_err(failed)?;
+            let path = store::remove(&args.dir, name)?;
             say!(lang, "runs-removed", path = path.display().to_string()) + "\n"
         }
     };
@@ -96,7 +93,7 @@ fn find(args: &Args, run: &str, terminal: &Terminal, lang: &Lang) -> Result<Path
     run_name::find(&args.dir, run, terminal, lang)
 }
 
-fn list(dir: &Path, terminal: &Terminal, lang: &Lang) -> store::Result<String> {
+fn list(dir: &Path, terminal: &Terminal, lang: &Lang) -> Result<String, CommandError> {
     let all = store::list(dir)?;
     if all.is_empty() {
         return Ok(say!(lang, "runs-none", directory = dir.display().to_string()) + "\n");
@@ -111,9 +108,14 @@ fn list(dir: &Path, terminal: &Terminal, lang: &Lang) -> store::Result<String> {
     ]];
     rows.extend(all.iter().map(|entry| row(entry, lang)));
     for error in all.iter().filter_map(|entry| entry.overview.as_ref().err()) {
-        terminal.warning(&error.to_string());
+        terminal.warning(&lang.error(error));
     }
-    Ok(table(&rows, &[2, 3, 5]))
+    Ok(table(&rows, &[2, 3, 5], &[5, 2, 1], width()))
+}
+
+/// Width of the output, in columns.
+fn width() -> usize {
+    terminal::columns(&stdout()).unwrap_or(usize::MAX)
 }
 
 fn row(entry: &RunEntry, lang: &Lang) -> [String; 6] {
@@ -121,7 +123,7 @@ fn row(entry: &RunEntry, lang: &Lang) -> [String; 6] {
     match &entry.overview {
         Ok(content) => [
             sanitise_line(&entry.name),
-            format_time(content.header.begun_ms),
+            format_minute(content.header.begun_ms),
             content.cells.to_string(),
             content.trials.to_string(),
             state_text(&content.state, lang),
@@ -139,10 +141,10 @@ fn row(entry: &RunEntry, lang: &Lang) -> [String; 6] {
     }
 }
 
-/// Columns of a label, with the blank after it.
+/// Width of a label in columns, including the blank after it.
 const LABEL: usize = 11;
 
-fn show(path: &Path, with_trials: bool, lang: &Lang) -> store::Result<String> {
+fn show(path: &Path, with_trials: bool, lang: &Lang) -> Result<String, CommandError> {
     let run = Run::open(path)?;
     let header = run.header()?;
     let state = run.state()?;
@@ -156,8 +158,8 @@ fn show(path: &Path, with_trials: bool, lang: &Lang) -> store::Result<String> {
     line(say!(lang, "runs-status"), &state_text(&state, lang));
     if let State::Ended(end) = &state {
         line(say!(lang, "runs-ended"), &format!("{} UTC", format_time(end.ended_ms)));
-        if let Some(reason) = &end.reason {
-            line(say!(lang, "runs-reason"), reason);
+        if let Some(reason) = reason(&run, None, end, lang) {
+            line(say!(lang, "runs-reason"), &reason);
         }
     }
     line(say!(lang, "runs-seed"), &header.seed.to_string());
@@ -170,19 +172,21 @@ fn show(path: &Path, with_trials: bool, lang: &Lang) -> store::Result<String> {
             text.push('\n');
             text += &report.text(lang);
         }
-        // The rest of the file is worth showing without the figures.
+        // Show the rest of the file without the figures.
         Err(error) => {
             line(say!(lang, "runs-results"), &say!(lang, "runs-no-results", reason = &error.message));
         }
     }
     if with_trials {
-        text += &trials(&run, report.as_ref().map_or(&[], RunReport::trials), lang)?;
+        let results = report.as_ref().map_or(&[][..], RunReport::trials);
+        let lang = report.as_ref().map_or(lang, |it| lang.for_experiment(&it.result().experiment));
+        text += &trials(&run, results, lang)?;
     }
     Ok(text)
 }
 
 /// Figures, end and notes of each trial. `results` are empty if the run's results cannot be computed.
-fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> store::Result<String> {
+fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> Result<String, CommandError> {
     let trials = run.trials()?;
     let mut text = String::new();
     if !trials.is_empty() {
@@ -203,14 +207,14 @@ fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> store::Result<Stri
             trial(record, result, lang)
         }));
         text += "\n";
-        text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8]);
+        text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8], &[], width());
     }
     let reasons = trials.iter().filter_map(|record| match &record.state {
-        State::Ended(end) => end.reason.as_ref().map(|reason| (record.id.0, reason)),
+        State::Ended(end) => Some((record.id.0, reason(run, Some(record.id), end, lang)?)),
         _ => None,
     });
     for (id, reason) in reasons {
-        let _ = writeln!(text, "{}: {}", trial_name(id, lang), sanitise_line(reason));
+        let _ = writeln!(text, "{}: {}", trial_name(id, lang), sanitise_line(&reason));
     }
     for note in run.notes()? {
         let trial = note.trial.map(|trial| trial_name(trial.0, lang) + ": ").unwrap_or_default();
@@ -220,19 +224,28 @@ fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> store::Result<Stri
     Ok(text)
 }
 
+/// Reason why a run or a trial is not complete.
+fn reason(run: &Run, trial: Option<TrialId>, outcome: &RunOutcome, lang: &Lang) -> Option<String> {
+    let facts = run.facts().unwrap_or_default().into_iter().filter(|it| it.trial == trial);
+    let mut message = facts.filter_map(|record| match record.fact {
+        Fact::Reason(message) => Some(message),
+        _ => None,
+    });
+    Some(lang.message(&stored_reason(outcome, message.next())?))
+}
+
 fn trial_name(id: u32, lang: &Lang) -> String {
     say!(lang, "runs-trial", id = id.to_string())
 }
 
-/// JSON of a run, its matrix and its findings. Matrix and findings are `null` if they cannot be computed.
-fn data(path: &Path) -> store::Result<String> {
+/// JSON of a run, its matrix and its findings.
+fn data(path: &Path) -> Result<String, CommandError> {
     let run = Run::open(path)?;
     let header = run.header()?;
     let how = run.state()?;
-    let report = RunReport::from_file(path).ok();
+    let report = RunReport::from_file(path)?;
     let file = run_file(path, &header, &how);
-    let result = report.as_ref().map_or_else(RunDocument::default, RunReport::document);
-    Ok(to_json(&RunDocument { run: Some(file), ..result }))
+    Ok(to_json(&RunDocument { run: Some(file), ..report.document() }))
 }
 
 /// File of a run, with its header and state.
@@ -290,17 +303,31 @@ fn state_text(run_state: &State, lang: &Lang) -> String {
 }
 
 /// Table whose columns are as wide as necessary, separated by two blanks. Columns in `right` are right-aligned.
-fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
+///
+/// If the table exceeds `width`, the columns in `optional` are omitted one after the other. If it is still too wide, the
+/// last column is printed below each row.
+fn table<const N: usize>(rows: &[[String; N]], right: &[usize], optional: &[usize], width: usize) -> String {
     let widths: Vec<usize> =
-        (0..N).map(|i| rows.iter().map(|it| it[i].chars().count()).max().unwrap_or(0)).collect();
+        (0..N).map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
+    let mut shown: Vec<usize> = (0..N).collect();
+    let total = |shown: &[usize]| shown.iter().map(|i| widths[*i] + 2).sum::<usize>() - 2;
+    for i in optional {
+        if total(&shown) > width {
+            shown.retain(|column| column != i);
+        }
+    }
+    let below = if total(&shown) > width && shown.len() > 1 { shown.pop() } else { None };
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().enumerate().map(|(i, cell)| match right.contains(&i) {
-            true => format!("{cell:>width$}", width = widths[i]),
-            false => format!("{cell:<width$}", width = widths[i]),
+        let cells = shown.iter().map(|i| match right.contains(i) {
+            true => format!("{:>width$}", row[*i], width = widths[*i]),
+            false => format!("{:<width$}", row[*i], width = widths[*i]),
         });
         text += cells.collect::<Vec<_>>().join("  ").trim_end();
         text += "\n";
+        if let Some(cell) = below.map(|i| &row[i]).filter(|cell| !cell.is_empty()) {
+            let _ = writeln!(text, "    {cell}");
+        }
     }
     text
 }
@@ -310,6 +337,12 @@ pub fn format_time(unix_ms: u64) -> String {
     let time = model::utc((unix_ms / 1000) as i64);
     let (hour, minute, second) = time.as_hms();
     format!("{} {hour:02}:{minute:02}:{second:02}", time.date())
+}
+
+/// UTC time such as `2026-11-21 11:53`.
+fn format_minute(unix_ms: u64) -> String {
+    let time = format_time(unix_ms);
+    time.rsplit_once(':').map_or(String::new(), |(minute, _)| minute.to_owned())
 }
 
 /// Size of a file: `1023 B`, `1.5 KiB`.
@@ -341,7 +374,13 @@ mod tests {
     #[test]
     fn aligns_columns() {
         let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
-        assert_eq!(table(&rows, &[1]), "NAME   N\nЖук   10\na      7\n");
+        let check = |optional: &[usize], width: usize, expected: &str| {
+            assert_eq!(table(&rows, &[1], optional, width), expected, "{optional:?} {width}");
+        };
+        check(&[], 8, "NAME   N\nЖук   10\na      7\n");
+        check(&[1], 8, "NAME   N\nЖук   10\na      7\n");
+        check(&[1], 7, "NAME\nЖук\na\n");
+        check(&[], 7, "NAME\n    N\nЖук\n    10\na\n    7\n");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 /// Preview a schedule: number of arrivals, duration and rates
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno schedule")]
-struct Args {
+pub struct Args {
     /// Schedule in Yandex.Tank's syntax: line(from, to, duration), const(rate, duration) and
     /// step(from, to, increment, duration), one after the other; rates per second, durations as 1d2h3m4s
     #[arg(value_name = "EXPR")]
@@ -48,10 +48,11 @@ enum SpacingArg {
     Poisson,
 }
 
-/// Columns of the plot. With its margin it fits into a terminal 80 columns wide.
+/// Number of columns of the plot. With its margin, the plot fits into 80 columns.
 const COLUMNS: usize = 64;
 
-/// Largest expected number of Poisson arrivals that is counted one by one. The count takes less than a second.
+/// Largest expected number of Poisson arrivals for which arrivals are counted one by one, which takes less than a
+/// second.
 const EXACT_COUNT_MAX: f64 = 1e7;
 
 /// Runs the command. The exit status is 2 for wrong arguments or a wrong schedule, and 1 if the output cannot be
@@ -90,7 +91,7 @@ fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::R
             writeln!(out, "{}", sanitise_json(&to_json_line(&ScheduleDocument::from(&preview))))?;
         }
         (true, true) => {
-            // Starts are streamed, because they may not fit into memory.
+            // Stream the intended starts, because they may not fit into memory.
             let preview = args.preview(curve);
             let document =
                 ScheduleDocument { times_ms: Some(Vec::new()), ..ScheduleDocument::from(&preview) };

@@ -7,24 +7,24 @@ use crate::export::ExportDocument;
 use crate::serve::RunListDocument;
 use crate::stack_command::StackDocument;
 use crate::terminal;
+use crate::version::VersionDocument;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
-use model::Summary;
 use report::document::PageDocument;
 use report::json_document::{
-    AdviceDocument, ComparisonDocument, HistoryDocument, JsonDocument, ReportDocument, RunDocument,
-    ScheduleDocument, schema,
+    AdviceDocument, BenchDocument, ComparisonDocument, HistoryDocument, JsonDocument, ReportDocument,
+    RunDocument, ScheduleDocument, schema,
 };
 use serde_json::Value;
 
 /// Name and schema of a document.
 type SchemaEntry = (&'static str, fn() -> Value);
 
-/// Experiment files and all JSON documents, by the name that the command takes.
-static SCHEMAS: [SchemaEntry; 13] = [
+/// Schemas of experiment files and of all JSON documents, with the names that the command accepts.
+static SCHEMAS: [SchemaEntry; 14] = [
     ("experiment", experiment::schema),
     entry::<AdviceDocument<'_>>(),
-    entry::<Summary>(),
+    entry::<BenchDocument<'_>>(),
     entry::<ComparisonDocument<'_>>(),
     entry::<DoctorDocument<'_>>(),
     entry::<ExportDocument<'_>>(),
@@ -35,6 +35,7 @@ static SCHEMAS: [SchemaEntry; 13] = [
     entry::<RunListDocument>(),
     entry::<ScheduleDocument<'_>>(),
     entry::<StackDocument<'_>>(),
+    entry::<VersionDocument>(),
 ];
 
 const fn entry<T: JsonDocument>() -> SchemaEntry {
@@ -44,7 +45,7 @@ const fn entry<T: JsonDocument>() -> SchemaEntry {
 /// Print the JSON Schema of experiment files, for completion and checks in editors, or of a document that pgdyno prints
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno schema")]
-struct Args {
+pub struct Args {
     /// Experiment files, or a document: the key `format` of a document names it
     #[arg(default_value = "experiment", value_parser = PossibleValuesParser::new(SCHEMAS.map(|it| it.0)))]
     document: String,

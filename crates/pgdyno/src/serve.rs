@@ -1,7 +1,6 @@
 //! `pgdyno serve`: shows stored and running tests in a browser
 //!
-//! The server only reads run files, on two threads of low priority. Viewers do not disturb the load, even if they are
-//! slow.
+//! The server only reads run files, on two threads of low priority. Even slow viewers do not affect the load.
 
 mod follower;
 mod route;
@@ -16,7 +15,7 @@ use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::http_server::guard::{self, Guard};
 use crate::http_server::server;
-use crate::runs::DIRECTORY;
+use crate::run_name::DIRECTORY;
 use clap::Parser;
 use model::percent_encode;
 use report::lang::Lang;
@@ -34,7 +33,7 @@ use std::time::Duration;
 /// Show stored and current runs in a browser
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno serve")]
-struct Args {
+pub struct Args {
     /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
@@ -54,7 +53,7 @@ struct Args {
     language: LanguageArgs,
 }
 
-/// Default port, unless it is in use.
+/// Default port. If it is in use, a free port is chosen.
 const DEFAULT_PORT: u16 = 7417;
 /// Timeout for the delivery of the last events to all viewers. Delivery usually takes milliseconds.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -93,7 +92,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves the runs in `dir`, which need not exist yet. `host` is the name for other machines, and requires a token.
+    /// Serves the runs in `dir`, which need not exist yet. `host` is the name by which other machines reach the server,
+    /// and requires a token.
     pub fn start(
         dir: &Path,
         port: Option<u16>,
@@ -135,7 +135,7 @@ impl Server {
         format!("{}runs/{}", self.url, percent_encode(&name))
     }
 
-    /// Sends the end of the run to all viewers. Viewers that do not read it are abandoned after a timeout.
+    /// Sends the end of the run to all viewers. After a timeout, viewers that have not received it are disconnected.
     pub fn finish(&self) {
         self.site.finish(FLUSH_TIMEOUT);
     }
@@ -166,7 +166,8 @@ fn listen(host: Option<&str>, port: Option<u16>, lang: &Lang) -> Result<TcpListe
     })
 }
 
-/// Token that viewers must send, from a file or the environment. Process lists and shell histories show neither.
+/// Token that viewers must send. It comes from a file or the environment, because process lists and shell histories
+/// show arguments.
 fn read_token(file: Option<&Path>, lang: &Lang) -> Result<Option<String>, CommandError> {
     let token = match file {
         Some(path) => {

@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Time after the second signal within which the results must be printed.
+/// Maximum time after the second signal for printing the results.
 const HURRY: Duration = Duration::from_secs(3);
 
 /// Requests that the user sends by signals.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
-    /// Set by the first signal: the measurement ends, and work in flight may complete.
+    /// Flag that the first signal sets: the measurement ends, and transactions in flight may complete.
     pub interrupted: Arc<AtomicBool>,
-    /// Set by the second signal: work in flight is cancelled. The program exits at the third signal, or [`HURRY`] after
-    /// the second one.
+    /// Flag that the second signal sets: transactions in flight are cancelled. The program exits at the third signal,
+    /// or [`HURRY`] after the second signal.
     pub abandoned: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Installs the signal handlers. Errors if the system provides no handler, socket or thread.
+    /// Installs the signal handlers. Fails if the operating system does not provide a handler, socket or thread.
     pub fn listen(self) -> io::Result<Signals> {
         let (mut received, sender) = UnixStream::pair()?;
         let last = Arc::new(AtomicUsize::new(0));

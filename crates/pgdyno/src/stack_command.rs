@@ -38,7 +38,7 @@ use std::time::Duration;
 /// Start the system of an experiment file and keep it running, to explore it by hand
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno stack", disable_help_subcommand = true, arg_required_else_help = true)]
-struct Args {
+pub struct Args {
     #[command(flatten)]
     language: LanguageArgs,
     #[command(subcommand)]
@@ -99,7 +99,7 @@ struct Down {
     which: String,
 }
 
-/// Timeout of a query. A running holder answers at once.
+/// Timeout for a query. A running holder responds at once.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of log lines shown after a failure.
 const LOG_LINES: usize = 12;
@@ -203,7 +203,7 @@ fn start(
                 terminal::overwrite_line(clear, "", "");
                 return Ok(stack);
             }
-            // The holder exits now, which ends this loop.
+            // The holder exits after this message, which ends the loop.
             Ok(StartMessage::Failed(message, hint)) => {
                 failure = Some(CommandError { hint, ..CommandError::new(message) });
             }
@@ -271,23 +271,23 @@ fn not_found(which: &str, lang: &Lang) -> CommandError {
     CommandError::new(say!(lang, "stack-not-found", which)).with_hint(say!(lang, "stack-not-found-hint"))
 }
 
-/// Answer of one holder.
+/// Response of one holder.
 struct StackReply {
     status: StackStatus,
-    /// Process descriptor of the holder, readable when it has exited. `None` if it has exited already.
+    /// Process descriptor of the holder, which becomes readable when the holder exits. `None` if it has already exited.
     process: Option<OwnedFd>,
 }
 
 impl StackReply {
     fn await_end(&self) {
         if let Some(process) = &self.process {
-            // Only a signal would interrupt the wait, and signals end this process.
+            // Ignore errors, because only a signal would interrupt the wait, and signals end this process.
             let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], None);
         }
     }
 }
 
-/// Queries the selected stacks. Returns their answers, and the names of those that did not answer.
+/// Queries the selected stacks. Returns the responses, and the names of stacks that did not respond.
 fn query(
     place: &StackDirectory,
     which: Option<&str>,
@@ -299,7 +299,7 @@ fn query(
         let named = which.is_none_or(|it| it == name);
         let status = match query_one(place, &name, StackQuery::Status) {
             Ok(it) => it,
-            // The stack has just ended.
+            // The stack ended in the meantime.
             Err(_) if !place.names().contains(&name) => continue,
             Err(_) => {
                 silent.extend(named.then_some(name));
@@ -309,7 +309,7 @@ fn query(
         if !named && file.as_ref() != Some(&status.file) {
             continue;
         }
-        // The process has just answered, so its id is still valid.
+        // The process id is still valid, because the process has just responded.
         let number = Pid::from_raw(status.pid.cast_signed());
         let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
         if question == StackQuery::Down && query_one(place, &name, StackQuery::Down).is_err() {
@@ -329,7 +329,8 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
     receive_line(&stream)
 }
 
-/// First cell with the wanted labels; without any, the baseline or the first cell.
+/// First cell with the requested labels. Without requested labels, the baseline, or the first cell if there is no
+/// single baseline.
 fn cell<'a>(experiment: &'a Experiment, text: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
     let Some(text) = text else {

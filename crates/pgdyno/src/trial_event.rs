@@ -5,7 +5,7 @@ use model::{LogEvent, Tick};
 /// Events that an observer reports during a trial.
 #[derive(Clone, Copy, Debug)]
 pub enum TrialEvent<'a> {
-    /// The load runs, but is not measured yet.
+    /// The warm-up load runs, which is not measured.
     WarmingUp,
     Second(&'a Tick),
     /// Partial second at the end of the window.

@@ -1,34 +1,59 @@
 //! Reasons why a trial failed
 
 use model::Summary;
+use model::message;
+use model::message::Message;
 use model::plan::{Operation, Setup};
-use model::summary::ScriptSummary;
+use model::summary::{Failure, ScriptSummary};
 
-/// Reason why a trial failed in which no transaction succeeded; `None` if one did.
-pub fn nothing_succeeded(summary: &Summary) -> Option<String> {
-    let reason = summary.top_failure().map_or(String::new(), |it| format!(": {}", it.describe()));
-    (summary.total.counts.ok == 0).then(|| format!("no transaction succeeded{reason}"))
+/// Reason why a trial without any successful transaction failed; `None` if a transaction succeeded.
+pub fn nothing_succeeded(summary: &Summary) -> Option<Message> {
+    let reason = summary.top_failure().map(Failure::describe);
+    (summary.total.counts.ok == 0).then(|| message!("failure-nothing-succeeded", reason))
 }
 
-/// Reason why a trial failed whose clients aborted; `None` if none did. `first` is the first client's reason.
-pub fn clients_aborted(summary: &Summary, first: Option<&str>) -> Option<String> {
+/// Reason why a trial with aborted clients failed; `None` if no client aborted. `first` is the reason of the first
+/// client that aborted.
+pub fn clients_aborted(summary: &Summary, first: Option<Message>) -> Option<Message> {
     let (aborted, clients) = (summary.generator.aborted_clients, summary.plan.clients);
-    let reason = first.map_or(String::new(), |it| format!(": {it}"));
-    (aborted > 0).then(|| {
-        format!("{aborted} of {clients} clients aborted, because their script could not continue{reason}")
-    })
+    (aborted > 0).then(|| message!("failure-clients-aborted", aborted, clients, reason = first))
 }
 
-/// Operations that never succeeded although others did: their names and reasons.
-pub fn never_succeeded(setup: &Setup, summary: &Summary) -> Vec<(String, String)> {
+/// Answered failures from which on an operation without a success counts as wrong. The check before the first trial
+/// executes an operation as often.
+const FAILURES_MIN: u64 = 3;
+
+/// Reason why a trial failed in which an operation never succeeded although others did: its load was not the planned
+/// mix. `None` if there is no such operation. Operations that faults may have prevented are left out.
+pub fn operation_failed(setup: &Setup, summary: &Summary) -> Option<Message> {
+    let mut failed = never_succeeded(setup, summary).into_iter().filter(|it| it.answered >= FAILURES_MIN);
+    let FailedOperation { operation, reason, .. } = failed.next().filter(|_| setup.faults.is_empty())?;
+    Some(message!("failure-operation", operation, reason))
+}
+
+/// Operation that never succeeded although others did.
+#[derive(Debug)]
+pub struct FailedOperation {
+    pub operation: String,
+    pub reason: Message,
+    /// Number of failures that a server answered.
+    answered: u64,
+}
+
+/// Operations that never succeeded although others did.
+pub fn never_succeeded(setup: &Setup, summary: &Summary) -> Vec<FailedOperation> {
     let named = setup.operations.iter().zip(&summary.scripts);
     let failed = named.filter(|(_, script)| {
         summary.total.counts.ok > 0 && script.group.counts.ok == 0 && script.group.counts.arrivals() > 0
     });
     let describe = |(operation, script): (&Operation, &ScriptSummary)| {
-        let reason = script.failures.first().map_or(String::new(), |it| format!(": {}", it.describe()));
-        let arrivals = script.group.counts.arrivals();
-        (operation.name.clone(), format!("none of {arrivals} transactions succeeded{reason}"))
+        let (reason, counts) = (script.failures.first().map(Failure::describe), &script.group.counts);
+        let arrivals = counts.arrivals();
+        FailedOperation {
+            operation: operation.name.clone(),
+            reason: message!("failure-operation-never-succeeded", arrivals, reason),
+            answered: arrivals.saturating_sub(counts.unanswered),
+        }
     };
     failed.map(describe).collect()
 }

@@ -3,13 +3,13 @@
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, characters};
+use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run::display::RunDisplay;
 use crate::run::known_nodes::KnownNodes;
 use crate::run::preflight::execution::{self, Execution, TraceEntry};
 use crate::run::preflight::{Preflight, without_replicas};
 use crate::run::test_bed::TestBed;
-use crate::terminal;
 use clap::Parser;
 use experiment::{Plan, nearest};
 use model::Outcome;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// attached system without a dataset, the changes remain.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno try")]
-struct Args {
+pub struct Args {
     /// Experiment file
     file: PathBuf,
     /// Name of an operation [default: all]
@@ -40,18 +40,17 @@ struct Args {
     language: LanguageArgs,
 }
 
-/// Longest line of the output, in columns.
+/// Maximum length of an output line, in columns.
 const COLUMNS: usize = 80;
-/// Most lines of a statement, request or response that are printed.
+/// Maximum number of printed lines of a statement, request or response.
 const LINES_MAX: usize = 30;
 
 /// Runs the command. The exit status is 1 if the system could not be started, and 2 if the file has errors or an
 /// operation failed.
 pub fn main(args: &[String]) -> ExitStatus {
-    let name = std::iter::once("pgdyno try");
-    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+    let args: Args = match command::parse("pgdyno try", args) {
         Ok(args) => args,
-        Err(error) => return terminal::usage(&error),
+        Err(status) => return status,
     };
     let terminal = Terminal { program: "pgdyno try".to_owned() };
     run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
@@ -84,12 +83,12 @@ fn try_operations(
     lang: &'static Lang,
 ) -> Result<ExitStatus, CommandError> {
     let setup = without_replicas(&plan.experiment.cells[0].setup);
-    let mut test_bed = TestBed::with_signals(lang)?;
+    let mut test_bed = TestBed::with_signals()?;
     let mut display = RunDisplay::new(plan, lang);
     display.begin_trial(0, 0, None);
     let ready = test_bed.set_up(&setup, &KnownNodes::default(), &mut |it| display.update(&it));
-    ready.map_err(|it| CommandError::new(it.text(lang)))?;
-    // Dropping the display flushes it, so that all its output precedes the answers.
+    ready.map_err(|it| CommandError::new(it.message()))?;
+    // Dropping the display flushes it, so that all its output precedes the responses.
     drop(display);
     let mut preflight = Preflight::default();
     preflight.prepare(&plan.experiment.cells[..1], &setup, &mut test_bed)?;
@@ -106,7 +105,7 @@ fn try_operations(
     Ok(if failed { ExitStatus::Incomplete } else { ExitStatus::Success })
 }
 
-/// Execution of an operation, in lines of at most [`COLUMNS`] columns.
+/// Text about the execution of an operation, in lines of at most [`COLUMNS`] columns.
 fn describe(operation: &Operation, execution: &Execution, lang: &Lang) -> String {
     let mut lines = vec![say!(lang, "try-operation", name = &operation.name)];
     for entry in &execution.entries {

@@ -1,4 +1,4 @@
-//! Responses and access control of `pgdyno serve`
+//! Responses and access control of `pgdyno serve`; a program of its own, because it raises its limit on open files
 //!
 //! A real server receives requests over plain sockets. The runs are copies of a measured one.
 

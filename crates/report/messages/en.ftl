@@ -56,9 +56,12 @@ bench-dropped = dropped
 bench-clients = per client
 bench-generator = generator
 bench-measured = measured
+bench-objective = objective
 bench-verdict = verdict
 bench-note = note
 bench-valid = valid
+bench-no-trusted-certificates = no file with the trusted certificates of this system was found
+bench-stopped-early = stopped before the run began
 bench-invalid = INVALID
 
 # Effects of failed transactions.
@@ -67,8 +70,10 @@ bench-effect-unknown = unknown: connection broke
 bench-effect-refused = not connected
 
 bench-never-sent = { $dropped } of { $arrivals } arrivals were never sent ({ $share })
-bench-fairness = fewest { $min_transactions }, median { $median }, most { $max_transactions } transactions; Jain's index { $jain }
+bench-fairness = min { $min_transactions }, median { $median }, max { $max_transactions } transactions; Jain's index { $jain }
+    .requests = min { $min_transactions }, median { $median }, max { $max_transactions } requests; Jain's index { $jain }
 bench-cpu-cost = { $user } us user + { $system } us system per transaction, { $spun } us of it spinning; busiest thread { $busiest } busy
+    .requests = { $user } us user + { $system } us system per request, { $spun } us of it spinning; busiest thread { $busiest } busy
 bench-measured-postgres = PostgreSQL { $version }{ $origin ->
     [none] {""}
    *[other] {" "}from { $origin }
@@ -117,6 +122,10 @@ bench-no-success = no transaction succeeded{ $failure ->
     [none] {""}
    *[other] : { $failure }
  }
+    .requests = no request succeeded{ $failure ->
+        [none] {""}
+       *[other] : { $failure }
+     }
 
 # Doubts about a measurement.
 bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitter { $jitter }, and response times include this
@@ -124,8 +133,11 @@ bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this mac
 bench-starved = thread { $thread } of the generator waited for a CPU { $share } of the time, and response times include this
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
 bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
+    .requests = clients were served unevenly: from { $min_transactions } to { $max_transactions } requests per client (Jain's index { $jain }); the mean hides the clients that waited
 bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
+    .requests = no request succeeded for { $duration } (from { $from } to { $to })
 bench-outages = no transaction succeeded for { $duration } in total, in { $count } outages, the longest from { $from } to { $to }
+    .requests = no request succeeded for { $duration } in total, in { $count } outages, the longest from { $from } to { $to }
 bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a feed with `order: once` has only { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
@@ -199,6 +211,7 @@ table-trials = trials
 ### Stop rules and objectives: stop-
 
 stop-fired = { $rule } stopped the load after second { $second }; its condition has held since second { $cause_second }, at { $rate } transactions per second
+    .requests = { $rule } stopped the load after second { $second }; its condition has held since second { $cause_second }, at { $rate } requests per second
 stop-never-measured = the stop rule { $rule } was never evaluated: no node with this name has this series
 
 stop-tank-mask = `{ $mask }` matches every code except 0 here, as in Yandex.Tank's manual. Since June 2024, Yandex.Tank compares whole codes and matches only codes of { $length } characters
@@ -213,6 +226,7 @@ stop-tank-unknown-rule = Yandex.Tank does not know this rule
 stop-objective-met = met: { $objective }: { $measured }
 stop-objective-violated = VIOLATED: { $objective }: { $measured }
 stop-objective-unanswered = not judged: { $objective }: { $measured }, but no transaction was answered at the end of the load
+    .requests = not judged: { $objective }: { $measured }, but no request was answered at the end of the load
 stop-objective-ended-early = not judged: { $objective }: { $measured }, but the load ended early
 stop-objective-not-measured = not judged: { $objective }: { $reason }
 stop-too-few-samples = { $samples } are too few; run longer
@@ -226,6 +240,7 @@ stop-measured = { $value } of { $samples }
 stop-samples = { $count } samples
 stop-arrivals = { $count } arrivals
 stop-transactions = { $count } transactions
+    .requests = { $count } requests
 
 stop-met = met
 stop-violated = VIOLATED
@@ -248,12 +263,45 @@ stop-summary-not-measured = { $objective }: { $verdicts }: { $reason }
 ### Feeds: feed-
 
 feed-unreadable = it cannot be read: { $error }
+feed-query-failed = the query of feed { $feed } failed: { $error }
 feed-empty = no rows; write at least one
 feed-header = its first line contains column names ({ $columns }) and would be used as a row
 feed-invalid = { $line ->
     [none] {""}
    *[other] line { $line }:{" "}
  }{ $found }
+feed-long-row = a row is longer than { $mebibytes } MiB; a quote may be open
+feed-long-field = a field is 4 GiB or longer
+feed-large = the packed rows take more than { $gibibytes } GiB; use part of the feed, or an uncompressed CSV file without quotes, which is not packed
+feed-column-without-name = a column has no name
+feed-column-twice = the column "{ $name }" is named twice
+feed-many-columns = { $columns } columns, but a feed has at most { $max }; remove columns that no operation draws
+feed-nul = the column "{ $name }" contains a NUL byte, which PostgreSQL text cannot contain; remove it
+feed-no-requests = no requests; write at least one
+feed-body-length = "{ $found }" is not a body length; write the number of bytes, at most { $max }
+feed-short-body = the feed ends before the { $length } bytes of this body
+feed-header-line = "{ $found }" is not a header; write one such as [Accept: */*]
+feed-many-headers = header number { $number }, but a request has at most { $max }
+feed-request-without-end = the request after this line has no empty line after its headers
+feed-request-header = the request after this line has a malformed header "{ $found }"
+feed-method = "{ $found }" is not a method
+feed-target = "{ $found }" is not a target; write a path such as /books?page=1
+feed-header-return = a header has a carriage return inside its value
+feed-empty-line = empty line; remove it
+feed-field-count = "{ $found }" has { $fields ->
+    [one] { $fields } field
+   *[other] { $fields } fields
+}, but the number of columns is { $columns }
+feed-no-object = "{ $found }" is not an object; write one such as {"{"}"id": 1{"}"}
+feed-no-member = the object has no member "{ $name }"
+feed-file = { $path }: { $error }
+feed-file-unreadable = could not read { $path }: { $error }
+feed-without-rows = feed { $feed } has no rows
+feed-not-stored = cannot write the rows of a feed to { $path }: { $error }
+feed-query-column-twice = feeds.{ $feed }.sql: the query returns two columns "{ $name }"
+    .help = give each column its own name, such as SELECT a.id AS a_id, b.id AS b_id
+feed-query-no-column = feeds.{ $feed }.columns: the query returns no column "{ $name }"; it returns { $columns }
+    .help = use the column names of the query, or rename a column with AS { $name }
 feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them distinct{ $repeats_after ->
     [none] {""}
    *[other] ; rows repeat after { $repeats_after } draws
@@ -292,6 +340,9 @@ check-seed = seed
 check-note = note
 
 check-connected = The server accepts all statements.
+check-many-clients = { $clients } clients, but stack.{ $key } leaves { $limit } connections to them: the others are refused; raise it, or use fewer clients
+check-search-without-objectives = the search has no objectives, so it accepts any response time; add some, as in  objectives: [ "p99 < 100ms" ]
+check-few-repeats = repeat: { $repeat } cannot show a difference between cells: the test needs at least { $least } trials of each; write  repeat: 5
 check-cells = { $count ->
     [one] { $count } cell
    *[other] { $count } cells
@@ -376,6 +427,7 @@ check-duration = { $duration }{ $warmup ->
 check-warmup = after { $warmup } of warm-up
 check-query-mode = query mode { $mode }
 check-reconnect = a new connection per transaction
+    .requests = a new connection per request
 check-cookies = with cookies
 
 check-goal-max = highest { $scale ->
@@ -451,6 +503,8 @@ doctor-server-downloaded = { $version }, downloaded: { $path }
 # Labels of at most 13 columns.
 doctor-not-usable = not usable
 doctor-none = none
+doctor-user = server user
+doctor-data = data
 doctor-system = system
 doctor-cpus = CPUs
 doctor-memory = memory
@@ -462,6 +516,14 @@ doctor-limits = limits
 doctor-jitter = timer jitter
 
 doctor-download = if no server is installed, pgdyno demo downloads PostgreSQL { $first } to { $last }
+doctor-features = Features of experiments
+doctor-missing = lacks { $missing }
+doctor-missing-program = the program { $name } of PostgreSQL
+doctor-missing-package = the program { $name } (package { $package })
+doctor-missing-library = the extension { $name } of PostgreSQL
+doctor-missing-namespaces = the permission to create namespaces, which root has ({ $error })
+doctor-current-user = the current user
+doctor-data-directory = { $path }, { $room } free
 doctor-programs = Other programs
 doctor-version-unknown = version unknown
 doctor-not-found = not found
@@ -495,6 +557,11 @@ doctor-purpose-pooler = a pooler in front of the server
 doctor-purpose-balancer = a load balancer in front of several servers
 doctor-purpose-manager = automatic failover from the primary to a replica
 doctor-purpose-node = a node of a stack
+doctor-purpose-replicas = replicas that pgdyno starts
+doctor-purpose-networks = the fault `isolate`, and clusters of a failover manager
+doctor-purpose-disks = the fault `fill_disk`
+doctor-purpose-statements = times of the statements that poolers and services send
+doctor-purpose-indexes = index advice that is checked without building the index
 doctor-purpose-cpu = a generator that does not compete with the server for CPU
 doctor-remedy-cpu = a second CPU
 doctor-purpose-files = more connections per process
@@ -535,6 +602,7 @@ runs-column-repeat = REPEAT
 runs-column-valid = VALID
 runs-column-seconds = SECONDS
 runs-column-tps = TPS
+    .requests = REQUESTS/S
 runs-column-p99 = P99
 runs-column-errors = ERRORS
 runs-column-setting = SETTING
@@ -734,6 +802,16 @@ objective-rate = { $text ->
    *[other] { $text } is not a rate
  }
     .help = write transactions per second, such as `500`
+objective-step = { $names ->
+    [none] the steps of the operation are not measured separately, so { $text } cannot be judged
+   *[other] the operation has no step { $text }
+ }
+    .help = { $names ->
+        [none] write the objective of the operation, without a step
+       *[other] the steps are: { $names }
+     }
+objective-step-dropped = a step has no dropped arrivals
+    .help = write `errors`, or the objective of the operation
 objective-relation = an objective cannot limit { $metric } with `{ $sign }`
     .help = { $is_rate ->
         [true] write `>` or `>=`
@@ -930,8 +1008,8 @@ script-step-undefined = operation "{ $operation }": the variable {"${"}{ $name }
     .help = set it, capture it in an earlier step, or draw it from a feed with such a column
 script-request-undefined = the variable {"${"}{ $name }{"}"} is not defined
     .help = add -D { $name }=value
-script-ammo-column = operation "{ $operation }": its feed has no column "{ $name }" of requests
-    .help = use a feed of the form uri, uripost, raw or access
+script-ammo-column = operation "{ $operation }": the feed has no column "{ $name }", which every request requires
+    .help = use a feed in the format uri, uripost, raw or access
 
 
 ### Command export: export-
@@ -1003,16 +1081,7 @@ stack-no-log = it is not a stack log of pgdyno
 
 ### Command demo: demo-
 
-demo-downloading = no PostgreSQL is installed; downloading version { $major }
-demo-server = PostgreSQL { $version } from { $directory }
-demo-ready = temporary server on port { $port } ready after { $took }
-demo-loading = book.tickets: { $sent } of { $rows } rows
-demo-loaded = book.tickets: { $rows } rows loaded, indexed and analyzed in { $took }
-demo-load-failed = cannot load book.tickets: { $error }
-demo-closed = Closed-loop test, { $seconds } s: { $clients } clients, each of which sends its next query as soon as it has the previous result
-demo-open = Open-loop test: queries start on schedule, whether or not earlier ones have finished: { $schedule }
-demo-written = wrote { $path }
-demo-write-failed = cannot write { $path }: { $error }
+demo-begins = Question: how many reports per second over { $rows } rows does a temporary PostgreSQL server sustain?
 
 
 ### Command advise: advise-
@@ -1044,8 +1113,14 @@ run-other-version = stack.{ $node }{ $address ->
     [none] {""}
    *[other] {" "}({ $address })
  } is { $now } now, but was { $before } in earlier trials of this run; trials of different servers cannot be compared; start a new run
+run-set = write  { $set }
+run-quick = --quick only checks that the experiment works: it measures too little for a result{ $least ->
+    [none] {""}
+   *[other] , and differences between cells need at least { $least } trials of each
+ }; for a result, run the file without --quick
 run-load-ended = the load ended early
 run-setup-stopped = stopped
+run-resumed-benchmark = a run of `pgdyno bench` cannot be resumed; measure again
 run-other-owner = another user owns it
 run-other-mode = its permissions are { $mode } instead of 0600
 
@@ -1106,6 +1181,7 @@ site-no-browser = cannot open a browser with xdg-open: { $error }
 
 # Headings of at most 12 columns.
 matrix-tps = tps
+    .requests = requests/s
 matrix-p50 = p50, ms
 matrix-p99 = p99, ms
 matrix-errors = errors/1000
@@ -1207,6 +1283,10 @@ finding-failures = transactions failed with { $code }{ $name ->
     [none] {""}
    *[other] {" "}{ $name }
  }
+    .requests = requests failed with { $code }{ $name ->
+        [none] {""}
+       *[other] {" "}{ $name }
+     }
 finding-deadlocks = deadlocks per thousand transactions
 finding-not-concurrent = where { $busy } transactions were in progress in PostgreSQL
 finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
@@ -1299,6 +1379,7 @@ finding-some-trials = , in { $trials } of { $total } trials
 finding-left-out-slots = connections were refused in { $cells }
 finding-left-out-starved = clients starved in { $cells }
 finding-left-out-errors = more than 1 % of transactions failed in { $cells }
+    .requests = more than 1 % of requests failed in { $cells }
 finding-left-out-cell = { $cell }{ $failed ->
     [none] {""}
    *[other] {" "}({ $failed })
@@ -1330,6 +1411,13 @@ bound-memory = { $node } has too little memory: it reads evicted pages again
 bound-wal-flush = commits wait for WAL flushes
 bound-sync-replicas = commits wait for replicas
 bound-row-locks = transactions wait for each other's rows
+bound-locks-advisory = transactions wait for advisory locks
+bound-locks-relation = transactions wait for locks of tables
+bound-locks-extend = transactions wait for each other to extend a table or an index
+bound-locks-object = transactions wait for locks of database objects
+bound-locks-buffer-pin = transactions wait for buffers that other sessions have pinned
+bound-locks-heavyweight = transactions wait for locks of the kind { $name }
+bound-locks-lightweight = sessions wait for the lightweight lock { $name }
 bound-scans = PostgreSQL repeatedly scans { $table } sequentially
 bound-checkpoints = checkpoints reduce throughput
 bound-clients = no resource is saturated: { $clients } closed-loop clients do not offer more load, because each waits for its response
@@ -1569,9 +1657,12 @@ web-mib = { number-mebibytes }
 web-gib = { number-gibibytes }
 web-tib = { number-tebibytes }
 web-per_second = { number-per-second }
+web-decimal = { number-decimal-separator }
 web-thousand = k
 web-million = M
 web-live = Running now
+web-now = Current values
+web-waiting = Waiting for current values
 web-connecting = Connecting …
 web-lost = Connection lost; reconnecting
 web-ended = The run has ended
@@ -1622,6 +1713,18 @@ page-service-time = service { $figure }, ms
 page-answer-size = size { $figure }
 page-answer-sizes = size of answers
 page-statement = statement
+page-step = step
+page-steps = Steps of the operations
+page-step-failures = Failures by step
+page-requests = requests
+page-answer-body = beginning of the answer
+page-not-reached = not reached
+page-phase-connect = connect mean, ms
+page-phase-tls = TLS mean, ms
+page-phase-first-byte = first byte mean, ms
+page-phase-transfer = transfer mean, ms
+page-sent = sent
+page-received = received
 page-calls = calls
 page-total-seconds = total, s
 page-mean-milliseconds = mean, ms
@@ -1719,6 +1822,7 @@ page-protocol-simple = simple protocol
 page-protocol-extended = extended protocol
 page-protocol-prepared = prepared statements
 page-reconnect = a new connection for each transaction
+    .requests = a new connection for each request
 page-timeout = timeout { $time }
 page-tries = up to { $count ->
     [one] { $count } try
@@ -1728,7 +1832,11 @@ page-trial-window = { $repeat ->
     [1] once
    *[other] { $repeat } times
  }, { $duration ->
-    [none] until the schedule ends
+    [none] { $transactions ->
+        [none] until the schedule ends
+        [one] { $transactions } transaction per client
+       *[other] { $transactions } transactions per client
+     }
    *[other] { $duration }{ $repeat ->
         [1] {""}
        *[other] {" "}each
@@ -1753,6 +1861,7 @@ page-data-profiles = profiles, { $users ->
    *[other] { $users } users
  } with { $each } each
 page-data-pgbench = pgbench's tables, scale { $scale }
+page-data-dump = dump { $path }, { $size }
 page-data-delivery = delivery.send and delivery.receive, scale { $scale }
 page-cache-warm = warm caches
 page-cache-cold = cold caches
@@ -1769,6 +1878,7 @@ page-limit-read-iops = { $rate } reads/s
 page-limit-write-iops = { $rate } writes/s
 page-limit-read-rate = reads { $size }/s
 page-limit-write-rate = writes { $size }/s
+page-unapplied-limit = { $limit } is not limited: { $reason }
 page-not-limited = { $limit } is not limited
 
 # Nodes of a drawing.
@@ -1782,12 +1892,16 @@ page-cpu-used = uses { $used }{ $quota ->
    *[other] {" "}of { $quota }
  } CPU
 page-throttled = throttled in { $share } of the quota's periods
+# The fullest resource of a node.
+page-load-cpu = CPU { $share }
+page-load-pool = pool { $used } of { $size }
 page-cpu-bound = bottleneck: CPU saturated
 page-pool-bound = bottleneck: pool exhausted
 page-queue-here = transactions queue here
 page-busy = { $count } in service
 page-waiting = { $count } queued
 page-time-per-transaction = { $time } per transaction
+    .requests = { $time } per request
 page-server-role = { $name }, { $role ->
     [primary] primary
    *[replica] replica
@@ -1817,6 +1931,11 @@ page-drawing = { $path }{ $node ->
     [generator] ; a transaction spends most of its time in the generator: { $time }
    *[other] ; a transaction spends most of its time in { $node }: { $time }
  }
+    .requests = { $path }{ $node ->
+        [none] {""}
+        [generator] ; a request spends most of its time in the generator: { $time }
+       *[other] ; a request spends most of its time in { $node }: { $time }
+     }
 
 # Charts.
 page-heat-map = { $figure }{ $baseline ->
@@ -1826,6 +1945,7 @@ page-heat-map = { $figure }{ $baseline ->
 page-chart-rate = Offered and delivered
 page-chart-response = Response time
 page-chart-response-by-operation = Response time by operation
+page-chart-response-by-step = Response time by step
 page-chart-failures = Failures by code
 page-chart-in-flight = In flight and waiting for a client
 page-chart-pooler = Poolers and balancers
@@ -1911,6 +2031,7 @@ answer-delivers = Delivers { $rate }
 answer-baseline-holds = { $name } (the baseline) sustains { $rate }
 answer-baseline-delivers = { $name } (the baseline) delivers { $rate }
 answer-not-all-clients = { $rate } (not compared: clients were refused or starved, or too many transactions failed)
+    .requests = { $rate } (not compared: clients were refused or starved, or too many requests failed)
 answer-other = { $name } sustains { $figures }
 answer-best-other = { $name } is the best of the others with { $figures }
 answer-best = { $name } is the best with { $figures }
@@ -1932,6 +2053,13 @@ answer-rate = { $rate }{ $offered ->
     [one] transaction
    *[other] transactions
  } per second { $confidence }
+    .requests = { $rate }{ $offered ->
+        [none] {""}
+       *[other] {" "}of { $offered } offered
+     } { $whole ->
+        [one] request
+       *[other] requests
+     } per second { $confidence }
 answer-rate-of-offered = { $rate }{ $offered ->
     [none] {""}
    *[other] {" "}of { $offered }
@@ -1954,6 +2082,16 @@ answer-pair = { $name } sustains { $rate } transactions per second compared with
        *[other] {" "}compared with { $p99_with }
     }
  } ({ $trials })
+    .requests = { $name } sustains { $rate } requests per second compared with { $rate_with } of { $baseline }{ $comparison ->
+        [none] {" "}(not compared: clients were refused or starved, or too many requests failed)
+       *[other] : { $comparison }
+     }{ $p99 ->
+        [none] {""}
+       *[other] , p99 { $p99 }{ $p99_with ->
+            [none] {""}
+           *[other] {" "}compared with { $p99_with }
+        }
+     } ({ $trials })
 answer-pair-change = ratio { $ratio }{ $low ->
     [none] {""}
    *[other] {" "}(95 % CI { $low } to { $high })
@@ -1962,6 +2100,7 @@ answer-more-pairs = and { $count ->
     [one] { $count } more pair
    *[other] { $count } more pairs
  }
+answer-dull-pairs = no evidence of a difference in throughput in { $count } pairs
 answer-uncompared = { $count ->
     [one] { $count } cell has no measured baseline, or was not measured itself
    *[other] { $count } cells have no measured baselines, or were not measured themselves
@@ -1986,10 +2125,16 @@ answer-objectives-violated = { $count ->
  }
 
 answer-trial-valid = its trial is valid
-answer-trial-doubtful = its trial is valid with doubts: { $doubts }
+answer-trial-doubtful = its trial is valid with doubts{ $doubts ->
+    [none] {""}
+   *[other] : { $doubts }
+ }
 answer-all-trials-valid = all trials are valid
 answer-trials-valid = { $valid } of { $total } trials are valid
-answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: { $doubts }
+answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts{ $doubts ->
+    [none] {""}
+   *[other] : { $doubts }
+ }
 answer-worst-doubt = { $text } ({ $trials ->
     [one] in { $trials } trial
    *[other] the worst of { $trials } trials
@@ -1998,6 +2143,75 @@ answer-more-doubts = and { $count ->
     [one] { $count } more doubt
    *[other] { $count } more doubts
  }
+
+
+### Definitions of terms: term-
+
+term-heading = Terms
+term-offered = offered
+term-offered-text = Arrivals per second that the schedule demands. In the closed model, transactions per second that the clients start.
+term-delivered = delivered
+term-delivered-text = Successful transactions per second within the measured window.
+term-tps = tps
+term-tps-text = Successful transactions per second: the median of the valid trials.
+term-goodput = goodput
+term-goodput-text = Successful transactions per second that also met the bound of the objective on response time.
+term-response = response
+term-response-text = Response time: from the moment at which the transaction was due until its end, with the wait for a free client. This is what a user waits.
+term-service = service
+term-service-text = Service time: from the moment at which the transaction was sent until its end, without the wait for a free client.
+term-p50 = p50
+term-p50-text = Median: half of the arrivals take at most this long.
+term-p99 = p99
+term-p99-text = 99 % of the arrivals take at most this long.
+term-errors = errors
+term-errors-text = Failed transactions and those with an unknown outcome; errors/1000 of the transactions sent.
+term-failed = failed
+term-failed-text = Transactions that failed, or whose outcome is unknown.
+term-dropped = dropped
+term-dropped-text = Arrivals that were never sent, because the backlog was full, the latency limit had passed, or the feed had no row left.
+term-refused = refused
+term-refused-text = Connections that the server or a pooler refused, per trial.
+term-deadlocks = deadlocks
+term-deadlocks-text = Deadlocks per thousand transactions, as the clients or the server's log counted them.
+term-served = served
+term-served-text = Clients that completed a transaction, of all clients.
+term-settling = settling
+term-settling-text = Seconds until the rate reached nine tenths of the steady rate after a cold start.
+term-cpu = CPU
+term-cpu-text = Number of CPUs in use, on average.
+term-ratio = ratio
+term-ratio-text = Value divided by the value of the baseline: 1 is no change.
+term-change = change
+term-change-text = Relative difference between the values of the run and of the base; for errors their difference in percentage points.
+term-interval = 95 % CI
+term-interval-text = Range that contains the true value in 95 % of such measurements.
+term-verdict = verdict
+term-verdict-text = What the evidence shows, judged for all figures together at a false discovery rate of 5 %.
+term-test = test
+term-test-text = Statistical method behind the verdict; explained below the table.
+term-outcome = outcome
+term-outcome-text = Whether the system sustained the load of the step, and the reason if it did not.
+term-trend = trend
+term-trend-text = Leak: a resource that is not released grows. Drift: another metric moves. Steady: neither.
+term-blocks = blocks
+term-blocks-text = Blocks of 8 KiB that a statement found in shared buffers (hit), or not (read).
+term-mean = mean
+term-mean-text = Sum of the values divided by their number. Rare long times hardly change it.
+term-max = max
+term-max-text = Largest value.
+term-count = count
+term-count-text = Number of arrivals with an answer, or of events of this kind.
+term-calls = calls
+term-calls-text = Number of executions of the statement within the window.
+term-total = total
+term-total-text = Execution time of all calls together.
+term-share = share
+term-share-text = Part of the execution time of all statements.
+term-rows = rows
+term-rows-text = Number of rows that the statements returned or changed.
+term-jain = Jain's index
+term-jain-text = Fairness among clients: 1 if all complete equally many transactions, 1/n if one of n clients completes all.
 
 
 ### Page: first screen: overview-
@@ -2016,6 +2230,7 @@ overview-no-difference = There is no evidence that { $name } differs from { $bas
 overview-too-few-trials = Too few trials to detect a difference between { $name } and { $baseline }.
 overview-nothing-comparable = No cell has a throughput that can be compared.
 overview-not-compared = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many transactions failed.
+    .requests = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many requests failed.
 overview-objectives-violated = { $total ->
     [1] The objective is violated.
    *[other] { $count } of { $total } objectives are violated.
@@ -2028,18 +2243,36 @@ overview-maximum = { $name ->
    *[other] { $level }
  }{ $limit ->
     [none] {""}
-   *[other] . Limit: { $limit }
+   *[other] . { $proven ->
+        [true] Limit
+       *[false] Suspected limit
+    }: { $limit }
+ }.
+# `known`: levels that were sustained or not, and the numbers of their trials.
+overview-searching = The search{ $name ->
+    [none] {""}
+   *[other] {" "}of { $name }
+ } is in progress{ $known ->
+    [none] {""}
+   *[other] : { $known }
  }.
 overview-no-maximum = { $name ->
-    [none] No maximum was found.
-   *[other] No maximum of { $name } was found.
- }
+    [none] No maximum was found
+   *[other] No maximum of { $name } was found
+ }{ $known ->
+    [none] {""}
+   *[other] : { $known }
+ }.
 overview-soak-held = { $level } were held for { $duration }; { $moving ->
-    [0] no metric leaks or drifts
+    [0] { $unknown ->
+        [0] no metric leaks or drifts
+       *[other] no leak or drift is visible, but { $unknown } of { $total } trends cannot be judged
+    }
     [one] { $moving } metric leaks or drifts
    *[other] { $moving } metrics leak or drift
  }.
 overview-soak-failed = { $level } were not sustained for { $duration }.
+overview-soak-invalid = It is not known whether { $level } can be sustained: the measurement is invalid.
 overview-no-loss = { $name ->
     [none] No
    *[other] { $name }: no
@@ -2104,7 +2337,11 @@ overview-throughput = Throughput
 overview-offered = of { $offered } offered
 overview-p99 = p99 of the response time
 overview-bound = objective: { $objective }
-overview-errors = Errors
+overview-errors = Errors{ $count ->
+    [1] {""}
+   *[other] , worst of { $count } trials
+ }
+overview-outage-seen = no success for { $time }
 overview-errors-count = { $count ->
     [0] no failed or dropped arrivals
     [one] { $count } dropped arrival
@@ -2115,15 +2352,29 @@ overview-p99-holds = Highest p99 at this load
 overview-holds = { $held } of { $total } confirmations met the objectives
 overview-limit-proven = Proven limit
 overview-limit-suspected = Suspected limit
+overview-sustained-bracket = Highest load sustained
+overview-failed-bracket = Lowest load not sustained
+overview-bracket-trials = sustained in { $sustained } of { $total ->
+    [one] { $total } trial
+   *[other] { $total } trials
+ }
 overview-level = Load
-overview-of-maximum = { $share } of the maximum
-overview-duration = Duration
-overview-held = sustained to the end
-overview-not-held = not sustained
+# `outcome`: sustained, failed or invalid.
+overview-level-outcome = { $outcome ->
+    [sustained] sustained for { $duration }
+    [failed] not sustained for { $duration }
+   *[invalid] no valid result in { $duration }
+ }{ $share ->
+    [none] {""}
+   *[other] ; { $share } of the maximum
+ }
 overview-trends = Leaks and drifts
 overview-trends-of = in { $total ->
     [one] { $total } metric
    *[other] { $total } metrics
+ }{ $unknown ->
+    [0] {""}
+   *[other] ; { $unknown } not judged
  }
 overview-lost-writes = Lost writes
 overview-of-acknowledged = of { $written } acknowledged
@@ -2135,10 +2386,10 @@ overview-trials = { $count ->
     [one] in { $count } trial
    *[other] in { $count } trials
  }
-overview-control = Positive control
-overview-control-lost = { $count } lost
-overview-control-sees = losses are detected
-overview-control-blind = losses would not have been detected
+overview-control = { $lost ->
+    [0] the positive control lost nothing, so losses may not be detected
+   *[other] the positive control lost { $lost }, so losses are detected
+ }
 
 # Picture.
 overview-response = Response time
@@ -2146,10 +2397,20 @@ overview-mean = Mean response time
 overview-offered-rate = Offered rate
 overview-fault = fault
 overview-seconds-after-fault = Time since the fault
+# `unit`: s, min or h.
+overview-elapsed = Elapsed time, { $unit ->
+    [h] h
+    [min] min
+   *[s] s
+ }
+overview-caption-soak = { $quantile } of the response time during the { $duration } at { $level }
 overview-caption-quantiles = Response time of { $count ->
     [one] { $count } arrival
    *[other] { $count } arrivals
- }, by quantile
+ }, by quantile{ $unanswered ->
+    [0] {""}
+   *[other] ; { $unanswered } had no answer
+ }
 overview-caption-cells = Throughput of each cell: median of its trials, with the 95 % CI
 overview-caption-medians = Throughput of each cell: median of its trials
 overview-caption-steps = p99 at each of { $count ->
@@ -2164,11 +2425,25 @@ overview-caption-faults = Successful transactions per second around the fault, i
     [one] { $count } trial
    *[other] { $count } trials
  }
+    .requests = Successful requests per second around the fault, in { $count ->
+        [one] { $count } trial
+       *[other] { $count } trials
+     }
 
 overview-more-doubts = { $count ->
     [one] { $count } more doubt
    *[other] { $count } more doubts
  }
+
+
+### Last lines of a command: closing-
+
+closing-verdict = Verdict: { $verdict } ({ $trials })
+closing-next = Next:
+# Purposes of commands.
+closing-report = the report with charts and findings
+closing-compare = what changed since the run before
+closing-resume = measure the rest
 
 
 ### Live display: live-
@@ -2200,6 +2475,7 @@ live-loading = loading: { $sent } of { $total ->
    *[other] { $total } rows
  }
 live-keys = building keys and indexes
+live-restoring-dump = restoring the dump
 live-statistics = collecting statistics
 live-restored = data restored in { $time }
 live-data-unchanged = data unchanged: nothing was written
@@ -2226,7 +2502,7 @@ live-mount-or-socket = { $path } is mounted or listened on
 
 # Results of trials.
 live-held = { $figures }: sustained
-live-too-much = { $figures }: not sustained
+live-too-much = { $figures }: not sustained: { $reason }
 live-not-counted = { $figures }: does not count{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -2245,6 +2521,7 @@ live-processors = CPU
 
 # Figures.
 live-rate = { $rate } tps
+    .requests = { $rate } requests/s
 live-failed = { $count } failed
 live-dropped = { $count } dropped
 live-refused = { $count } refused
@@ -2257,6 +2534,30 @@ live-cpu-used = { $node } { $used }{ $quota ->
  }
 live-left = about { $duration } left
 live-step = step { $number }; the number of steps depends on the results
+live-step-between = step { $number }; the maximum is between { $low } and { $high }
+live-step-above = step { $number }; { $level } sustained so far
+live-step-below = step { $number }; { $level } not sustained
+live-objectives = objectives: { $list }
+live-objectives-p99 = objectives: { $list }; p99 { $p99 } in the last { $seconds } s
+
+# Strip of current values on the live page.
+live-now-rate = Rate, last second
+live-now-p99 = p99
+live-now-p99-detail = last { $seconds } s{ $objective ->
+    [none] {""}
+   *[other] ; { $objective }
+ }
+live-now-no-p99 = { $is_outage ->
+    [true] nothing was answered
+   *[false] too few transactions
+ }{ $objective ->
+    [none] {""}
+   *[other] ; { $objective }
+ }
+live-now-errors = Errors, last second
+live-now-elapsed = Elapsed
+live-now-silence = no measurement for { $duration }
+live-now-open-end = the number of steps depends on the results
 live-level-rate = { $rate } per second
 live-level-clients = { $count ->
     [one] { $count } client
@@ -2284,7 +2585,7 @@ list-all = all
 list-select = Select
 list-base = baseline
 list-compare = Compare
-list-compare_help = Select two or more runs; the first one is the baseline.
+list-compare_help = Select two or more runs; the oldest one is the baseline.
 list-reload = Reload
 list-none = No run matches.
 bar-all_runs = All runs
@@ -2299,6 +2600,7 @@ serve-wants-token = This server requires the token with which it was started.
 serve-wrong-token = That is not this server's token.
 serve-unknown-run = There is no such run.
 serve-ended = This run has ended already.
+serve-reader-failed = it could not be read; standard error says why
 serve-busy = Too many requests at once; try again in a moment.
 serve-foreign-request = The request was not sent from a page of this server; open the page again.
 serve-unreadable = The run cannot be read: { $reason }
@@ -2401,6 +2703,7 @@ search-overload-objective = { $objective } is violated
 search-overload-behind = only { $share } of the offered load is delivered
 search-overload-clients = all { $clients } clients are busy; further clients would only wait
 search-overload-in-flight = in-flight transactions grow by { $rate } per second
+    .requests = in-flight requests grow by { $rate } per second
 search-overload-rule = stop rule { $rule } fires
 
 # Reasons why a search stopped before the maximum, after "because".
@@ -2410,6 +2713,10 @@ search-stop-descriptors = file descriptors or local ports were exhausted
 search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
 search-stop-max-level = no level above { $level } was tried
 search-stop-min-level = not even { $level } was sustained
+search-stop-feed-end = a feed was used up
+search-stop-unmeasured = { $objective }
+search-stop-suspended = suspended
+search-stop-aborted = clients aborted
 search-stop-undecided = the system sustains { $level } in some trials and not in others
 
 # Limits, as subjects of sentences.
@@ -2427,6 +2734,18 @@ search-limit-row-locks = row locks{ $statement ->
     [none] {""}
    *[other] {" "}in { $statement }
  }
+# `lock` is a text with a name that begins with `search-locks-`.
+search-limit-locks = { $lock }{ $statement ->
+    [none] {""}
+   *[other] {" "}in { $statement }
+ }
+search-locks-advisory = advisory locks
+search-locks-relation = table locks
+search-locks-extend = locks to extend a table or an index
+search-locks-object = locks of database objects
+search-locks-buffer-pin = pinned buffers
+search-locks-heavyweight = locks of the kind { $name }
+search-locks-lightweight = the lightweight lock { $name }
 search-limit-scan = sequential scans of { $table }{ $ddl ->
     [none] {""}
    *[other] {" "}(missing index: { $ddl })
@@ -2823,6 +3142,7 @@ failover-read-after-load = after the load
 failover-read-after-rejoin = after the old primary rejoined
 failover-read-after-restart = after a restart of all servers
 failover-no-monitor = cannot monitor the servers: { $error }
+failover-ledger-not-written = the ledger cannot be written: { $error }
 failover-ledger-ended = the ledger ended before the load: { $error }
 failover-load-ended = the load ended before { $left } of { $all } faults were injected
 failover-no-new-primary = no server became the primary
@@ -2889,6 +3209,7 @@ compare-all-operations = all
 compare-no-differences = no differences in plan, versions and machine
 
 compare-metric-tps = throughput, tps
+    .requests = throughput, requests/s
 compare-metric-p50 = response time p50
 compare-metric-p90 = response time p90
 compare-metric-p99 = response time p99
@@ -2929,6 +3250,55 @@ compare-answer-changes = of { $figures ->
 compare-answer-better = { $count } better
 compare-answer-worse = { $count } worse
 compare-answer-other = { $count } different
+
+# First screen. `tps` and `p99`: changed, unknown (no evidence) or few (too few trials). `pairs`: the number of pairs if
+# none of them changed.
+compare-overview = { $tps ->
+    [few] Too few trials to compare throughput
+    [unknown] No evidence of a change in throughput
+   *[changed] Throughput{ $name ->
+        [none] {""}
+       *[other] {" "}of { $name }
+    } changed by { $tps_change }
+ }{ $pairs ->
+    [none] {""}
+   *[other] {" "}in any of { $pairs } pairs
+ }{ $p99 ->
+    [changed] ; p99 changed by { $p99_change }
+   *[other] {""}
+ }.{ $unlike ->
+    [none] {""}
+   *[other] {" "}The runs are unlike.
+ }
+compare-overview-values = { $base } → { $run }{ $interval ->
+    [none] {""}
+   *[other] ; 95 % CI { $interval }
+ }
+compare-overview-changed = Pairs with a change
+compare-overview-changed-of = of { $total } pairs, in throughput
+compare-overview-conditions = { $met } of { $total } met
+compare-overview-likeness = Comparability
+compare-overview-alike = like with like
+compare-overview-alike-detail = no other differences affect the figures
+compare-overview-unlike = unlike runs
+compare-overview-unlike-detail = they also differ in { $subjects }
+compare-subject = { $subject ->
+    [transport] transport
+    [server] PostgreSQL version
+    [limits] limits
+    [machine] machine
+    [dataset] dataset
+    [load] load
+    [operations] operations
+    [settings] settings
+    [pgdyno] version of pgdyno
+   *[objectives] objectives
+ }
+compare-caption-figures = Change of each figure, with the 95 % CI
+compare-caption-pairs = Change of throughput of each pair, with the 95 % CI
+compare-axis-change = Change, %
+compare-no-change = no change
+compare-dull-pairs = No evidence of a change in any figure of { $count } pairs: { $pairs }.
 
 compare-confounders = { $count ->
     [one] One difference affects the figures
@@ -3027,9 +3397,12 @@ experiment-or = { $first } or { $last }
 experiment-keyword = `{ $keyword }`
 # YAML and the form of the file.
 experiment-yaml = invalid YAML: { $reason }
-    .help = { $has_tab ->
-        [true] indent with spaces, not with tabs
-       *[false] quote texts that contain `: ` or ` #`, or that begin with a special character
+    .help = { $cause ->
+        [tab] indent with spaces, not with tabs
+        [quote] close the quotation mark that begins here
+        [bracket] close the bracket, and separate its entries by commas
+        [indentation] indent all keys of a mapping equally, with spaces
+       *[special] quote texts that contain `: ` or ` #`, or that begin with a special character
     }
 experiment-file-size = the file is too large: { $size } kB
     .help = reduce it to at most { $max } kB; keep data in feed files
@@ -3051,13 +3424,21 @@ experiment-missing-key = { $path ->
     [none] the file has no `{ $key }`
    *[other] { $path } has no `{ $key }`
  }
-    .help = add `{ $key }: …`; the value is { $kinds }
+    .help = { $key ->
+        [operations] add it, as in `operations: {"{"} read: {"{"} sql: SELECT 1 {"}"} {"}"}`
+        [load] add it, as in `load: {"{"} model: closed, clients: 8, duration: 10s {"}"}`
+        [stack] add it, as in `stack: {"{"} postgres: {"{"}{"}"} {"}"}`
+       *[other] add `{ $key }: …`; the value is { $kinds }
+    }
 experiment-unknown-key = { $path ->
     [none] unknown key { $key }
    *[other] unknown key { $key } in { $path }
  }
     .help = { $nearest ->
-        [none] use one of { $keys }
+        [none] use one of { $keys }{ $has_settings ->
+            [true] ; other settings of the program belong in `settings`
+           *[false] {""}
+        }
        *[other] write `{ $nearest }`
     }
 experiment-empty-mapping = { $path } is empty
@@ -3068,7 +3449,14 @@ experiment-invalid-value = { $path ->
     [none] invalid content of the file: { $value }
    *[other] invalid value of { $path }: { $value }
  }
-    .help = write { $kinds }
+    .help = { $example ->
+        [none] write { $kinds }
+       *[other] write `{ $example }`
+    }
+experiment-cut-at-comma = the value of { $key } ends at the comma
+    .help = quote it: `{ $example }`
+experiment-typographic-quotes = { $text } begins with a typographic quotation mark
+    .help = write straight quotation marks: "…"
 experiment-renamed = { $old } was renamed
     .help = write { $new }
 experiment-unknown-word = invalid value of { $path }: { $value }
@@ -3088,7 +3476,10 @@ experiment-integer = { $path } is not a whole number: { $value }
        *[other] write { $nearest }
     }
 experiment-number = { $path } is not a number: { $value }
-    .help = write a number such as 0.5
+    .help = { $nearest ->
+        [none] write a number such as 0.5
+       *[other] write { $nearest }
+    }
 experiment-boolean = { $path } is not a boolean: { $value }
     .help = { $nearest ->
         [none] write true or false
@@ -3126,7 +3517,10 @@ experiment-duration-zero = `{ $key }` must be greater than 0
 experiment-whole-seconds = `{ $key }` is not a whole number of seconds: { $value }
     .help = write whole seconds, at least 1s
 experiment-bytes = invalid size: { $text }
-    .help = write a size such as 256MB or 1GB; the units are B, kB, MB, GB and TB
+    .help = { $example ->
+        [none] write a size such as 256MB or 1GB; the units are B, kB, MB, GB and TB
+       *[other] write { $example }
+    }
 experiment-bytes-per-second = invalid number of bytes per second: { $text }
     .help = write a size such as 10MB, which means 10 MB per second
 experiment-share = invalid share: { $text }
@@ -3157,15 +3551,25 @@ experiment-name-lookalike = { $name } looks like { $plain }
     .help = write { $plain }
 experiment-name = { $name } is not a valid experiment name
     .help = use 1 to 64 lowercase letters, digits and hyphens, as in `{ $example }`
+experiment-no-quick = the file has no section `quick`
+    .help = leave out --quick, or add the section to the file, as in `quick: {"{"} repeat: 1, load.duration: 2s {"}"}`
 experiment-set-syntax = { $text } has no `=`
     .help = write path=value, as in pooler.size=24
 
 # Matrix.
 experiment-unknown-path = unknown path { $path }
-    .help = { $nearest ->
-        [none] write a path of keys such as `pooler.size` or `load.clients`
-       *[other] write `{ $nearest }`
+    .help = { $instead ->
+        [none] { $nearest ->
+            [none] { $keys ->
+                [none] write a path of keys such as `pooler.size` or `load.clients`
+               *[other] write one of { $keys }
+            }
+           *[other] write `{ $nearest }`
+        }
+       *[other] set what the file writes as `{ $instead }`
     }
+experiment-meta-path = { $key } cannot be set
+    .help = change it in the file; `--set` and `quick` set keys such as `pooler.size`, and the values of an axis
 experiment-obstacle-value = `{ $path }` has the value { $value }
 experiment-obstacle-list = `{ $path }` is a list
 experiment-set-obstacle = { $path } cannot be set: { $obstacle }
@@ -3244,6 +3648,14 @@ experiment-balancer-kind = `stack.balancer` has no `kind`
     .help = add `kind: { $kind }`
 experiment-balancer-duration = `{ $key }` is shorter than 1ms, the resolution of { $product }
     .help = write at least 1ms
+experiment-setting = PostgreSQL rejects this setting: { $reason }
+    .help = { $nearest ->
+        [none] { $hint ->
+            [none] see "Server Configuration" in the manual of PostgreSQL
+           *[other] { $hint }
+        }
+       *[other] write `{ $nearest }`
+    }
 experiment-managed-setting = setting `{ $setting }` of `{ $node }` is managed by pgdyno
     .help = { $key ->
         [none] remove it; the key `transport` sets it
@@ -3328,6 +3740,12 @@ experiment-load-key = `{ $key }` cannot be used with `model: { $model }`
         }
        *[other] write `model: { $other }`, or remove this key
     }
+experiment-sql-braces = `{"$"}{"{"}{ $name }{"}"}` is not replaced in SQL
+    .help = write `:{ $name }`
+experiment-sql-folded = YAML joins the lines of this text
+    .help = write `sql: |` and the text on the lines below it, indented
+experiment-colon-variable = `:{ $name }` is not replaced in a request
+    .help = write `{"$"}{"{"}{ $name }{"}"}`, or `%3A{ $name }` if no variable is meant
 experiment-missing-colon = `: ` is missing after `{ $name }`
     .help = write `{ $corrected }`
 experiment-key-of-file = { $key } does not belong in { $path }
@@ -3509,8 +3927,12 @@ experiment-feed-is-requests = feed { $feed } contains requests
     .help = write `ammo: { $name }` without a request
 
 # Dataset.
-experiment-dataset-name = the dataset has neither `name` nor `tables`
-    .help = add the `name` `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, or declare `tables`
+experiment-dumps-empty = the list of dumps is empty
+    .help = name at least one file
+experiment-dump-unreadable = { $file } cannot be used as a dump: { $error }
+    .help = write the path of a file or directory of pg_dump, relative to this file
+experiment-dataset-name = the dataset has neither `name` nor `tables` nor `restore`
+    .help = add the `name` `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, declare `tables`, or name the file of a dump in `restore`
 experiment-dataset-key = `{ $key }` applies only to the dataset { $datasets }
     .help = remove it
 experiment-dataset-unnamed = `{ $key }` requires the name of a dataset
@@ -3623,3 +4045,364 @@ experiment-ledger-second-token = the variable `token` is reserved for the ledger
 experiment-feed-unused = feed { $feed } is not used by any operation
 experiment-capture-unused = variable { $variable } captured by { $operation } is not used
 experiment-remote-stop-rule = stop rule { $rule } applies because `{ $node }` is on another machine; set `stop` to replace it
+
+
+### Errors of the stack and its nodes
+
+# `node-error` puts an attempt between the node and the reason: "pooler could not start: …". The messages `attempt-…`
+# are its verb phrases.
+error-text = { $text }
+error-quoted = { $text }
+error-and = { $first }; { $next }
+attempt-start = start
+attempt-run = run
+attempt-become-ready = become ready
+attempt-watch = be watched
+attempt-stop = stop
+attempt-limit = be limited
+attempt-get-disk = get a disk
+attempt-get-password = get a password
+attempt-get-port = get a port
+attempt-get-network = get a network
+attempt-end-sessions = end sessions
+attempt-find = be found
+attempt-copy-data = copy its data
+attempt-become-standby = become a standby
+attempt-write-password-file = write its password file
+attempt-configure = be configured
+attempt-replace-primary = be replaced as the primary
+attempt-become-primary = become the primary
+attempt-hand-over = hand over
+attempt-rejoin = rejoin
+attempt-promote = be promoted
+attempt-create-replication-user = create the replication user
+attempt-write = be written
+attempt-report-health = report its health
+attempt-report-replicas = report its replicas
+attempt-create-database = create the application's database
+attempt-describe = be described
+attempt-report-server = report which server it connects to
+attempt-replace = be replaced
+attempt-create = be created
+attempt-report-identity = report its identity
+attempt-check = be checked
+attempt-reach = be reached
+attempt-use-transport = be connected by the planned transport
+attempt-kill = be killed
+attempt-create-certificate = create a certificate
+attempt-reconnect = be reconnected to the network
+attempt-disconnect = be disconnected from the network
+attempt-fill-disk = have its disk filled
+attempt-free-disk = have its disk freed
+attempt-signal-process = send { $signal } to its process { $process }
+attempt-signal = receive { $signal }
+attempt-get = answer GET { $path }
+attempt-release = be released from { $manager }
+node-error = { $node } could not { $attempt }: { $reason }{ $log ->
+    [none] {""}
+   *[other] {"\u000A"}the last lines of its log:{"\u000A"}{ $log }
+}
+node-keeper-answered = the keeper answered { $answer }
+node-ended = it { $end }{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+node-exited = exited with status { $status }
+node-signalled = was ended by signal { $signal }
+node-disk-full = its disk is full ({ $line })
+node-no-exit = the process did not exit within { $seconds } s
+node-interrupted = the run was interrupted
+node-not-ready = it was not ready within { $seconds } s; last answer: { $answer }
+node-no-end = the keeper did not report its end
+node-out-of-memory = { $reason }; it reached its memory limit, and the kernel killed { $count } of its processes
+error-of = { $subject }: { $error }
+keeper-no-program = the program `{ $program }` is not installed; install the package { $package }
+keeper-command-failed = `{ $command }` failed: { $output }
+keeper-no-directory = the keeper has no run directory
+keeper-node-ended = it has ended
+keeper-no-network = it has no network of its own
+keeper-no-disk = it has no disk of its own
+keeper-empty-command = the command is empty
+keeper-ended-at-once = it ended immediately after its start: { $error }
+keeper-invalid-order = the keeper cannot read the order: { $error }
+keeper-ended = the process `pgdyno keeper` has ended: { $error }
+machine-no-user = pgdyno runs as root and finds no user to run servers as; create the user `postgres` or `nobody`
+machine-no-scratch = none of { $tried } is writable for the user that runs the servers; set TMPDIR
+machine-no-cache = the cache directory is unknown; set XDG_CACHE_HOME or HOME
+client-no-answer = no answer in time
+client-closed = the server closed the connection
+client-protocol = { $error }
+client-answer-too-long = { $address }: the answer is longer than { $mebibytes } MiB
+client-stopped = stopped by a signal
+read-back-failed = { $query }: { $error }
+read-back-several-columns = it must return one column, but returns several
+capture-setting-timeout = the server does not apply log_min_duration_statement
+capture-log-timeout = the server does not write the captured statements to its log
+restore-no-database = the database { $database } does not exist
+restore-foreign-database = pgdyno did not create the database { $database } and does not drop it; choose another database
+restore-unmarked-database = pgdyno did not create the database { $database } and does not drop it; if it is empty and pgdyno may re-create it, run:  COMMENT ON DATABASE { $identifier } IS '{ $comment }'
+restore-foreign-table = the database { $database } contains the table { $table }, which pgdyno did not create, and is not dropped; choose an empty database
+restore-in-use = other sessions use the database { $database }; end them, or choose another database:{"\u000A"}  { $sessions }
+dataset-foreign-table = the table { $table } exists, and pgdyno did not create it; choose another database, or drop the table
+dataset-stopped = loading was stopped
+dump-changed = { $path } has changed since the run was planned; run `pgdyno run` with the experiment file again
+dump-program = { $program } is needed to restore the dump and is not installed; on Debian: `apt-get install { $package }`
+dump-extensions = { $path } creates { $count ->
+    [one] the extension
+   *[other] the extensions
+ } { $extensions }, which the server does not have; on Debian: `apt-get install { $package }`
+dump-other-database = { $path }:{ $line }: `\connect` selects another database; make the dump of one database with `pg_dump`, without `--create`
+dump-not-empty = the database { $database } contains { $table }, which is not from this dump; name an empty database
+dump-no-table = the dump creates no table
+dataset-table = table { $table }{ $column ->
+    [none] {""}
+   *[other] , column { $column }
+}: { $message }
+dataset-table-no-name = it has no name; write one, such as shop.goods
+dataset-reserved-schema = the schema pgdyno is reserved; write another
+dataset-no-columns = it has no columns; write at least one
+dataset-column-no-name = a column has no name; write one
+dataset-column-twice = it is declared twice; write another name
+dataset-key-no-column = it is in the primary key but is not a column; write one of the columns
+dataset-key-nulls = it is in the primary key, but some values are NULL; write nulls: 0
+dataset-null-share = its share of NULLs is { $share }; write 0 to 1
+dataset-exponent = the exponent s is { $exponent }; write one above 1, up to 1000, such as 1.2
+dataset-large-range = the range holds more than 2^53 numbers; write a smaller one
+dataset-empty-range = the range ends before it begins: { $min } > { $max }; write the smaller bound first
+dataset-timestamp = "{ $text }" is no timestamp; write a date as 2024-01-01, or a timestamp as 2024-01-01 12:00:00
+dataset-corner = a coordinate of the rectangle is not a finite number; write numbers
+dataset-no-value = the list of values is empty; write at least one
+dataset-field = field { $name }: { $error }
+server-no-program = has no `{ $name }`
+server-no-version = `postgres --version` fails
+server-unknown-version = `postgres --version` prints "{ $line }"
+server-other-version = is { $version }
+origin-flag = the directory given
+origin-debian = Debian's packages
+origin-red-hat = Red Hat's packages
+origin-embedded = embedded
+server-rejected =   { $origin }: { $place } { $reason }
+error-lines = { $first }{"\u000A"}{ $next }
+server-places =   searched the directory that pg_config prints, PATH, and the directories of Debian, Red Hat, Homebrew and Postgres.app
+server-not-found = no PostgreSQL { $major ->
+    [none] {""}
+   *[other] { $major }{" "}
+}server was found on this machine{"\u000A"}{ $rejected }{"\u000A"}install one: { $install }{"\u000A"}or name its directory: PGDYNO_PG_BIN=/path/to/bin
+download-versions = only PostgreSQL { $first } to { $last } can be downloaded
+download-timeout = the download took more than { $seconds } s
+download-not-built = this pgdyno was built without the feature `embedded`
+download-failed = PostgreSQL { $major } could not be downloaded: { $reason }{ $install ->
+    [none] {""}
+   *[other] {"\u000A"}to install it: { $install }
+}
+error-unusable = { $place } { $reason }
+program-not-found = no { $name }{ $oldest ->
+    [none] {""}
+   *[other] {" "}{ $oldest } or newer
+} was found on this machine{ $tried ->
+    [none] {""}
+   *[other] : { $tried }
+}
+program-no-postgres = no PostgreSQL { $major ->
+    [none] {""}
+   *[other] { $major }{" "}
+}was found on this machine{ $download ->
+    [none] {""}
+   *[other] , and none could be downloaded: { $download }
+}
+program-not-run = cannot be run: { $error }
+program-no-version = prints "{ $line }" for { $argument }
+program-unavailable = { $reason }{"\u000A"}to install it: { $install }
+invalid-node-no-upstream = no node is behind it; add one
+invalid-node-no-certificate = it uses TLS, but the stack has no certificate
+invalid-node-too-old = { $product } { $version } is not supported; install { $product } { $oldest } or newer
+invalid-node-setting = `{ $setting }` requires { $product } { $since } or newer
+invalid-node-mode = { $product } has no { $mode } mode; choose another `mode`
+invalid-node-transport = { $reason }; write { $allowed }{ $node ->
+    [none] {""}
+   *[other] {" "}for { $node }
+}
+invalid-node-socket-directories = { $product } has one directory for sockets, and { $upstream } uses another; write `transport: tcp` for one of them
+invalid-node-no-check = a balancer of several servers must check which one is the primary; set `check`
+invalid-node-path = { $product } cannot request the path "{ $path }"; use one without spaces, quotes, `\` and `#`
+invalid-node-variable = pgdyno itself sets the environment variable { $name }; remove it from `env`
+haproxy-behind-without-tls = HAProxy passes TLS through, and { $node } does not use it
+haproxy-behind-with-tls = HAProxy passes TLS through, and { $node } requires it
+haproxy-listens-by-tcp = a balancer of several servers listens by TCP
+haproxy-connects-by-tcp = a balancer connects to several servers by TCP
+haproxy-http-without-tls = a balancer of services takes HTTP without TLS
+service-listens-by-tcp = a service listens by TCP
+service-connects-by-tcp = a service connects to its database by TCP
+haproxy-no-version = it does not report its version
+haproxy-roles = it knows { $primaries } primaries and { $replicas } replicas among { $servers } servers
+patroni-answer = Patroni answers { $status }{ $text ->
+    [none] {""}
+   *[other] : { $text }
+}
+node-sessions-left = { $sessions } sessions are left
+node-not-started = pgdyno started no node of this name
+node-too-few-replicas = { $answers } replicas answer; { $needed } are required
+node-no-replica = no replica has this name
+node-no-other-server = no other server than the primary has this name
+node-in-recovery = it is in recovery
+node-manager-decides = { $manager } itself decides which replica to promote
+node-without-replicas = it has no replicas
+node-replicas-follow = { $streaming } of { $followers } replicas follow, { $confirming } confirm
+node-no-network = all addresses of 198.18.0.0/16 are in use
+node-upstream-http = it sends SQL, but { $upstream } behind it takes HTTP requests
+node-no-verification = it cannot verify the certificate of the attached node; write sslmode=require in the connection string
+node-answers = it answers GET { $path } with status { $status }
+node-standbys-recorded = { $manager } has recorded { $recorded } of { $required } synchronous standbys
+node-no-manager = no cluster manager controls it
+node-no-server-runs = no server runs
+node-no-writable = no other server accepts writes
+node-no-postgres = the stack has no PostgreSQL server
+node-other-transport = the plan requires { $planned }, but the connection uses { $actual }
+node-no-process = it has no such process
+node-missing = the stack does not contain it
+node-missing-server = the stack has no such server
+node-not-running = it does not run
+node-get-answered = GET { $path } is answered by status { $status }
+attach-login-timeout = { $address }: no answer to the log-in within { $seconds } s (`connect_timeout` in the address changes that)
+attach-no-database = { $error }; run in another database:  CREATE DATABASE { $database }
+dsn-password = its connection string contains a password; set PGPASSWORD or use a password file
+dsn-not-utf8 = the environment variable { $name } is not UTF-8
+guard-other-run = another pgdyno is running against { $target } ({ $run }), and each would measure the other's load; wait until it has ended
+guard-no-permission = { $target } does not permit load; to permit it, run there:  CREATE SCHEMA { $schema }
+guard-active-sessions = active sessions of others in { $target }: { $active }{ $hidden ->
+    [0] {""}
+   *[other] , { $hidden } of them visible only to members of pg_read_all_stats
+}; end them and wait 10 s, or write `caps: {"{"} other_sessions: { $active } {"}"}`
+guard-service-no-permission = { $target } does not permit load: it answers GET { $page } with status { $status }; to permit load, answer it with the body `allowed`, or { $ready } with the header `Pgdyno: allowed`
+guard-not-allowed = { $target } { $location }; if it is yours and may be loaded, add `allow: "{ $target }"` next to its address
+location-this-machine = is on this machine
+location-other-machine = is on another machine
+location-unproven = is not shown to be on this machine: { $reason }
+path-other-server = stack.{ $name }.attach ({ $place }) connects to { $reached }, but stack.{ $server }.attach ({ $expected_place }) is { $expected }: { $difference }. Write the address of the server behind { $name } in stack.{ $server }.attach, or leave { $server } out
+path-two-of-one-system = these are two servers of one system, such as a primary and its replica
+path-two-servers = these are two servers
+path-two-databases = these are two databases of one server
+path-identity = database "{ $database }" of the server at { $address } ({ $system ->
+    [none] {""}
+   *[other] system identifier { $system },{" "}
+}started { $started } UTC)
+limits-no-controller = the control group controller `{ $name }` is not available
+limits-no-disk = the data is on { $kind }, which is not a disk that can be throttled
+limits-cpus-only = it may run on { $cpus } only
+plan-several-statements = it consists of several statements
+plan-unreadable = its plan could not be read
+plan-no-hypopg = the extension HypoPG is not installed on this server
+attach-no-address = its address leads nowhere
+install-package = ./x setup, or apt-get install { $package }
+install-odyssey = ./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey
+install-service = build it; ./x services builds pgdyno's own services or reports what is missing
+service-without-command = the service has neither a command nor a url
+service-no-program = the program { $program } does not exist
+service-no-file = the file { $file } does not exist
+service-unreadable = pgdyno runs as root and starts services as the user { $user }, who cannot read { $path }
+service-unreadable-remedy = move the experiment and its programs to a directory that every user can read
+limits-no-cpu = there is no CPU { $number }; the CPUs of this machine are { $online }
+location-no-process-error = it does not report its process ({ $error })
+location-no-process = it does not report its process
+location-other-process = its address is { $address }, and this machine does not run its process { $pid }
+location-forwarder = { $program } listens there and may forward to another machine
+dataset-no-table = no table is declared; write at least one
+dataset-table-twice = it is declared twice; write another name
+probe-unreadable = { $line ->
+    [none] the answer
+   *[other] line { $line } of the answer
+} has no { $expected }
+
+
+### Failed trials: failure-
+
+failure-nothing-succeeded = no transaction succeeded{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+    .requests = no request succeeded{ $reason ->
+        [none] {""}
+       *[other] : { $reason }
+    }
+failure-clients-aborted = { $aborted } of { $clients } clients aborted, because their script could not continue{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+failure-operation = operation { $operation }: { $reason }
+failure-operation-never-succeeded = none of { $arrivals } transactions succeeded{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+    .requests = none of { $arrivals } requests succeeded{ $reason ->
+        [none] {""}
+       *[other] : { $reason }
+    }
+failure-stop-rule = { $rule } at second { $second }
+failure-blind-rule = never had a value
+failure-disk-full = the disk with the run's file is full
+failure-disk-slow = the disk with the run's file is too slow to keep up
+failure-not-written = the run's file could not be written: { $cause }
+failure-freshness-probe = cannot read from the replicas: { $error }
+failure-load-start = cannot start the load: { $error }
+failure-no-client-connected = no client could connect{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+failure-feed-needs-server = a feed with a query requires PostgreSQL in the stack
+failure-feed-connection = the query of a feed cannot be run: { $error }
+failure-dataset-needs-server = a dataset requires PostgreSQL at the end of the chain
+failure-data-left = the loaded data could not be dropped: { $error }
+failure-post-load = { $statement }: { $error }
+failure-node-ended = { $node } { $end } during the trial{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+failure-out-of-memory = { $node } ran out of memory: the kernel killed some of its processes
+
+
+### Errors of run files: store-
+
+# The messages `store-attempt-…` are verb phrases of `store-attempt-failed`.
+store-attempt-request-stop = request the end of "{ $path }"
+store-attempt-begin = begin "{ $path }"
+store-attempt-find = find "{ $path }"
+store-attempt-resume = continue "{ $path }"
+store-attempt-list = list "{ $path }"
+store-attempt-create = create "{ $path }"
+store-attempt-open = open "{ $path }"
+store-attempt-read = read "{ $path }"
+store-attempt-remove = remove "{ $path }"
+store-attempt-start-thread = start a thread that writes "{ $path }"
+store-attempt-write = write "{ $path }"
+store-invalid-name = "{ $name }" cannot name a run: it needs 1 to 64 of a-z, 0-9 and -
+store-attempt-failed = could not { $attempt }: { $error }
+store-not-run = "{ $path }" is not a run of pgdyno
+store-empty = "{ $path }" is empty: pgdyno was ended before anything was measured
+store-newer-version = "{ $path }" has format { $version }, and this pgdyno knows those up to { $known }
+store-damaged = "{ $path }" is damaged: { $damage }
+store-damage-work = reading it takes more work than a file of its length can need
+store-damage-value = `{ $place }` contains an impossible value{ $trial ->
+    [none] {""}
+   *[other] , in trial { $trial }
+}
+store-damage-missing = it has no { $kind } "{ $name }"
+store-damage-distributions = trial { $trial } declares { $distributions } distributions per second, more than a file may contain
+store-damage-json = invalid JSON: { $error }
+store-object = the { $kind ->
+    [virtual] virtual table
+   *[other] { $kind }
+} "{ $name }"
+store-attempt-reserve = reserve 4 MiB for "{ $path }"
+store-unreadable-fact = cannot read the fact "{ $kind }"{ $trial ->
+    [none] {""}
+   *[other] {" "}of trial { $trial }
+} in "{ $path }": { $reason }; the file was created by pgdyno { $program }: read it with that version, or restore an unchanged copy
+store-unexpected-schema = "{ $path }" is not read: { $object } in it is not as pgdyno makes it, and reading it could run a stranger's program; use the file only if you know who changed it, and remove that first
+store-write-ahead = "{ $path }" is in SQLite's write-ahead mode, which another program set: undo it with  sqlite3 "{ $path }" "PRAGMA journal_mode = delete"
+store-hostile-journal = "{ $path }" is not read: its journal "{ $path }-journal" is not one that pgdyno leaves, and taking it back could change other files; remove both, or the journal alone if you know where it comes from
+store-value-too-long = "{ $path }" holds a value of more than { $mebibytes } MiB, and pgdyno writes none so long
+store-out-of-memory = "{ $path }" holds more of one kind than { $gibibytes } GiB of memory, and cannot be read at once
+store-not-found = there is no run "{ $path }"
+store-busy = "{ $path }" is being written
+store-fact-unknown-kind = unknown kind
+store-fact-version = version { $version }, but this pgdyno reads versions up to { $newest }

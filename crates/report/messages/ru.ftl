@@ -56,9 +56,12 @@ bench-dropped = отброшено
 bench-clients = по клиентам
 bench-generator = генератор
 bench-measured = что измерено
+bench-objective = цель
 bench-verdict = итог
 bench-note = оговорка
 bench-valid = достоверно
+bench-no-trusted-certificates = файл с доверенными сертификатами этой системы не найден
+bench-stopped-early = остановлено до начала измерения
 bench-invalid = НЕДОСТОВЕРНО
 
 # Последствия неудачных транзакций.
@@ -72,7 +75,9 @@ bench-never-sent = так и не { $dropped ->
    *[many] отправлено { $dropped } заявок
  } из { $arrivals } ({ $share })
 bench-fairness = транзакций у клиента: меньше всего { $min_transactions }, медиана { $median }, больше всего { $max_transactions }; индекс Джейна { $jain }
+    .requests = запросов у клиента: меньше всего { $min_transactions }, медиана { $median }, больше всего { $max_transactions }; индекс Джейна { $jain }
 bench-cpu-cost = на транзакцию { $user }{"\u00A0"}мкс в режиме пользователя и { $system }{"\u00A0"}мкс в режиме ядра, из них { $spun }{"\u00A0"}мкс активного ожидания; самый занятый поток работал { $busiest } времени
+    .requests = на запрос { $user }{"\u00A0"}мкс в режиме пользователя и { $system }{"\u00A0"}мкс в режиме ядра, из них { $spun }{"\u00A0"}мкс активного ожидания; самый занятый поток работал { $busiest } времени
 bench-measured-postgres = PostgreSQL { $version }{ $origin ->
     [none] {""}
    *[other] {" "}из { $origin }
@@ -127,6 +132,10 @@ bench-no-success = ни одна транзакция не завершилас�
     [none] {""}
    *[other] : { $failure }
  }
+    .requests = ни один запрос не завершился успешно{ $failure ->
+        [none] {""}
+       *[other] : { $failure }
+     }
 
 # Сомнения в измерении.
 bench-host-late = на этой машине потоки просыпались с опозданием: { $quantile } опоздания отправки — { $lag }, джиттера таймера — { $jitter }; время ответа включает и это
@@ -140,8 +149,14 @@ bench-uneven = клиенты обслужены неравномерно: от 
     [one] { $max_transactions } транзакции
    *[other] { $max_transactions } транзакций
  } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
+    .requests = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
+        [one] { $max_transactions } запроса
+       *[other] { $max_transactions } запросов
+     } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
 bench-outage = ни одной успешной транзакции в течение { $duration } (с { $from } до { $to })
+    .requests = ни одного успешного запроса в течение { $duration } (с { $from } до { $to })
 bench-outages = ни одной успешной транзакции в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
+    .requests = ни одного успешного запроса в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
 bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте данных, каждая строка которой берётся один раз, всего { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -219,6 +234,7 @@ table-trials = измерений
 ### Stop rules and objectives: stop-
 
 stop-fired = { $rule } остановило нагрузку после секунды { $second }; условие выполнялось с секунды { $cause_second }, при { $rate }{"\u00A0"}транз/с
+    .requests = { $rule } остановило нагрузку после секунды { $second }; условие выполнялось с секунды { $cause_second }, при { $rate }{"\u00A0"}запр/с
 stop-never-measured = правило остановки { $rule } ни разу не проверялось: ни у одного узла с таким именем нет этого ряда
 
 stop-tank-mask = здесь `{ $mask }` — любой код, кроме 0, как и сказано в руководстве Yandex.Tank; сам Tank с июня 2024 года сравнивает коды целиком и находит только те, в которых { $length ->
@@ -237,6 +253,7 @@ stop-tank-unknown-rule = Yandex.Tank не знает этого правила
 stop-objective-met = соблюдено: { $objective }: { $measured }
 stop-objective-violated = НАРУШЕНО: { $objective }: { $measured }
 stop-objective-unanswered = не оценено: { $objective }: { $measured }, но в конце нагрузки ответов не было
+    .requests = не оценено: { $objective }: { $measured }, но в конце нагрузки ответов не было
 stop-objective-ended-early = не оценено: { $objective }: { $measured }, но нагрузка кончилась раньше времени
 stop-objective-not-measured = не оценено: { $objective }: { $reason }
 stop-too-few-samples = данных мало ({ $samples }); измеряйте дольше
@@ -262,6 +279,11 @@ stop-transactions = { $count ->
     [few] { $count } транзакции
    *[many] { $count } транзакций
  }
+    .requests = { $count ->
+        [one] { $count } запрос
+        [few] { $count } запроса
+       *[many] { $count } запросов
+     }
 
 stop-met = соблюдено
 stop-violated = НАРУШЕНО
@@ -284,12 +306,46 @@ stop-summary-not-measured = { $objective }: { $verdicts }: { $reason }
 ### Feeds: feed-
 
 feed-unreadable = его нельзя прочитать: { $error }
+feed-query-failed = запрос ленты данных { $feed } не выполнен: { $error }
 feed-empty = строк нет; напишите хотя бы одну
 feed-header = первая строка называет столбцы ({ $columns }) и была бы принята за данные
 feed-invalid = { $line ->
     [none] {""}
    *[other] строка { $line }:{" "}
  }{ $found }
+feed-long-row = строка длиннее { $mebibytes }{"\u00A0"}МиБ; возможно, не закрыта кавычка
+feed-long-field = поле занимает 4{"\u00A0"}ГиБ или больше
+feed-large = упакованные строки занимают больше { $gibibytes }{"\u00A0"}ГиБ; используйте часть ленты или несжатый файл CSV без кавычек: он не упаковывается
+feed-column-without-name = у столбца нет имени
+feed-column-twice = столбец «{ $name }» назван дважды
+feed-many-columns = столбцов { $columns }, а в ленте их не больше { $max }; удалите столбцы, которые не берёт ни одна операция
+feed-nul = столбец «{ $name }» содержит нулевой байт, а в тексте PostgreSQL он недопустим; удалите его
+feed-no-requests = запросов нет; напишите хотя бы один
+feed-body-length = «{ $found }» — не длина тела; укажите число байтов, не больше { $max }
+feed-short-body = лента кончается раньше, чем { $length } байтов этого тела
+feed-header-line = «{ $found }» — не заголовок; напишите, например, `[Accept: */*]`
+feed-many-headers = заголовков { $number }, а у запроса их не больше { $max }
+feed-request-without-end = в запросе после этой строки нет пустой строки после заголовков
+feed-request-header = в запросе после этой строки неверный заголовок «{ $found }»
+feed-method = «{ $found }» — не метод
+feed-target = «{ $found }» — не путь; напишите, например, `/books?page=1`
+feed-header-return = в значении заголовка есть возврат каретки
+feed-empty-line = пустая строка; удалите её
+feed-field-count = «{ $found }»: { $fields ->
+    [one] { $fields } поле
+    [few] { $fields } поля
+   *[other] { $fields } полей
+}, а столбцов { $columns }
+feed-no-object = «{ $found }» — не объект; напишите, например, `{"{"}"id": 1{"}"}`
+feed-no-member = в объекте нет поля «{ $name }»
+feed-file = { $path }: { $error }
+feed-file-unreadable = не удалось прочитать { $path }: { $error }
+feed-without-rows = в ленте данных { $feed } нет строк
+feed-not-stored = не удаётся записать строки ленты данных в { $path }: { $error }
+feed-query-column-twice = `feeds.{ $feed }.sql`: запрос возвращает два столбца «{ $name }»
+    .help = дайте каждому столбцу своё имя, например `SELECT a.id AS a_id, b.id AS b_id`
+feed-query-no-column = `feeds.{ $feed }.columns`: запрос не возвращает столбец «{ $name }»; он возвращает { $columns }
+    .help = используйте имена столбцов запроса или переименуйте столбец: `AS { $name }`
 feed-coverage = лента данных { $feed }: { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -335,6 +391,9 @@ check-seed = seed
 check-note = замечание
 
 check-connected = Сервер принимает все команды.
+check-many-clients = клиентов { $clients }, а stack.{ $key } оставляет им соединений { $limit }: остальные получат отказ; увеличьте его или уменьшите число клиентов
+check-search-without-objectives = у поиска нет целей, поэтому подходит любое время ответа; добавьте их, например  objectives: [ "p99 < 100ms" ]
+check-few-repeats = при `repeat: { $repeat }` нельзя показать различие ячеек: критерию нужно не меньше { $least } испытаний каждой; напишите  repeat: 5
 check-cells = { $count ->
     [one] { $count } ячейка
     [few] { $count } ячейки
@@ -426,6 +485,7 @@ check-duration = { $duration }{ $warmup ->
 check-warmup = после прогрева { $warmup }
 check-query-mode = протокол { $mode }
 check-reconnect = новое соединение на каждую транзакцию
+    .requests = новое соединение на каждый запрос
 check-cookies = с cookie
 
 check-goal-max = { $scale ->
@@ -505,6 +565,8 @@ doctor-server-downloaded = { $version }, скачан: { $path }
 # Подписи длиной не более 13 знаков.
 doctor-not-usable = не подходит
 doctor-none = нет
+doctor-user = сервер от
+doctor-data = данные
 doctor-system = система
 doctor-cpus = процессоры
 doctor-memory = память
@@ -516,6 +578,14 @@ doctor-limits = ограничения
 doctor-jitter = таймеры
 
 doctor-download = если сервер не установлен, pgdyno demo скачивает PostgreSQL (версии с { $first } по { $last })
+doctor-features = Возможности экспериментов
+doctor-missing = не хватает: { $missing }
+doctor-missing-program = программа { $name } из PostgreSQL
+doctor-missing-package = программа { $name } (пакет { $package })
+doctor-missing-library = расширение { $name } для PostgreSQL
+doctor-missing-namespaces = право создавать пространства имён, которое есть у root ({ $error })
+doctor-current-user = текущий пользователь
+doctor-data-directory = { $path }, свободно { $room }
 doctor-programs = Другие программы
 doctor-version-unknown = версия неизвестна
 doctor-not-found = не найдено
@@ -550,6 +620,11 @@ doctor-purpose-pooler = пулера перед сервером
 doctor-purpose-balancer = балансировщика перед несколькими серверами
 doctor-purpose-manager = автоматического переключения с основного сервера на реплику
 doctor-purpose-node = узла стенда
+doctor-purpose-replicas = реплики, которые запускает pgdyno
+doctor-purpose-networks = сбой `isolate` и кластеры менеджера отказоустойчивости
+doctor-purpose-disks = сбой `fill_disk`
+doctor-purpose-statements = время команд, которые посылают пулеры и сервисы
+doctor-purpose-indexes = советы по индексам, проверенные без их построения
 doctor-purpose-cpu = генератора, который не отнимает CPU у сервера
 doctor-remedy-cpu = второй процессор
 doctor-purpose-files = большего числа соединений одного процесса
@@ -590,6 +665,7 @@ runs-column-repeat = ПОВТОР
 runs-column-valid = УЧТЕНО
 runs-column-seconds = СЕКУНД
 runs-column-tps = ТРАНЗ/С
+    .requests = ЗАПР/С
 runs-column-p99 = p99
 runs-column-errors = ОШИБКИ
 runs-column-setting = НАСТРОЙКА
@@ -800,6 +876,16 @@ objective-rate = { $text ->
    *[other] { $text } — не частота
  }
     .help = напишите число транзакций в секунду, например `500`
+objective-step = { $names ->
+    [none] шаги операции не измеряются по отдельности, поэтому для { $text } нельзя задать цель
+   *[other] в операции нет шага { $text }
+ }
+    .help = { $names ->
+        [none] запишите цель для операции, без шага
+       *[other] есть шаги: { $names }
+     }
+objective-step-dropped = у шага не бывает отброшенных запросов
+    .help = напишите `errors` или запишите цель для операции
 objective-relation = в цели нельзя ограничить { $metric } знаком `{ $sign }`
     .help = { $is_rate ->
         [true] напишите `>` или `>=`
@@ -996,7 +1082,7 @@ script-step-undefined = операция `{ $operation }`: переменная 
     .help = задайте её, извлеките на одном из предыдущих шагов или возьмите из ленты данных с такой колонкой
 script-request-undefined = переменная {"`${"}{ $name }{"}`"} не определена
     .help = добавьте `-D { $name }=value`
-script-ammo-column = операция `{ $operation }`: в её ленте данных нет колонки `{ $name }` с запросами
+script-ammo-column = операция `{ $operation }`: в ленте данных нет колонки `{ $name }`, обязательной для каждого запроса
     .help = возьмите ленту данных формата `uri`, `uripost`, `raw` или `access`
 
 
@@ -1069,20 +1155,7 @@ stack-no-log = это не журнал стенда pgdyno
 
 ### Команда demo: demo-
 
-demo-downloading = PostgreSQL не установлен; скачивается версия { $major }
-demo-server = PostgreSQL { $version } из { $directory }
-demo-ready = временный сервер на порту { $port } готов через { $took }
-demo-loading = book.tickets: { $sent } строк из { $rows }
-demo-loaded = book.tickets: { $rows ->
-    [one] { $rows } строка
-    [few] { $rows } строки
-   *[other] { $rows } строк
- }, ключи и статистика за { $took }
-demo-load-failed = не удалось загрузить book.tickets: { $error }
-demo-closed = Закрытая нагрузка, { $seconds } с; число клиентов: { $clients }; каждый отправляет следующий запрос сразу после ответа на предыдущий
-demo-open = Открытая нагрузка: запросы начинаются по расписанию, даже если прежние ещё не выполнены: { $schedule }
-demo-written = записан файл { $path }
-demo-write-failed = не удалось записать { $path }: { $error }
+demo-begins = Вопрос: сколько отчётов в секунду по { $rows } строкам выдерживает временный сервер PostgreSQL?
 
 
 ### Команда advise: advise-
@@ -1114,8 +1187,14 @@ run-other-version = stack.{ $node }{ $address ->
     [none] {""}
    *[other] {" "}({ $address })
  }: сейчас { $now }, а в прежних испытаниях этого запуска было { $before }; испытания разных серверов нельзя сравнивать; начните новый запуск
+run-set = напишите  { $set }
+run-quick = --quick лишь проверяет, что эксперимент работает: для результата измерений слишком мало{ $least ->
+    [none] {""}
+   *[other] , а различие ячеек требует не меньше { $least } испытаний каждой
+ }; чтобы получить результат, запустите файл без --quick
 run-load-ended = нагрузка закончилась раньше времени
 run-setup-stopped = остановлено
+run-resumed-benchmark = прогон `pgdyno bench` нельзя продолжить; измерьте заново
 run-other-owner = он принадлежит другому пользователю
 run-other-mode = его права доступа { $mode }, а не 0600
 
@@ -1181,6 +1260,7 @@ site-no-browser = не удалось открыть браузер програ
 
 # Заголовки не шире 12 знаков.
 matrix-tps = транз/с
+    .requests = запр/с
 matrix-p50 = p50, мс
 matrix-p99 = p99, мс
 matrix-errors = ошибки/1000
@@ -1292,6 +1372,10 @@ finding-failures = транзакции завершились ошибкой { 
     [none] {""}
    *[other] {" "}{ $name }
  }
+    .requests = запросы завершились ошибкой { $code }{ $name ->
+        [none] {""}
+       *[other] {" "}{ $name }
+     }
 finding-deadlocks = взаимных блокировок на тысячу транзакций
 finding-not-concurrent = где в PostgreSQL было в работе { $busy } транзакции
 finding-not-open = достигнут предел одновременных транзакций ({ $clients }), поэтому тест перестал быть открытым
@@ -1397,6 +1481,7 @@ finding-some-trials = , в { $trials ->
 finding-left-out-slots = в подключении отказано в { $cells }
 finding-left-out-starved = клиенты обделены в { $cells }
 finding-left-out-errors = больше 1{"\u00A0"}% ошибок в { $cells }
+    .requests = больше 1{"\u00A0"}% ошибок в { $cells }
 finding-left-out-cell = { $cell }{ $failed ->
     [none] {""}
    *[other] {" "}({ $failed })
@@ -1428,6 +1513,13 @@ bound-memory = { $node } не хватает памяти: вытесненны�
 bound-wal-flush = фиксация транзакций ждёт записи журнала на диск
 bound-sync-replicas = фиксация транзакций ждёт реплик
 bound-row-locks = транзакции ждут строк друг друга
+bound-locks-advisory = транзакции ждут рекомендательных блокировок
+bound-locks-relation = транзакции ждут блокировок таблиц
+bound-locks-extend = транзакции ждут друг друга, чтобы расширить таблицу или индекс
+bound-locks-object = транзакции ждут блокировок объектов базы данных
+bound-locks-buffer-pin = транзакции ждут буферов, закреплённых другими сеансами
+bound-locks-heavyweight = транзакции ждут блокировок вида { $name }
+bound-locks-lightweight = сеансы ждут лёгкой блокировки { $name }
 bound-scans = таблица { $table } раз за разом читается последовательным сканированием
 bound-checkpoints = контрольные точки снижают пропускную способность
 bound-clients = ничто не насыщено: клиенты замкнутого цикла ({ $clients }), каждый из которых ждёт своего ответа, не создают большей нагрузки
@@ -1677,8 +1769,11 @@ web-mib = { number-mebibytes }
 web-gib = { number-gibibytes }
 web-tib = { number-tebibytes }
 web-per_second = { number-per-second }
+web-decimal = { number-decimal-separator }
 web-thousand = тыс.
 web-million = млн
+web-now = Текущие значения
+web-waiting = Ожидание текущих значений
 web-live = Идёт сейчас
 web-connecting = Подключение…
 web-lost = Связь потеряна, подключаемся снова
@@ -1730,6 +1825,18 @@ page-service-time = обслуживание, { $figure }, мс
 page-answer-size = размер, { $figure }
 page-answer-sizes = размер ответа
 page-statement = запрос
+page-step = шаг
+page-steps = Шаги операций
+page-step-failures = Ошибки по шагам
+page-requests = запросов
+page-answer-body = начало ответа
+page-not-reached = не дошло
+page-phase-connect = соединение в среднем, мс
+page-phase-tls = TLS в среднем, мс
+page-phase-first-byte = до первого байта в среднем, мс
+page-phase-transfer = передача в среднем, мс
+page-sent = отправлено
+page-received = получено
 page-calls = вызовов
 page-total-seconds = всего, с
 page-mean-milliseconds = в среднем, мс
@@ -1832,6 +1939,7 @@ page-protocol-simple = простой протокол
 page-protocol-extended = расширенный протокол
 page-protocol-prepared = подготовленные запросы
 page-reconnect = новое соединение на каждую транзакцию
+    .requests = новое соединение на каждый запрос
 page-timeout = тайм-аут { $time }
 page-tries = до { $count ->
     [one] { $count } попытки
@@ -1842,7 +1950,12 @@ page-trial-window = { $repeat ->
     [few] { $repeat } раза
    *[other] { $repeat } раз
  }, { $duration ->
-    [none] до конца расписания
+    [none] { $transactions ->
+        [none] до конца расписания
+        [one] { $transactions } транзакция на клиента
+        [few] { $transactions } транзакции на клиента
+       *[many] { $transactions } транзакций на клиента
+     }
    *[other] { $repeat ->
         [1] {""}
        *[other] по{" "}
@@ -1870,6 +1983,7 @@ page-data-profiles = профили, { $users ->
    *[many] { $users } пользователей
  }, по { $each } у каждого
 page-data-pgbench = таблицы pgbench, масштаб { $scale }
+page-data-dump = дамп { $path }, { $size }
 page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
 page-cache-warm = кэш прогрет
 page-cache-cold = кэш холодный
@@ -1886,6 +2000,7 @@ page-limit-read-iops = { $rate }{"\u00A0"}чтений/с
 page-limit-write-iops = { $rate }{"\u00A0"}записей/с
 page-limit-read-rate = чтение { $size }/с
 page-limit-write-rate = запись { $size }/с
+page-unapplied-limit = { $limit } не ограничен: { $reason }
 page-not-limited = ограничение { $limit } не действует
 
 # Узлы чертежа.
@@ -1900,12 +2015,16 @@ page-cpu-used = занято { $used }{ $quota ->
    *[other] {" "}из { $quota }
  }{"\u00A0"}ЦП
 page-throttled = упирался в квоту ЦП (throttling) в { $share } периодов
+# Самый занятый ресурс узла.
+page-load-cpu = ЦП { $share }
+page-load-pool = пул { $used } из { $size }
 page-cpu-bound = узкое место: ЦП
 page-pool-bound = узкое место: размер пула
 page-queue-here = очередь здесь
 page-busy = в работе { $count }
 page-waiting = в очереди { $count }
 page-time-per-transaction = { $time } на транзакцию
+    .requests = { $time } на запрос
 page-server-role = { $name }, { $at_first ->
     [true] сначала{" "}
    *[false] {""}
@@ -1943,6 +2062,11 @@ page-drawing = { $path }{ $node ->
     [generator] ; больше всего времени транзакция проводит в узле «генератор»: { $time }
    *[other] ; больше всего времени транзакция проводит в узле «{ $node }»: { $time }
  }
+    .requests = { $path }{ $node ->
+        [none] {""}
+        [generator] ; больше всего времени запрос проводит в узле «генератор»: { $time }
+       *[other] ; больше всего времени запрос проводит в узле «{ $node }»: { $time }
+     }
 
 # Графики.
 page-heat-map = { $figure }{ $baseline ->
@@ -1952,6 +2076,7 @@ page-heat-map = { $figure }{ $baseline ->
 page-chart-rate = Предложено и выполнено
 page-chart-response = Время ответа
 page-chart-response-by-operation = Время ответа по операциям
+page-chart-response-by-step = Время ответа по шагам
 page-chart-failures = Ошибки по кодам
 page-chart-in-flight = В работе и в очереди ожидания
 page-chart-pooler = Пулеры и балансировщики
@@ -2037,6 +2162,7 @@ answer-delivers = Выполняет { $rate }
 answer-baseline-holds = { $name } (база сравнения): { $rate }
 answer-baseline-delivers = { $name } (база сравнения): { $rate }
 answer-not-all-clients = { $rate } (не сравнивается: клиенты получали отказы или простаивали, либо ошибок слишком много)
+    .requests = { $rate } (не сравнивается: клиенты получали отказы или простаивали, либо ошибок слишком много)
 answer-other = { $name }: { $figures }
 answer-best-other = лучшая из остальных — { $name }: { $figures }
 answer-best = лучшая — { $name }: { $figures }
@@ -2057,6 +2183,15 @@ answer-rate = { $rate } { $whole ->
     [none] {""}
    *[other] {" "}при предложенных { $offered }
  } { $confidence }
+    .requests = { $rate } { $whole ->
+        [none] запроса
+        [one] запрос
+        [few] запроса
+       *[many] запросов
+     } в секунду{ $offered ->
+        [none] {""}
+       *[other] {" "}при предложенных { $offered }
+     } { $confidence }
 answer-rate-of-offered = { $rate }{ $offered ->
     [none] {""}
    *[other] {" "}из { $offered }
@@ -2079,6 +2214,16 @@ answer-pair = { $name } выдерживает { $rate } транзакций в
        *[other] {" "}против { $p99_with }
     }
  } ({ $trials })
+    .requests = { $name } выдерживает { $rate } запросов в секунду, { $baseline } — { $rate_with }{ $comparison ->
+        [none] {" "}(не сравнивается: клиентам отказали, им ничего не досталось или слишком много ошибок)
+       *[other] : { $comparison }
+     }{ $p99 ->
+        [none] {""}
+       *[other] , p99 { $p99 }{ $p99_with ->
+            [none] {""}
+           *[other] {" "}против { $p99_with }
+        }
+     } ({ $trials })
 answer-pair-change = отношение { $ratio }{ $low ->
     [none] {""}
    *[other] {" "}(95{"\u00A0"}% ДИ от { $low } до { $high })
@@ -2088,6 +2233,7 @@ answer-more-pairs = и ещё { $count ->
     [few] { $count } пары
    *[other] { $count } пар
  }
+answer-dull-pairs = различие пропускной способности не доказано, пар: { $count }
 answer-uncompared = { $count ->
     [one] { $count } ячейку не с чем сравнить: она или её база не измерена
     [few] { $count } ячейки не с чем сравнить: они или их базы не измерены
@@ -2115,10 +2261,16 @@ answer-objectives-violated = { $count ->
  } из { $total }
 
 answer-trial-valid = измерение достоверно
-answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
+answer-trial-doubtful = измерение достоверно, но с оговоркой{ $doubts ->
+    [none] {""}
+   *[other] : { $doubts }
+ }
 answer-all-trials-valid = все измерения достоверны
 answer-trials-valid = достоверных измерений: { $valid } из { $total }
-answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: { $doubts }
+answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }{ $doubts ->
+    [none] {""}
+   *[other] : { $doubts }
+ }
 answer-worst-doubt = { $text } ({ $trials ->
     [one] в { $trials } измерении
     [few] худшее из { $trials } измерений
@@ -2129,6 +2281,75 @@ answer-more-doubts = и ещё { $count ->
     [few] { $count } оговорки
    *[many] { $count } оговорок
  }
+
+
+### Определения терминов: term-
+
+term-heading = Термины
+term-offered = предложено
+term-offered-text = Заявки в секунду по расписанию. В закрытой модели — транзакции, начатые клиентами за секунду.
+term-delivered = выполнено
+term-delivered-text = Успешные транзакции в секунду в пределах окна измерения.
+term-tps = транз/с
+term-tps-text = Успешные транзакции в секунду: медиана достоверных измерений.
+term-goodput = goodput
+term-goodput-text = Успешные транзакции в секунду, которые к тому же уложились в цель по времени ответа.
+term-response = ответ
+term-response-text = Время ответа: от момента, когда транзакция должна была начаться, до её конца, с ожиданием свободного клиента. Столько ждёт пользователь.
+term-service = обслуживание
+term-service-text = Время обслуживания: от отправки транзакции до её конца, без ожидания свободного клиента.
+term-p50 = p50
+term-p50-text = Медиана: половина заявок длится не дольше.
+term-p99 = p99
+term-p99-text = 99{"\u00A0"}% заявок длятся не дольше.
+term-errors = ошибки
+term-errors-text = Неудачные транзакции и транзакции с неизвестным исходом; ошибки/1000 — на тысячу отправленных.
+term-failed = ошибок
+term-failed-text = Неудачные транзакции и транзакции с неизвестным исходом.
+term-dropped = отброшено
+term-dropped-text = Заявки, которые не были отправлены: очередь была полна, предел задержки истёк или в ленте кончились строки.
+term-refused = отказов
+term-refused-text = Соединения, в которых отказали сервер или пулер, за измерение.
+term-deadlocks = дедлоки
+term-deadlocks-text = Взаимные блокировки на тысячу транзакций по счёту клиентов или журнала сервера.
+term-served = обслужено
+term-served-text = Клиенты, которые выполнили хотя бы одну транзакцию, из всех.
+term-settling = разгон
+term-settling-text = Секунды от холодного старта до девяти десятых установившейся частоты.
+term-cpu = ЦП
+term-cpu-text = Среднее число занятых процессоров.
+term-ratio = отношение
+term-ratio-text = Значение, делённое на значение базы: 1 — без изменений.
+term-change = изменение
+term-change-text = Относительная разность значений прогона и базы; для ошибок — разность в процентных пунктах.
+term-interval = 95{"\u00A0"}%
+term-interval-text = Доверительный интервал: в 95{"\u00A0"}% таких измерений он содержит истинное значение.
+term-verdict = вывод
+term-verdict-text = Что доказано; показатели проверяются вместе, доля ложных открытий не больше 5{"\u00A0"}%.
+term-test = критерий
+term-test-text = Статистический критерий вывода; пояснён под таблицей.
+term-outcome = итог
+term-outcome-text = Выдержала ли система нагрузку шага, и если нет, то почему.
+term-trend = тенденция
+term-trend-text = Утечка: растёт ресурс, который не освобождают. Дрейф: меняется другой показатель. Иначе — без изменений.
+term-blocks = блоков
+term-blocks-text = Блоки по 8 КиБ, найденные запросом в общем буфере или прочитанные мимо него.
+term-mean = среднее
+term-mean-text = Сумма значений, делённая на их число. Редкие долгие случаи в ней почти не видны.
+term-max = максимум
+term-max-text = Наибольшее значение.
+term-count = число
+term-count-text = Число заявок с ответом или событий этого вида.
+term-calls = вызовов
+term-calls-text = Число выполнений запроса за окно измерения.
+term-total = всего
+term-total-text = Время выполнения всех вызовов вместе.
+term-share = доля
+term-share-text = Часть времени выполнения всех запросов.
+term-rows = строк
+term-rows-text = Число строк, которые запросы вернули или изменили.
+term-jain = индекс Джейна
+term-jain-text = Справедливость между клиентами: 1, если у всех поровну транзакций; 1/n, если все транзакции у одного из n.
 
 
 ### Page: first screen: overview-
@@ -2147,6 +2368,7 @@ overview-no-difference = Нет свидетельств, что по пропу
 overview-too-few-trials = Слишком мало измерений, чтобы обнаружить разницу между { $name } и { $baseline }.
 overview-nothing-comparable = Ни у одной ячейки нет пропускной способности, пригодной для сравнения.
 overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они голодали или слишком много ошибок.
+    .requests = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они голодали или слишком много ошибок.
 overview-objectives-violated = { $total ->
     [1] Цель нарушена.
    *[other] Нарушено целей: { $count } из { $total }.
@@ -2159,19 +2381,37 @@ overview-maximum = { $name ->
    *[other] { $level }
  }{ $limit ->
     [none] {""}
-   *[other] . Узкое место: { $limit }
+   *[other] . { $proven ->
+        [true] Узкое место
+       *[false] Вероятное узкое место
+    }: { $limit }
+ }.
+# `known`: levels that were sustained or not, and the numbers of their trials.
+overview-searching = Поиск максимума{ $name ->
+    [none] {""}
+   *[other] {" "}({ $name })
+ } идёт{ $known ->
+    [none] {""}
+   *[other] : { $known }
  }.
 overview-no-maximum = { $name ->
-    [none] Максимум не найден.
-   *[other] { $name }: максимум не найден.
- }
+    [none] Максимум не найден
+   *[other] { $name }: максимум не найден
+ }{ $known ->
+    [none] {""}
+   *[other] . { $known }
+ }.
 overview-soak-held = Нагрузка выдержана ({ $level }, { $duration }); { $moving ->
-    [0] утечек и дрейфа нет
+    [0] { $unknown ->
+        [0] утечек и дрейфа нет
+       *[other] утечек и дрейфа не видно, но не оценены тренды: { $unknown } из { $total }
+    }
     [one] утечка или дрейф: { $moving } показатель
     [few] утечка или дрейф: { $moving } показателя
    *[other] утечка или дрейф: { $moving } показателей
  }.
 overview-soak-failed = Нагрузка не выдержана: { $level }, { $duration }.
+overview-soak-invalid = Неизвестно, выдерживает ли система { $level }: измерение недостоверно.
 overview-no-loss = { $name ->
     [none] Ни
    *[other] { $name }: ни
@@ -2242,7 +2482,11 @@ overview-throughput = Пропускная способность
 overview-offered = из предложенных { $offered }
 overview-p99 = p99 времени ответа
 overview-bound = цель: { $objective }
-overview-errors = Ошибки
+overview-errors = Ошибки{ $count ->
+    [1] {""}
+   *[other] , худшее из { $count } измерений
+ }
+overview-outage-seen = без успешных ответов { $time }
 overview-errors-count = { $count ->
     [0] нет отказов и сброшенных заявок
     [one] сброшена { $count } заявка
@@ -2254,13 +2498,27 @@ overview-p99-holds = Наибольший p99 при ней
 overview-holds = цели соблюдены в { $held } проверках из { $total }
 overview-limit-proven = Доказанное узкое место
 overview-limit-suspected = Вероятное узкое место
+overview-sustained-bracket = Выдержана нагрузка
+overview-failed-bracket = Не выдержана нагрузка
+overview-bracket-trials = выдержана в { $sustained } из { $total ->
+    [one] { $total } измерения
+   *[other] { $total } измерений
+ }
 overview-level = Нагрузка
-overview-of-maximum = { $share } от максимума
-overview-duration = Длительность
-overview-held = выдержана до конца
-overview-not-held = не выдержана
+# `outcome`: sustained, failed or invalid.
+overview-level-outcome = { $outcome ->
+    [sustained] выдержана { $duration }
+    [failed] не выдержана ({ $duration })
+   *[invalid] достоверного результата нет ({ $duration })
+ }{ $share ->
+    [none] {""}
+   *[other] ; { $share } от максимума
+ }
 overview-trends = Утечки и дрейф
-overview-trends-of = из показателей: { $total }
+overview-trends-of = из показателей: { $total }{ $unknown ->
+    [0] {""}
+   *[other] ; не оценено: { $unknown }
+ }
 overview-lost-writes = Потеряно записей
 overview-of-acknowledged = из { $written } подтверждённых
 overview-outage = Перерыв в записи, медиана
@@ -2271,10 +2529,10 @@ overview-trials = { $count ->
     [one] в { $count } измерении
    *[other] в { $count } измерениях
  }
-overview-control = Положительный контроль
-overview-control-lost = потеряно { $count }
-overview-control-sees = потери обнаруживаются
-overview-control-blind = потери не были бы обнаружены
+overview-control = { $lost ->
+    [0] контроль ничего не потерял, потери могут быть не видны
+   *[other] контроль потерял { $lost }, значит, потери обнаруживаются
+ }
 
 # Picture.
 overview-response = Время ответа
@@ -2282,18 +2540,39 @@ overview-mean = Среднее время ответа
 overview-offered-rate = Предложенная нагрузка
 overview-fault = отказ
 overview-seconds-after-fault = Время от отказа
-overview-caption-quantiles = Квантили времени ответа, заявок: { $count }
+# `unit`: s, min or h.
+overview-elapsed = Время от начала, { $unit ->
+    [h] ч
+    [min] мин
+   *[s] с
+ }
+overview-caption-soak = { $quantile } времени ответа: { $level }, { $duration }
+overview-caption-quantiles = Квантили времени ответа, заявок: { $count }{ $unanswered ->
+    [0] {""}
+   *[other] ; без ответа: { $unanswered }
+ }
 overview-caption-cells = Пропускная способность ячеек: медиана измерений и 95 % ДИ
 overview-caption-medians = Пропускная способность ячеек: медиана измерений
 overview-caption-steps = p99 при каждой измеренной нагрузке ({ $count }): выдержана или нет
 overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана или нет
 overview-caption-faults = Успешные транзакции в секунду до и после отказа, измерений: { $count }
+    .requests = Успешные запросы в секунду до и после отказа, измерений: { $count }
 
 overview-more-doubts = { $count ->
     [one] Ещё { $count } оговорка
     [few] Ещё { $count } оговорки
    *[many] Ещё { $count } оговорок
  }
+
+
+### Последние строки команды: closing-
+
+closing-verdict = Оценка: { $verdict } ({ $trials })
+closing-next = Дальше:
+# Назначение команд.
+closing-report = отчёт с графиками и выводами
+closing-compare = что изменилось с предыдущего прогона
+closing-resume = измерить остальное
 
 
 ### Live display: live-
@@ -2327,6 +2606,7 @@ live-loading = загружено { $sent } из { $total ->
    *[other] { $total } строк
  }
 live-keys = строятся ключи и индексы
+live-restoring-dump = восстанавливается дамп
 live-statistics = собирается статистика
 live-restored = данные восстановлены за { $time }
 live-data-unchanged = данные не менялись: записи не было
@@ -2355,7 +2635,7 @@ live-mount-or-socket = { $path } — точка монтирования или 
 
 # Результаты измерений.
 live-held = { $figures }: выдержано
-live-too-much = { $figures }: не выдержано
+live-too-much = { $figures }: не выдержано: { $reason }
 live-not-counted = { $figures }: не учитывается{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -2374,6 +2654,7 @@ live-processors = ЦП
 
 # Показатели.
 live-rate = { $rate }{"\u00A0"}транз/с
+    .requests = { $rate }{"\u00A0"}запр/с
 live-failed = ошибок: { $count }
 live-dropped = отброшено: { $count }
 live-refused = отказов в соединении: { $count }
@@ -2386,6 +2667,30 @@ live-cpu-used = { $node } { $used }{ $quota ->
  }
 live-left = осталось около { $duration }
 live-step = шаг { $number }; число шагов зависит от результатов
+live-step-between = шаг { $number }; максимум – между { $low } и { $high }
+live-step-above = шаг { $number }; пока выдержано: { $level }
+live-step-below = шаг { $number }; не выдержано: { $level }
+live-objectives = цели: { $list }
+live-objectives-p99 = цели: { $list }; p99 { $p99 } за последние { $seconds } с
+
+# Текущие значения на странице идущего прогона.
+live-now-rate = Темп за секунду
+live-now-p99 = p99
+live-now-p99-detail = за { $seconds } с{ $objective ->
+    [none] {""}
+   *[other] ; { $objective }
+ }
+live-now-no-p99 = { $is_outage ->
+    [true] ни одного ответа
+   *[false] слишком мало транзакций
+ }{ $objective ->
+    [none] {""}
+   *[other] ; { $objective }
+ }
+live-now-errors = Ошибки за секунду
+live-now-elapsed = Прошло
+live-now-silence = нет измерений уже { $duration }
+live-now-open-end = число шагов зависит от результатов
 live-level-rate = { $rate } в секунду
 live-level-clients = { $count ->
     [one] { $count } клиент
@@ -2415,7 +2720,7 @@ list-all = все
 list-select = Выбрать
 list-base = база сравнения
 list-compare = Сравнить
-list-compare_help = Выберите два прогона или больше: первый станет базой сравнения.
+list-compare_help = Выберите два прогона или больше: базой сравнения станет самый старый.
 list-reload = Обновить
 list-none = Таких прогонов нет.
 bar-all_runs = Все прогоны
@@ -2430,6 +2735,7 @@ serve-wants-token = Нужен токен, с которым запущен эт
 serve-wrong-token = Это не токен этого сервера.
 serve-unknown-run = Такого прогона нет.
 serve-ended = Этот прогон уже закончился.
+serve-reader-failed = его не удалось прочитать; причина — в стандартном потоке ошибок
 serve-busy = Слишком много запросов одновременно; повторите чуть позже.
 serve-foreign-request = Запрос отправлен не со страницы этого сервера; откройте её заново.
 serve-unreadable = Прогон не читается: { $reason }
@@ -2536,6 +2842,7 @@ search-overload-objective = не соблюдается { $objective }
 search-overload-behind = выполняется только { $share } предложенной нагрузки
 search-overload-clients = все клиенты ({ $clients }) заняты, новые только ждали бы
 search-overload-in-flight = число заявок в работе растёт на { $rate } в секунду
+    .requests = число заявок в работе растёт на { $rate } в секунду
 search-overload-rule = срабатывает правило остановки { $rule }
 
 # Почему поиск кончился раньше максимума: после «потому что».
@@ -2545,6 +2852,10 @@ search-stop-descriptors = исчерпаны файловые дескрипто
 search-stop-client-cap = достигнут предел числа заявок в работе ({ $clients }), и тест перестал быть открытым
 search-stop-max-level = выше не пробовали (граница поиска — { $level })
 search-stop-min-level = не выдержан даже наименьший уровень ({ $level })
+search-stop-feed-end = строки одной из лент данных закончились
+search-stop-unmeasured = { $objective }
+search-stop-suspended = процесс был приостановлен
+search-stop-aborted = клиенты прерваны
 search-stop-undecided = один и тот же уровень система то выдерживает, то нет ({ $level })
 
 # Пределы, как подлежащие.
@@ -2562,6 +2873,18 @@ search-limit-row-locks = блокировки строк{ $statement ->
     [none] {""}
    *[other] {" "}в запросе { $statement }
  }
+# `lock` — текст, имя которого начинается с `search-locks-`.
+search-limit-locks = { $lock }{ $statement ->
+    [none] {""}
+   *[other] {" "}в запросе { $statement }
+ }
+search-locks-advisory = рекомендательные блокировки
+search-locks-relation = блокировки таблиц
+search-locks-extend = блокировки расширения таблицы или индекса
+search-locks-object = блокировки объектов базы данных
+search-locks-buffer-pin = закреплённые буферы
+search-locks-heavyweight = блокировки вида { $name }
+search-locks-lightweight = лёгкая блокировка { $name }
 search-limit-scan = последовательный просмотр таблицы { $table }{ $ddl ->
     [none] {""}
    *[other] {" "}(нет индекса: { $ddl })
@@ -2980,6 +3303,7 @@ failover-read-after-load = после нагрузки
 failover-read-after-rejoin = после возврата прежнего основного сервера
 failover-read-after-restart = после перезапуска всех серверов
 failover-no-monitor = не удаётся наблюдать за серверами: { $error }
+failover-ledger-not-written = не удаётся записать журнал записей: { $error }
 failover-ledger-ended = журнал записей закончился раньше нагрузки: { $error }
 failover-load-ended = нагрузка закончилась, когда ещё не было внесено сбоев: { $left } из { $all }
 failover-no-new-primary = ни один сервер не стал основным
@@ -3048,6 +3372,7 @@ compare-all-operations = все
 compare-no-differences = план, версии и машина одинаковы
 
 compare-metric-tps = выполнено, транз/с
+    .requests = выполнено, запр/с
 compare-metric-p50 = время ответа, p50
 compare-metric-p90 = время ответа, p90
 compare-metric-p99 = время ответа, p99
@@ -3089,6 +3414,55 @@ compare-answer-changes = из { $figures ->
 compare-answer-better = лучше — { $count }
 compare-answer-worse = хуже — { $count }
 compare-answer-other = иначе — { $count }
+
+# Первый экран. `tps` и `p99`: changed, unknown (не доказано) или few (мало измерений). `pairs`: число пар, если ни в
+# одной нет изменения.
+compare-overview = { $tps ->
+    [few] Слишком мало измерений, чтобы сравнить пропускную способность
+    [unknown] Изменение пропускной способности не доказано
+   *[changed] Пропускная способность{ $name ->
+        [none] {""}
+       *[other] {" "}({ $name })
+    } изменилась на { $tps_change }
+ }{ $pairs ->
+    [none] {""}
+   *[other] {" "}(пар: { $pairs })
+ }{ $p99 ->
+    [changed] ; p99 — на { $p99_change }
+   *[other] {""}
+ }.{ $unlike ->
+    [none] {""}
+   *[other] {" "}Прогоны неодинаковы.
+ }
+compare-overview-values = { $base } → { $run }{ $interval ->
+    [none] {""}
+   *[other] ; 95 % ДИ { $interval }
+ }
+compare-overview-changed = Пары с изменением
+compare-overview-changed-of = из { $total }, по пропускной способности
+compare-overview-conditions = выполнено { $met } из { $total }
+compare-overview-likeness = Сопоставимость
+compare-overview-alike = условия равны
+compare-overview-alike-detail = других различий, влияющих на показатели, нет
+compare-overview-unlike = условия разные
+compare-overview-unlike-detail = различаются также: { $subjects }
+compare-subject = { $subject ->
+    [transport] соединение
+    [server] версия PostgreSQL
+    [limits] ограничения
+    [machine] машина
+    [dataset] данные
+    [load] нагрузка
+    [operations] операции
+    [settings] настройки
+    [pgdyno] версия pgdyno
+   *[objectives] цели
+ }
+compare-caption-figures = Изменение каждого показателя и 95 % ДИ
+compare-caption-pairs = Изменение пропускной способности каждой пары и 95 % ДИ
+compare-axis-change = Изменение, %
+compare-no-change = без изменений
+compare-dull-pairs = Изменение не доказано ни по одному показателю, пар: { $count } ({ $pairs }).
 
 compare-confounders = { $count ->
     [one] { $count } отличие влияет
@@ -3191,9 +3565,12 @@ experiment-or = { $first } или { $last }
 experiment-keyword = `{ $keyword }`
 # YAML и форма файла.
 experiment-yaml = неверный YAML: { $reason }
-    .help = { $has_tab ->
-        [true] отступы делайте пробелами, а не табуляцией
-       *[false] заключите в кавычки тексты, в которых есть `: ` или ` #` или которые начинаются со специального символа
+    .help = { $cause ->
+        [tab] отступы делайте пробелами, а не табуляцией
+        [quote] закройте кавычку, которая здесь открывается
+        [bracket] закройте скобку и разделите элементы запятыми
+        [indentation] сделайте у всех ключей одного раздела одинаковый отступ пробелами
+       *[special] заключите в кавычки тексты, в которых есть `: ` или ` #` или которые начинаются со специального символа
     }
 experiment-file-size = файл слишком велик: { $size } кБ
     .help = сократите его до { $max } кБ; данные храните в файлах из `feeds`
@@ -3215,13 +3592,21 @@ experiment-missing-key = { $path ->
     [none] в файле нет ключа `{ $key }`
    *[other] в { $path } нет ключа `{ $key }`
  }
-    .help = добавьте `{ $key }: …`; ожидается { $kinds }
+    .help = { $key ->
+        [operations] добавьте его, например `operations: {"{"} read: {"{"} sql: SELECT 1 {"}"} {"}"}`
+        [load] добавьте его, например `load: {"{"} model: closed, clients: 8, duration: 10s {"}"}`
+        [stack] добавьте его, например `stack: {"{"} postgres: {"{"}{"}"} {"}"}`
+       *[other] добавьте `{ $key }: …`; ожидается { $kinds }
+    }
 experiment-unknown-key = { $path ->
     [none] неизвестный ключ { $key }
    *[other] неизвестный ключ { $key } в { $path }
  }
     .help = { $nearest ->
-        [none] допустимые ключи: { $keys }
+        [none] допустимые ключи: { $keys }{ $has_settings ->
+            [true] ; прочие параметры программы пишутся в `settings`
+           *[false] {""}
+        }
        *[other] напишите `{ $nearest }`
     }
 experiment-empty-mapping = раздел { $path } пуст
@@ -3232,7 +3617,14 @@ experiment-invalid-value = { $path ->
     [none] неверное содержимое файла: { $value }
    *[other] неверное значение { $path }: { $value }
  }
-    .help = ожидается { $kinds }
+    .help = { $example ->
+        [none] ожидается { $kinds }
+       *[other] напишите `{ $example }`
+    }
+experiment-cut-at-comma = значение { $key } обрывается на запятой
+    .help = заключите его в кавычки: `{ $example }`
+experiment-typographic-quotes = { $text } начинается с типографской кавычки
+    .help = пишите прямые кавычки: "…"
 experiment-renamed = { $old } теперь называется иначе
     .help = напишите { $new }
 experiment-unknown-word = неверное значение { $path }: { $value }
@@ -3253,7 +3645,10 @@ experiment-integer = значение { $path } — не целое число: 
        *[other] напишите { $nearest }
     }
 experiment-number = значение { $path } — не число: { $value }
-    .help = напишите число, например `0.5`
+    .help = { $nearest ->
+        [none] напишите число, например `0.5`
+       *[other] напишите { $nearest }
+    }
 experiment-boolean = значение { $path } — не логическое: { $value }
     .help = { $nearest ->
         [none] напишите `true` или `false`
@@ -3291,7 +3686,10 @@ experiment-duration-zero = значение `{ $key }` должно быть б�
 experiment-whole-seconds = значение `{ $key }` — не целое число секунд: { $value }
     .help = напишите целое число секунд, не меньше `1s`
 experiment-bytes = неверный размер: { $text }
-    .help = напишите размер, например `256MB` или `1GB`; единицы: `B`, `kB`, `MB`, `GB` и `TB`
+    .help = { $example ->
+        [none] напишите размер, например `256MB` или `1GB`; единицы: `B`, `kB`, `MB`, `GB` и `TB`
+       *[other] напишите { $example }
+    }
 experiment-bytes-per-second = неверное число байт в секунду: { $text }
     .help = напишите размер, например `10MB`: это 10 МБ в секунду
 experiment-share = неверная доля: { $text }
@@ -3322,15 +3720,25 @@ experiment-name-lookalike = { $name } выглядит как { $plain }
     .help = напишите { $plain }
 experiment-name = недопустимое имя эксперимента: { $name }
     .help = используйте от 1 до 64 строчных латинских букв, цифр и дефисов, например `{ $example }`
+experiment-no-quick = в файле нет раздела `quick`
+    .help = уберите --quick или добавьте в файл раздел, например `quick: {"{"} repeat: 1, load.duration: 2s {"}"}`
 experiment-set-syntax = в { $text } нет знака `=`
     .help = напишите путь=значение, например `pooler.size=24`
 
 # Матрица.
 experiment-unknown-path = неизвестный путь { $path }
-    .help = { $nearest ->
-        [none] напишите путь из ключей, например `pooler.size` или `load.clients`
-       *[other] напишите `{ $nearest }`
+    .help = { $instead ->
+        [none] { $nearest ->
+            [none] { $keys ->
+                [none] напишите путь из ключей, например `pooler.size` или `load.clients`
+               *[other] допустимые пути: { $keys }
+            }
+           *[other] напишите `{ $nearest }`
+        }
+       *[other] задайте то, что в файле пишется как `{ $instead }`
     }
+experiment-meta-path = { $key } нельзя задать
+    .help = измените это в файле; `--set` и `quick` задают ключи, например `pooler.size`, и значения осей
 experiment-obstacle-value = у `{ $path }` значение { $value }
 experiment-obstacle-list = `{ $path }` — список
 experiment-set-obstacle = { $path } нельзя задать: { $obstacle }
@@ -3409,6 +3817,14 @@ experiment-balancer-kind = в `stack.balancer` нет ключа `kind`
     .help = добавьте `kind: { $kind }`
 experiment-balancer-duration = значение `{ $key }` меньше `1ms` — точности { $product }
     .help = напишите не меньше `1ms`
+experiment-setting = PostgreSQL отвергает этот параметр: `{ $reason }`
+    .help = { $nearest ->
+        [none] { $hint ->
+            [none] см. главу «Настройка сервера» в документации PostgreSQL
+           *[other] `{ $hint }`
+        }
+       *[other] напишите `{ $nearest }`
+    }
 experiment-managed-setting = параметром `{ $setting }` узла `{ $node }` управляет pgdyno
     .help = { $key ->
         [none] удалите его; транспорт задаёт ключ `transport`
@@ -3490,6 +3906,12 @@ experiment-load-key = `{ $key }` нельзя использовать с `model
         }
        *[other] напишите `model: { $other }` или удалите этот ключ
     }
+experiment-sql-braces = `{"$"}{"{"}{ $name }{"}"}` в SQL не подставляется
+    .help = напишите `:{ $name }`
+experiment-sql-folded = YAML соединяет строки этого текста в одну
+    .help = напишите `sql: |`, а текст — в строках ниже, с отступом
+experiment-colon-variable = `:{ $name }` в запросе не подставляется
+    .help = напишите `{"$"}{"{"}{ $name }{"}"}` или, если это не переменная, `%3A{ $name }`
 experiment-missing-colon = после `{ $name }` нет `: `
     .help = напишите `{ $corrected }`
 experiment-key-of-file = { $key } не относится к { $path }
@@ -3671,8 +4093,12 @@ experiment-feed-is-requests = в ленте данных { $feed } запрос�
     .help = напишите `ammo: { $name }` без запроса
 
 # Данные.
-experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`
-    .help = добавьте в `name` `tickets`, `books`, `delivery`, `users`, `profiles` или `pgbench` либо опишите `tables`
+experiment-dumps-empty = список дампов пуст
+    .help = укажите хотя бы один файл
+experiment-dump-unreadable = { $file } нельзя использовать как дамп: { $error }
+    .help = укажите путь к файлу или каталогу, созданному `pg_dump`, относительно этого файла
+experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`, ни `restore`
+    .help = добавьте в `name` `tickets`, `books`, `delivery`, `users`, `profiles` или `pgbench`, опишите `tables` или укажите файл дампа в `restore`
 experiment-dataset-key = `{ $key }` действует только для набора данных { $datasets }
     .help = удалите этот ключ
 experiment-dataset-unnamed = для `{ $key }` нужно имя набора данных
@@ -3782,3 +4208,377 @@ experiment-ledger-second-token = переменная `token` зарезерви
 experiment-feed-unused = лента данных { $feed } не используется ни одной операцией
 experiment-capture-unused = переменная { $variable }, которую извлекает { $operation }, не используется
 experiment-remote-stop-rule = действует правило остановки { $rule }, так как `{ $node }` на другой машине; чтобы заменить его, задайте `stop`
+
+
+### Ошибки стенда и его узлов
+
+# Глаголы в `attempt-…` — инфинитивы: «pooler: не удалось запустить: …».
+error-text = { $text }
+error-quoted = «{ $text }»
+error-and = { $first }; { $next }
+attempt-start = запустить
+attempt-run = выполнить
+attempt-become-ready = дождаться готовности
+attempt-watch = отслеживать процесс
+attempt-stop = остановить
+attempt-limit = ограничить
+attempt-get-disk = выделить диск
+attempt-get-password = создать пароль
+attempt-get-port = получить порт
+attempt-get-network = получить сеть
+attempt-end-sessions = завершить сеансы
+attempt-find = найти
+attempt-copy-data = скопировать данные
+attempt-become-standby = перевести в режим резервного сервера
+attempt-write-password-file = записать файл пароля
+attempt-configure = настроить
+attempt-replace-primary = назначить другой ведущий сервер
+attempt-become-primary = сделать ведущим сервером
+attempt-hand-over = передать роль ведущего сервера
+attempt-rejoin = вернуть в кластер
+attempt-promote = повысить до ведущего
+attempt-create-replication-user = создать пользователя репликации
+attempt-write = записать файл
+attempt-report-health = запустить проверку состояния
+attempt-report-replicas = получить состояние реплик
+attempt-create-database = создать базу данных приложения
+attempt-describe = составить настройки запуска
+attempt-report-server = узнать, к какому серверу ведёт узел
+attempt-replace = заменить
+attempt-create = создать
+attempt-report-identity = определить сервер
+attempt-check = проверить
+attempt-reach = подключиться
+attempt-use-transport = подключиться указанным способом
+attempt-kill = завершить принудительно
+attempt-create-certificate = создать сертификат
+attempt-reconnect = восстановить подключение к сети
+attempt-disconnect = отключить от сети
+attempt-fill-disk = заполнить диск
+attempt-free-disk = освободить диск
+attempt-signal-process = послать { $signal } процессу { $process }
+attempt-signal = послать { $signal }
+attempt-get = получить ответ на GET { $path }
+attempt-release = вывести из-под управления { $manager }
+node-error = { $node }: не удалось { $attempt }: { $reason }{ $log ->
+    [none] {""}
+   *[other] {"\u000A"}последние строки журнала:{"\u000A"}{ $log }
+}
+node-keeper-answered = процесс `pgdyno keeper` ответил «{ $answer }»
+node-ended = процесс { $end }{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+node-exited = завершился с кодом { $status }
+node-signalled = был завершён сигналом { $signal }
+node-disk-full = диск узла заполнен («{ $line }»)
+node-no-exit = процесс не завершился за { $seconds }{"\u00A0"}с
+node-interrupted = прогон прерван
+node-not-ready = узел не был готов через { $seconds }{"\u00A0"}с; последний ответ: { $answer }
+node-no-end = процесс `pgdyno keeper` не сообщил о завершении узла
+node-out-of-memory = { $reason }; узел достиг ограничения памяти, и ядро завершило его процессы: { $count }
+error-of = { $subject }: { $error }
+keeper-no-program = программа `{ $program }` не установлена; установите пакет { $package }
+keeper-command-failed = `{ $command }` завершилась с ошибкой: «{ $output }»
+keeper-no-directory = у процесса `pgdyno keeper` нет рабочего каталога
+keeper-node-ended = процесс завершился
+keeper-no-network = у узла нет отдельной сети
+keeper-no-disk = у узла нет отдельного диска
+keeper-empty-command = команда пуста
+keeper-ended-at-once = процесс завершился сразу после запуска: { $error }
+keeper-invalid-order = процесс `pgdyno keeper` не может прочитать указание: «{ $error }»
+keeper-ended = процесс `pgdyno keeper` завершился: { $error }
+machine-no-user = pgdyno запущен от имени root и не находит пользователя для запуска серверов; создайте пользователя `postgres` или `nobody`
+machine-no-scratch = пользователь, запускающий серверы, не может писать ни в один из каталогов { $tried }; задайте TMPDIR
+machine-no-cache = каталог кэша неизвестен; задайте `XDG_CACHE_HOME` или `HOME`
+client-no-answer = нет ответа вовремя
+client-closed = сервер закрыл соединение
+client-protocol = ошибка протокола: «{ $error }»
+client-answer-too-long = { $address }: ответ длиннее { $mebibytes }{"\u00A0"}МиБ
+client-stopped = остановлено сигналом
+read-back-failed = `{ $query }`: { $error }
+read-back-several-columns = запрос должен возвращать один столбец, а возвращает несколько
+capture-setting-timeout = сервер не применяет `log_min_duration_statement`
+capture-log-timeout = сервер не записывает перехваченные команды в журнал
+restore-no-database = база данных { $database } не существует
+restore-foreign-database = базу данных { $database } создал не pgdyno, и он её не удаляет; выберите другую базу данных
+restore-unmarked-database = базу данных { $database } создал не pgdyno, и он её не удаляет; если она пуста и pgdyno может создать её заново, выполните:  `COMMENT ON DATABASE { $identifier } IS '{ $comment }'`
+restore-foreign-table = база данных { $database } содержит таблицу { $table }, которую создал не pgdyno, и не удаляется; выберите пустую базу данных
+restore-in-use = базу данных { $database } используют другие сеансы; завершите их или выберите другую базу данных:{"\u000A"}  { $sessions }
+dataset-foreign-table = таблица { $table } существует, и создал её не pgdyno; выберите другую базу данных или удалите таблицу
+dataset-stopped = загрузка остановлена
+dump-changed = { $path } изменился после того, как прогон был спланирован; запустите `pgdyno run` с файлом эксперимента заново
+dump-program = чтобы восстановить дамп, нужна программа { $program }, а она не установлена; в Debian: `apt-get install { $package }`
+dump-extensions = { $path } создаёт { $count ->
+    [one] расширение
+   *[other] расширения
+ } { $extensions }, которых нет у сервера; в Debian: `apt-get install { $package }`
+dump-other-database = { $path }:{ $line }: `\connect` выбирает другую базу; сделайте дамп одной базы программой `pg_dump` без `--create`
+dump-not-empty = в базе { $database } есть { $table } не из этого дампа; укажите пустую базу
+dump-no-table = дамп не создаёт ни одной таблицы
+dataset-table = таблица { $table }{ $column ->
+    [none] {""}
+   *[other] , столбец { $column }
+}: { $message }
+dataset-table-no-name = у таблицы нет имени; задайте его, например `shop.goods`
+dataset-reserved-schema = схема pgdyno зарезервирована; укажите другую
+dataset-no-columns = у таблицы нет столбцов; задайте хотя бы один
+dataset-column-no-name = у столбца нет имени; задайте его
+dataset-column-twice = столбец объявлен дважды; укажите другое имя
+dataset-key-no-column = указан в первичном ключе, но такого столбца нет; укажите один из столбцов
+dataset-key-nulls = входит в первичный ключ, но часть значений — NULL; напишите `nulls: 0`
+dataset-null-share = доля NULL равна { $share }; укажите число от 0 до 1
+dataset-exponent = показатель `s` равен { $exponent }; укажите число больше 1 и не больше 1000, например 1.2
+dataset-large-range = диапазон содержит больше 2^53 чисел; укажите меньший
+dataset-empty-range = конец диапазона меньше начала: { $min } > { $max }; укажите меньшую границу первой
+dataset-timestamp = «{ $text }» — не метка времени; укажите дату как 2024-01-01 или время как 2024-01-01 12:00:00
+dataset-corner = координата прямоугольника не является конечным числом; укажите числа
+dataset-no-value = список значений пуст; укажите хотя бы одно
+dataset-field = поле { $name }: { $error }
+server-no-program = не содержит `{ $name }`
+server-no-version = `postgres --version` завершается с ошибкой
+server-unknown-version = `postgres --version` выводит «{ $line }»
+server-other-version = содержит { $version }
+origin-flag = указанный каталог
+origin-debian = пакеты Debian
+origin-red-hat = пакеты Red Hat
+origin-embedded = загруженный
+server-rejected =   { $origin }: { $place } { $reason }
+error-lines = { $first }{"\u000A"}{ $next }
+server-places =   проверены каталог, который выводит `pg_config`, PATH и каталоги Debian, Red Hat, Homebrew и Postgres.app
+server-not-found = на этой машине не найден сервер PostgreSQL{ $major ->
+    [none] {""}
+   *[other] {" "}{ $major }
+}{"\u000A"}{ $rejected }{"\u000A"}установите его: `{ $install }`{"\u000A"}или укажите его каталог: `PGDYNO_PG_BIN=/path/to/bin`
+download-versions = загрузить можно только PostgreSQL с { $first } по { $last }
+download-timeout = загрузка заняла больше { $seconds }{"\u00A0"}с
+download-not-built = этот pgdyno собран без возможности `embedded`
+download-failed = не удалось загрузить PostgreSQL { $major }: { $reason }{ $install ->
+    [none] {""}
+   *[other] {"\u000A"}чтобы установить его: `{ $install }`
+}
+error-unusable = { $place } { $reason }
+program-not-found = на этой машине не найден { $name }{ $oldest ->
+    [none] {""}
+   *[other] {" "}{ $oldest } или новее
+}{ $tried ->
+    [none] {""}
+   *[other] : { $tried }
+}
+program-no-postgres = на этой машине не найден PostgreSQL{ $major ->
+    [none] {""}
+   *[other] {" "}{ $major }
+}{ $download ->
+    [none] {""}
+   *[other] , и загрузить его не удалось: { $download }
+}
+program-not-run = не запускается: { $error }
+program-no-version = на { $argument } выводит «{ $line }»
+program-unavailable = { $reason }{"\u000A"}чтобы установить: { $install }
+invalid-node-no-upstream = за узлом нет другого узла; добавьте его
+invalid-node-no-certificate = узел использует TLS, но у стенда нет сертификата
+invalid-node-too-old = { $product } { $version } не поддерживается; установите { $product } { $oldest } или новее
+invalid-node-setting = для `{ $setting }` нужен { $product } { $since } или новее
+invalid-node-mode = у { $product } нет режима { $mode }; выберите другой `mode`
+invalid-node-transport = { $reason }; напишите { $allowed }{ $node ->
+    [none] {""}
+   *[other] {" "}для { $node }
+}
+invalid-node-socket-directories = у { $product } один каталог для сокетов, а { $upstream } использует другой; напишите `transport: tcp` для одного из них
+invalid-node-no-check = балансировщик нескольких серверов должен проверять, какой из них ведущий; задайте `check`
+invalid-node-path = { $product } не может запрашивать путь «{ $path }»; укажите путь без пробелов, кавычек, `\` и `#`
+invalid-node-variable = переменную окружения { $name } задаёт сам pgdyno; уберите её из `env`
+haproxy-behind-without-tls = HAProxy пропускает TLS насквозь, а { $node } его не использует
+haproxy-behind-with-tls = HAProxy пропускает TLS насквозь, а { $node } его требует
+haproxy-listens-by-tcp = балансировщик нескольких серверов принимает соединения по TCP
+haproxy-connects-by-tcp = балансировщик подключается к нескольким серверам по TCP
+haproxy-http-without-tls = балансировщик сервисов принимает HTTP без TLS
+service-listens-by-tcp = сервис принимает соединения по TCP
+service-connects-by-tcp = сервис подключается к своей базе данных по TCP
+haproxy-no-version = HAProxy не сообщает свою версию
+haproxy-roles = HAProxy видит ведущих серверов: { $primaries }, реплик: { $replicas }, всего серверов: { $servers }
+patroni-answer = Patroni отвечает { $status }{ $text ->
+    [none] {""}
+   *[other] : «{ $text }»
+}
+node-sessions-left = осталось сеансов: { $sessions }
+node-not-started = pgdyno не запускал узел с таким именем
+node-too-few-replicas = отвечает реплик: { $answers }, а нужно: { $needed }
+node-no-replica = реплики с таким именем нет
+node-no-other-server = кроме ведущего, сервера с таким именем нет
+node-in-recovery = сервер находится в режиме восстановления
+node-manager-decides = какую реплику повысить, решает сам { $manager }
+node-without-replicas = у сервера нет реплик
+node-replicas-follow = подключено реплик: { $streaming } из { $followers }, подтверждают: { $confirming }
+node-no-network = все адреса 198.18.0.0/16 заняты
+node-upstream-http = узел отправляет SQL, а { $upstream } за ним принимает запросы HTTP
+node-no-verification = узел не может проверить сертификат подключённого узла; напишите `sslmode=require` в строке подключения
+node-answers = узел отвечает на GET { $path } кодом { $status }
+node-standbys-recorded = { $manager } записал синхронных реплик: { $recorded } из { $required }
+node-no-manager = узлом не управляет менеджер кластера
+node-no-server-runs = ни один сервер не работает
+node-no-writable = ни один другой сервер не принимает запись
+node-no-postgres = в стенде нет сервера PostgreSQL
+node-other-transport = по плану нужен { $planned }, а соединение использует { $actual }
+node-no-process = у узла нет такого процесса
+node-missing = его нет в стенде
+node-missing-server = в стенде нет такого сервера
+node-not-running = он не работает
+node-get-answered = на GET { $path } получен ответ с кодом { $status }
+attach-login-timeout = { $address }: сервер не ответил на вход за { $seconds }{"\u00A0"}с (меняется параметром `connect_timeout` в адресе)
+attach-no-database = { $error }; выполните в другой базе данных:  `CREATE DATABASE { $database }`
+dsn-password = строка подключения содержит пароль; задайте `PGPASSWORD` или используйте файл паролей
+dsn-not-utf8 = переменная окружения { $name } не в UTF-8
+guard-other-run = с { $target } уже работает другой pgdyno ({ $run }), и каждый измерял бы нагрузку другого; дождитесь его завершения
+guard-no-permission = { $target } не разрешает нагрузку; чтобы разрешить её, выполните там:  `CREATE SCHEMA { $schema }`
+guard-active-sessions = чужие активные сеансы в { $target }: { $active }{ $hidden ->
+    [0] {""}
+   *[other] {""}, из них видны только членам `pg_read_all_stats`: { $hidden }
+}; завершите их и подождите 10{"\u00A0"}с или напишите `caps: {"{"} other_sessions: { $active } {"}"}`
+guard-service-no-permission = { $target } не разрешает нагрузку: на GET { $page } получен код { $status }; чтобы разрешить её, отвечайте на этот запрос телом `allowed` или на { $ready } — с заголовком `Pgdyno: allowed`
+guard-not-allowed = { $target } { $location }; если это ваша система и её можно нагружать, добавьте `allow: "{ $target }"` рядом с её адресом
+location-this-machine = находится на этой машине
+location-other-machine = находится на другой машине
+location-unproven = не подтверждено, что находится на этой машине: { $reason }
+path-other-server = `stack.{ $name }.attach` ({ $place }) ведёт к: { $reached }, а `stack.{ $server }.attach` ({ $expected_place }) — это { $expected }: { $difference }. Укажите адрес сервера за { $name } в `stack.{ $server }.attach` или уберите { $server }
+path-two-of-one-system = это два сервера одной системы, например ведущий и его реплика
+path-two-servers = это два разных сервера
+path-two-databases = это две базы данных одного сервера
+path-identity = база данных «{ $database }» сервера по адресу { $address } ({ $system ->
+    [none] {""}
+   *[other] идентификатор системы { $system },{" "}
+}запущен { $started } UTC)
+limits-no-controller = контроллер cgroup `{ $name }` недоступен
+limits-no-disk = данные находятся на { $kind }, а это не диск, который можно ограничить
+limits-cpus-only = узел может работать только на CPU { $cpus }
+plan-several-statements = запрос состоит из нескольких команд
+plan-unreadable = план запроса не удалось прочитать
+plan-no-hypopg = на этом сервере не установлено расширение HypoPG
+attach-no-address = по его адресу нет ни одного хоста
+install-package = `./x setup` или `apt-get install { $package }`
+install-odyssey = `./x setup` распаковывает его в Debian; в других системах соберите его и укажите: `PGDYNO_ODYSSEY=/path/to/odyssey`
+install-service = соберите его; `./x services` собирает сервисы pgdyno или сообщает, чего не хватает
+service-without-command = у сервиса нет ни `command`, ни `url`
+service-no-program = программа { $program } не существует
+service-no-file = файл { $file } не существует
+service-unreadable = pgdyno запущен от имени root и запускает сервисы от имени пользователя { $user }, который не может читать { $path }
+service-unreadable-remedy = перенесите эксперимент и его программы в каталог, доступный для чтения всем
+limits-no-cpu = процессора { $number } нет; процессоры этой машины: { $online }
+location-no-process-error = сервер не сообщает свой процесс ({ $error })
+location-no-process = сервер не сообщает свой процесс
+location-other-process = его адрес — { $address }, а процесса { $pid } на этой машине нет
+location-forwarder = там принимает соединения { $program }, и он может переправлять их на другую машину
+dataset-no-table = не объявлено ни одной таблицы; объявите хотя бы одну
+dataset-table-twice = таблица объявлена дважды; укажите другое имя
+probe-unreadable = { $line ->
+    [none] в ответе
+   *[other] в строке { $line } ответа
+} нет «{ $expected }»
+
+
+### Неудачные измерения: failure-
+
+failure-nothing-succeeded = ни одна транзакция не выполнена успешно{ $reason ->
+    [none] {""}
+   *[other] : «{ $reason }»
+}
+    .requests = ни один запрос не выполнен успешно{ $reason ->
+        [none] {""}
+       *[other] : «{ $reason }»
+    }
+failure-clients-aborted = прервано клиентов: { $aborted } из { $clients }, так как их сценарий не мог продолжаться{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+failure-operation = операция { $operation }: { $reason }
+failure-operation-never-succeeded = { $arrivals ->
+    [one] не удалась ни одна из { $arrivals } транзакции
+   *[other] не удалась ни одна из { $arrivals } транзакций
+}{ $reason ->
+    [none] {""}
+   *[other] : «{ $reason }»
+}
+    .requests = { $arrivals ->
+        [one] не удался ни один из { $arrivals } запроса
+       *[other] не удался ни один из { $arrivals } запросов
+    }{ $reason ->
+        [none] {""}
+       *[other] : «{ $reason }»
+    }
+failure-stop-rule = { $rule } на секунде { $second }
+failure-blind-rule = ни разу не имело значения
+failure-disk-full = диск с файлом прогона заполнен
+failure-disk-slow = диск с файлом прогона не успевает записывать
+failure-not-written = не удалось записать файл прогона: «{ $cause }»
+failure-freshness-probe = не удаётся читать с реплик: { $error }
+failure-load-start = не удаётся начать нагрузку: { $error }
+failure-no-client-connected = ни один клиент не смог подключиться{ $reason ->
+    [none] {""}
+   *[other] : «{ $reason }»
+}
+failure-feed-needs-server = для ленты данных с запросом в стенде нужен PostgreSQL
+failure-feed-connection = не удаётся выполнить запрос ленты данных: { $error }
+failure-dataset-needs-server = для набора данных в конце цепочки нужен PostgreSQL
+failure-data-left = загруженные данные не удалось удалить: { $error }
+failure-post-load = `{ $statement }`: { $error }
+failure-node-ended = во время измерения { $node } { $end }{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+}
+failure-out-of-memory = узлу { $node } не хватило памяти: ядро завершило часть его процессов
+
+
+### Ошибки файлов прогонов: store-
+
+# Сообщения `store-attempt-…` — инфинитивы для `store-attempt-failed`.
+store-attempt-request-stop = запросить завершение «{ $path }»
+store-attempt-begin = начать «{ $path }»
+store-attempt-find = найти «{ $path }»
+store-attempt-resume = продолжить «{ $path }»
+store-attempt-list = прочитать каталог «{ $path }»
+store-attempt-create = создать «{ $path }»
+store-attempt-open = открыть «{ $path }»
+store-attempt-read = прочитать «{ $path }»
+store-attempt-remove = удалить «{ $path }»
+store-attempt-start-thread = запустить поток записи в «{ $path }»
+store-attempt-write = записать «{ $path }»
+store-invalid-name = «{ $name }» не может быть именем прогона: нужно от 1 до 64 знаков a-z, 0-9 и -
+store-attempt-failed = не удалось { $attempt }: { $error }
+store-not-run = «{ $path }» — не прогон pgdyno
+store-empty = «{ $path }» пуст: pgdyno завершился до первого измерения
+store-newer-version = «{ $path }» имеет формат { $version }, а этот pgdyno знает форматы до { $known }
+store-damaged = «{ $path }» повреждён: { $damage }
+store-damage-work = его чтение требует больше работы, чем возможно для файла такой длины
+store-damage-value = недопустимое значение в `{ $place }`{ $trial ->
+    [none] {""}
+   *[other] , измерение { $trial }
+}
+store-damage-missing = в нём нет { $kind ->
+    [table] таблицы
+    [index] индекса
+   *[other] { $kind }
+} «{ $name }»
+store-damage-distributions = измерение { $trial } объявляет { $distributions } распределений в секунду: больше, чем может содержать файл
+store-damage-json = неверный JSON: «{ $error }»
+store-object = объект «{ $name }» ({ $kind ->
+    [virtual] виртуальная таблица
+    [table] таблица
+    [view] представление
+    [index] индекс
+    [trigger] триггер
+   *[other] { $kind }
+})
+store-attempt-reserve = зарезервировать 4{"\u00A0"}МиБ для «{ $path }»
+store-unreadable-fact = не удаётся прочитать факт «{ $kind }»{ $trial ->
+    [none] {""}
+   *[other] {" "}измерения { $trial }
+} в «{ $path }»: { $reason }; файл создан pgdyno { $program }: прочитайте его этой версией или восстановите неизменённую копию
+store-unexpected-schema = «{ $path }» не прочитан: { $object } в нём не такой, как создаёт pgdyno, и при чтении могла бы выполниться чужая программа; используйте файл, только если знаете, кто его изменил, и сначала удалите этот объект
+store-write-ahead = «{ $path }» в режиме упреждающей записи SQLite, который включила другая программа; отмените его:  `sqlite3 "{ $path }" "PRAGMA journal_mode = delete"`
+store-hostile-journal = «{ $path }» не прочитан: журнал `{ $path }-journal` оставлен не pgdyno, и его откат мог бы изменить другие файлы; удалите оба файла или только журнал, если знаете, откуда он
+store-value-too-long = «{ $path }» содержит значение больше { $mebibytes }{"\u00A0"}МиБ, а pgdyno таких не записывает
+store-out-of-memory = данные одного вида в «{ $path }» не помещаются в { $gibibytes }{"\u00A0"}ГиБ памяти, и прочитать их сразу нельзя
+store-not-found = прогона «{ $path }» нет
+store-busy = «{ $path }» сейчас записывается
+store-fact-unknown-kind = неизвестный вид
+store-fact-version = версия { $version }, а этот pgdyno читает версии до { $newest }

@@ -58,7 +58,7 @@ fn advice_block(advice: &Advice, lang: &Lang) -> String {
     out
 }
 
-/// Renders gain and cost of indexes.
+/// Renders the measured gain and cost of indexes.
 pub fn effect_text(effect: &IndexEffect, lang: &Lang) -> String {
     let mut out = format!("\n{}\n\n", say!(lang, "advice-applied"));
     for built in &effect.builds {

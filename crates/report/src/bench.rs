@@ -1,29 +1,31 @@
 //! Result of one benchmark for a terminal
 //!
-//! pgbench's lines come first, in pgbench 15's formats, so that its parsers continue to work. Lines that pgbench lacks
-//! follow.
+//! The lines of pgbench's report come first, in pgbench 15's formats, so that parsers of pgbench's output also work
+//! with pgdyno's. Further lines follow.
 
 mod extended;
 mod pgbench;
 
 use crate::lang::Lang;
 use model::Summary;
+use model::objective::ObjectiveResult;
 
 /// Selection of optional lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BenchStyle {
     /// True if serialization failures and deadlocks are counted separately.
     pub failures_detailed: bool,
-    /// True if progress was reported; pgbench then also prints the standard deviation.
+    /// True if progress was reported. As in pgbench, the report then contains the standard deviation.
     pub progress: bool,
 }
 
 /// Renders the whole report, with a newline at its end.
-pub fn render(summary: &Summary, style: BenchStyle, lang: &Lang) -> String {
+pub fn render(summary: &Summary, objectives: &[ObjectiveResult], style: BenchStyle, lang: &Lang) -> String {
     let mut out = String::new();
     pgbench::write_lines(&mut out, summary, style);
     out.push('\n');
     extended::write_lines(&mut out, summary, lang);
+    extended::write_objectives(&mut out, objectives, lang);
     out
 }
 

@@ -2,8 +2,8 @@
 
 use model::matrix::{Matrix, Row};
 
-/// Name of the baseline: that of its cell, or the values that baselines do not share with the cells compared with them.
-/// `None` without a baseline.
+/// Name of the baseline. For a single baseline, it is the name of the cell. For several baselines, it consists of the
+/// values that differ between baselines and the cells compared with them. `None` without a baseline.
 pub(crate) fn baseline_name(matrix: &Matrix) -> Option<String> {
     if let Some(baseline) = matrix.baseline {
         return cell_names(matrix).get(baseline).cloned();

@@ -3,11 +3,15 @@
 //! The order is: differences that make the comparison unfair, the user's conditions, figures, other differences,
 //! exclusions.
 
+mod overview;
+
+use crate::closing::{self, Closing, NextCommand};
 use crate::findings::paragraph;
 use crate::lang::Lang;
 use crate::matrix::render_table;
 use crate::say;
 use crate::style::TerminalStyle;
+use crate::terms;
 use crate::view::{Block, Column, Line, Page, Row, Section, Table, Tone};
 use model::Nanos;
 use model::comparison::{
@@ -20,7 +24,7 @@ use std::collections::HashSet;
 /// Renders a comparison in one language.
 pub fn page(compared: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = compared.runs.iter().map(|it| it.run.name.as_str()).collect();
-    // In a comparison within one run, its cells are compared with another of its cells.
+    // In a comparison within one run, cells are compared with another cell of the same run.
     let within = compared
         .runs
         .iter()
@@ -46,6 +50,15 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         }
     };
     let answers: Vec<String> = compared.runs.iter().map(|it| lang.comparison_answer(it)).collect();
+    let answer = Line { text: answers.join(" "), tone: tone(&compared.runs) };
+    let mut sections = sections([
+        ("unlike", say!(lang, "compare-heading-confounders"), each(&|run| other_differences(run, lang))),
+        ("conditions", say!(lang, "compare-heading-conditions"), each(&|run| conditions(run, lang))),
+        ("figures", say!(lang, "compare-heading-figures"), each(&|run| figures(run, compared.seed, lang))),
+        ("differences", say!(lang, "compare-heading-differences"), each(&fair)),
+        ("left-out", say!(lang, "compare-heading-left-out"), each(&|run| left_out(run, lang))),
+    ]);
+    sections.extend(terms::section(&sections, lang));
     Page {
         lang: lang.code(),
         language: lang.name(),
@@ -55,20 +68,10 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
             if within { &[] } else { &runs },
             baselines.len(),
         ),
-        answer: Line { text: answers.join(" "), tone: tone(&compared.runs) },
-        overview: None,
+        overview: overview::overview(compared, &answer, lang),
+        answer,
         facts: vec![lang.moment(compared.base.started_ms), lang.seed(compared.seed)],
-        sections: sections([
-            ("unlike", say!(lang, "compare-heading-confounders"), each(&|run| other_differences(run, lang))),
-            ("conditions", say!(lang, "compare-heading-conditions"), each(&|run| conditions(run, lang))),
-            (
-                "figures",
-                say!(lang, "compare-heading-figures"),
-                each(&|run| figures(run, compared.seed, lang)),
-            ),
-            ("differences", say!(lang, "compare-heading-differences"), each(&fair)),
-            ("left-out", say!(lang, "compare-heading-left-out"), each(&|run| left_out(run, lang))),
-        ]),
+        sections,
         words: crate::page::script_words(lang),
     }
 }
@@ -98,10 +101,11 @@ pub fn history(history: &RunHistory, lang: &Lang) -> Page {
     }
 }
 
-/// Formats the page for a terminal. Supports the blocks of comparisons and histories.
-pub fn terminal(page: &Page, style: TerminalStyle) -> String {
-    let mut out = paragraph("", &page.question, style.width) + &paragraph("", &page.answer.text, style.width);
-    for section in &page.sections {
+/// Formats the page for a terminal. Supports the blocks of comparisons and histories. The answer is at the end, above the
+/// `next` commands.
+pub fn terminal(page: &Page, next: Vec<NextCommand>, style: TerminalStyle, lang: &Lang) -> String {
+    let mut out = paragraph("", &page.question, style.width);
+    for section in page.sections.iter().filter(|section| section.id != terms::SECTION) {
         out += &format!("\n{}\n", section.heading);
         for block in &section.blocks {
             match block {
@@ -114,7 +118,9 @@ pub fn terminal(page: &Page, style: TerminalStyle) -> String {
             }
         }
     }
-    out
+    // The answer itself states the doubts.
+    let closing = Closing { answer: page.answer.text.clone(), next, ..Closing::default() };
+    out + &closing::render(&closing, style, lang)
 }
 
 fn table(table: &Table, style: TerminalStyle) -> String {
@@ -140,7 +146,7 @@ fn cell_name(label: &CellLabel) -> String {
     label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
 }
 
-/// Name of a pair of cells; contains both names if they differ.
+/// Name of a pair of cells; contains both names if the names differ.
 fn pair_name(comparison: &CellComparison) -> String {
     let (base, run) = (cell_name(&comparison.base), cell_name(&comparison.run));
     if base == run { run } else { format!("{base} → {run}") }
@@ -198,11 +204,22 @@ fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Blocks with one table of figures per pair of cells.
+/// Blocks with one table of figures per pair of cells. If there are several pairs, one line lists the pairs without
+/// evidence of a change.
 fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
     let of = comparison.cells.iter().map(|it| it.figures.len()).sum();
-    let full = comparison.cells.iter().filter(|it| !it.figures.is_empty());
-    let mut all: Vec<Block> = full.map(|it| Block::Table(figures_table(it, lang))).collect();
+    let cells = || comparison.cells.iter().filter(|cells| !cells.figures.is_empty());
+    let is_dull = |cells: &CellComparison| {
+        cells.figures.iter().all(|figure| figure.verdict == ChangeVerdict::NoEvidence)
+    };
+    let dull: Vec<String> = cells().filter(|cells| is_dull(cells)).map(pair_name).collect();
+    let summed_up = dull.len() > 1;
+    let full = cells().filter(|cells| !summed_up || !is_dull(cells));
+    let mut all: Vec<Block> = full.map(|cells| Block::Table(figures_table(cells, lang))).collect();
+    if summed_up {
+        let (count, pairs) = (dull.len(), dull.join(", "));
+        all.push(text(say!(lang, "compare-dull-pairs", count, pairs), Tone::Plain));
+    }
     if !all.is_empty() {
         all.push(text(lang.comparison_legend(seed, of), Tone::Faint));
     }
@@ -210,7 +227,7 @@ fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
 }
 
 fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
-    // Methods differ if some trials lack a figure.
+    // Methods differ if some figures are missing in some trials.
     let mut methods: Vec<&TestMethod> = Vec::new();
     for figure in &cell.figures {
         if !methods.contains(&&figure.method) {
@@ -261,6 +278,12 @@ fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
 }
 
 fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
+    let items = left_out_lines(comparison, lang);
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// Cells without a counterpart, and excluded trials.
+fn left_out_lines(comparison: &RunComparison, lang: &Lang) -> Vec<Line> {
     let mut items: Vec<String> = Vec::new();
     for (of_base, cells) in [(true, &comparison.only_base), (false, &comparison.only_run)] {
         let names: Vec<String> = cells.iter().map(cell_name).collect();
@@ -281,11 +304,10 @@ fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
             &texts.join("; "),
         ));
     }
-    let items: Vec<Line> = items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect();
-    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+    items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect()
 }
 
-/// Blocks with the changes, and with other differences at the same run.
+/// Blocks with the changes of a cell's figures, and with differences in the setup at the same run.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for point in &cell.changes {
@@ -316,7 +338,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
     let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[point.run];
-        // A mark shows the change without colour too.
+        // Show the change with a mark, not only with colour.
         let of = |metric| cell.changes.iter().any(|change| change.point == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
         let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));
@@ -356,7 +378,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     }
 }
 
-/// Draws a line of bars from 0 to the maximum.
+/// Draws one line of bars with heights from 0 to the maximum of the values.
 fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<Option<f64>> = values.collect();

@@ -1,7 +1,7 @@
 //! JSON document that the page's script draws
 //!
-//! The document contains the page in every language, and its time series once. Four significant digits suffice for a screen and
-//! save two thirds of the bytes.
+//! The document contains the page in every language, and the time series once. Values have four significant digits,
+//! which suffice for a screen and save two thirds of the bytes.
 
 use crate::json_document::{JsonDocument, to_json_line};
 use crate::page::charted;
@@ -32,12 +32,12 @@ impl JsonDocument for PageDocument<'_> {
 /// Time series of one trial.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChartData {
-    /// Seconds that one point stands for.
+    /// Number of seconds that one point represents.
     pub bin_s: u32,
     /// Beginning of each point, in seconds since the window began, ascending.
     #[schemars(with = "Vec<f64>")]
     pub times_s: Vec<CompactNumber>,
-    /// Values by chart, series and point; `None` means not measured.
+    /// Values by chart, series and point; `None` for a value that was not measured.
     #[schemars(with = "Vec<Vec<Vec<Option<f64>>>>")]
     pub charts: ChartValues,
 }
@@ -45,7 +45,7 @@ pub struct ChartData {
 /// Values by chart, series and point.
 pub type ChartValues = Vec<Vec<Vec<Option<CompactNumber>>>>;
 
-/// Source of the changes of a page.
+/// Source of updates for a page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LiveSource<'a> {
     /// Address of the server-sent events, `/runs/NAME/events`.
@@ -64,7 +64,7 @@ impl From<&Charts> for ChartData {
     }
 }
 
-/// Unrounded times of the points, so that no two are equal.
+/// Unrounded times of the points, so that no two times are equal.
 pub fn times(charts: &Charts) -> Vec<CompactNumber> {
     charts.times.iter().copied().map(CompactNumber).collect()
 }
@@ -78,7 +78,7 @@ pub fn chart_values(charts: &[Chart]) -> ChartValues {
     charts.iter().map(series).collect()
 }
 
-/// Number that is written without a fraction if it has none, and as `null` if it is not finite.
+/// Number that is written without a fraction if it is whole, and as `null` if it is not finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompactNumber(pub f64);
 
@@ -98,7 +98,7 @@ fn round_to_four_digits(value: f64) -> f64 {
     let digits = 3 - value.abs().log10().floor() as i32;
     // Division by a power of ten yields the number nearest to the decimal, which has the shortest text.
     match digits {
-        // Smaller numbers are invisible on every axis.
+        // Round smaller numbers to 0, because they are invisible on every axis.
         30.. => 0.0,
         0..30 => {
             let scale = 10f64.powi(digits);

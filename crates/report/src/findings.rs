@@ -1,7 +1,7 @@
 //! Findings as paragraphs and tables
 //!
-//! Findings that affect the interpretation of others come first. Findings of one kind share a paragraph or a table; in
-//! JSON each finding is separate.
+//! Findings that affect the interpretation of other findings come first. Findings of one kind share a paragraph or a
+//! table. In JSON, each finding is separate.
 
 use crate::cells::cell_names;
 use crate::lang::Lang;
@@ -13,7 +13,8 @@ use crate::view::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 
-/// Creates one view per kind. `evidence` links to the evidence of findings of one kind; it gets at least one finding.
+/// Creates one view per kind of finding. `evidence` returns links to the evidence for findings of one kind. Its
+/// argument is never empty.
 pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
@@ -99,7 +100,7 @@ pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
     })
 }
 
-/// Sort key, lowest first: effects on clients, CPU shortage, the limiter, waits, comparisons of cells.
+/// Sort key, lowest first: effects on clients, CPU shortage, the limiter, waits, comparisons between cells.
 fn rank(finding: &Finding) -> u8 {
     match finding {
         Finding::SlotsExhausted { .. } => 0,
@@ -221,8 +222,8 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Wraps a text into lines of at most `width` columns. The first line begins with `begin`; the others are indented. A
-/// longer word has a line of its own.
+/// Wraps a text into lines of at most `width` columns. The first line begins with `begin`; further lines are indented.
+/// A word longer than `width` has a line of its own.
 pub fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();
     let mut out = begin.to_owned();

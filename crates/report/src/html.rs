@@ -1,7 +1,7 @@
 //! Page as one HTML file
 //!
-//! The file contains script, style and the document as gzip in base64. Foreign text is never HTML, and the page uses no
-//! network. The page's policy allows only the script and style with the given hashes.
+//! The file contains script, style and the document as gzip in base64. Text from other sources is never interpreted as
+//! HTML, and the page uses no network. The page's policy allows only the script and style with the given hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -31,9 +31,9 @@ pub fn to_html(shell: HtmlShell<'_>, document: &str) -> String {
     wrap(shell, &[], &gzip_base64(document))
 }
 
-/// Renders a page of the web server. `data` contains names and values for its script: the addresses `document` and
-/// `runs` (the content, unless `document` is given), `home` (the list) and `file` (the page as one file). `token`
-/// authorises changes.
+/// Renders a page of the web server. `data` contains names and values for the page's script. `document` or `runs` is
+/// the address of the content, unless the parameter `document` has the content. `home` is the address of the list, and
+/// `file` is the address of the page as one file. `token` authorises changes.
 pub fn served(shell: HtmlShell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
     wrap(shell, data, &document.map(gzip_base64).unwrap_or_default())
 }
@@ -83,7 +83,7 @@ fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// Compresses a document with gzip and encodes it in base64, which needs no escaping.
+/// Compresses a document with gzip and encodes it in base64, which requires no escaping.
 fn gzip_base64(document: &str) -> String {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = gzip.write_all(document.as_bytes()).and_then(|()| gzip.finish());

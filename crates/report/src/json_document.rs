@@ -17,6 +17,7 @@ use model::Summary;
 use model::comparison::{Comparison, RunHistory};
 use model::finding::Finding;
 use model::matrix::Matrix;
+use model::objective::ObjectiveResult;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -26,10 +27,11 @@ use std::io::{self, Write};
 
 /// Content of a JSON document.
 pub trait JsonDocument: Serialize + JsonSchema {
-    /// Name of the document, as `pgdyno schema` takes it. The key `format` is this name after `pgdyno.`.
+    /// Name of the document, as an argument of `pgdyno schema`. The value of the key `format` is `pgdyno.` followed by
+    /// this name.
     const NAME: &'static str;
-    /// Value of the key `version`. Incremented when a key is removed or renamed or changes its meaning, not when one is
-    /// added.
+    /// Value of the key `version`. It is incremented when a key is removed or renamed, or when its type or meaning
+    /// changes, but not when a key is added.
     const VERSION: u32;
 }
 
@@ -92,7 +94,7 @@ pub fn schema<T: JsonDocument>() -> Value {
     schema
 }
 
-/// Replaces the Rust notation in descriptions, which are doc comments: `None` and links to items.
+/// Replaces Rust's notation for `None` and links in descriptions, because the descriptions are doc comments.
 fn translate_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -110,7 +112,18 @@ fn translate_descriptions(schema: &mut Value) {
     }
 }
 
-impl JsonDocument for Summary {
+/// Result of a benchmark: `pgdyno bench`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BenchDocument<'a> {
+    #[serde(flatten)]
+    pub summary: &'a Summary,
+    /// Results of the objectives, in the order of the options.
+    pub objectives: &'a [ObjectiveResult],
+    /// Path of the stored run; `None` without `--save`.
+    pub run: Option<String>,
+}
+
+impl JsonDocument for BenchDocument<'_> {
     const NAME: &'static str = "bench";
     const VERSION: u32 = 2;
 }

@@ -1,8 +1,8 @@
 //! JUnit report of objectives for continuous integration
 //!
-//! There is a test case for each objective of a cell, for its durability under faults, and for promised fresh reads.
-//! Each trial is a test case too. Violated objectives, broken promises, invalid trials, outages, and trials that bypass
-//! a node of the stack are failures. Undecided cases are skipped.
+//! For each cell, there is a test case for each objective, for durability under faults, and for promised fresh reads.
+//! Each trial is a test case too. Violated objectives, broken promises, invalid trials, outages, and trials whose load
+//! bypassed a node of the stack are failures. Test cases without a result are skipped.
 
 use crate::cells::cell_names;
 use crate::findings::unused_nodes;
@@ -16,7 +16,7 @@ use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
 use model::validity::Doubt;
 
-/// Renders a document that Jenkins, GitLab and others read. `answer` is the answer of the page.
+/// Renders a document that Jenkins, GitLab and other programs can read. `answer` is the page's answer.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let names = cell_names(&account.matrix);
     let only_cell = say!(lang, "page-only-cell");
@@ -101,7 +101,7 @@ enum CaseOutcome {
     Skipped(String),
 }
 
-/// Outcome of an objective, violated if any trial violates it.
+/// Outcome for an objective, which is violated if any trial violates it.
 fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
@@ -118,7 +118,7 @@ fn trial_outcome(trial: &TrialResult, clients: u32, lang: &Lang) -> CaseOutcome 
         _ if trial.valid => {
             let doubts = || trial.doubts.iter().filter(|it| it.is_in_verdict());
             let text = doubts().map(|it| lang.doubt(it, clients)).collect::<Vec<_>>().join("; ");
-            // The user must judge whether statements may find no row.
+            // Only the user knows whether statements may correctly find no row.
             let fails = |doubt: &Doubt| doubt.concerns_load() && !matches!(doubt, Doubt::NoRows { .. });
             match text.is_empty() {
                 true => CaseOutcome::Passed,
@@ -188,7 +188,7 @@ impl TestSuite {
     }
 }
 
-/// Escapes text for an attribute; characters that XML forbids become visible escapes.
+/// Escapes text for an attribute. Characters that XML forbids become visible escapes.
 fn escape_attribute(text: &str) -> String {
     escape(&visible(text))
 }

@@ -27,16 +27,21 @@ pub use number::Numbers;
 use crate::say;
 use model::Nanos;
 use model::message::Message;
+use model::plan::{Experiment, Operation, OperationKind};
 use std::sync::LazyLock;
 use text::{cell_list, cell_name, request, short};
 
-/// Message files of all languages by their BCP 47 codes, the default first.
+/// Message files of all languages with their BCP 47 codes, the default language first.
 static FILES: &[(&str, &str)] =
     &[("en", include_str!("../messages/en.ftl")), ("ru", include_str!("../messages/ru.ftl"))];
 
 static LANGUAGES: LazyLock<Vec<Lang>> = LazyLock::new(|| FILES.iter().map(Lang::new).collect());
 
-/// All languages, the default first.
+/// Languages for loads of single HTTP requests.
+static LANGUAGES_OF_REQUESTS: LazyLock<Vec<Lang>> =
+    LazyLock::new(|| LANGUAGES.iter().map(Lang::of_requests).collect());
+
+/// All languages, the default language first.
 pub fn all() -> &'static [Lang] {
     &LANGUAGES
 }
@@ -77,6 +82,28 @@ impl Lang {
         Lang { code, catalogue, numbers }
     }
 
+    fn of_requests(&self) -> Lang {
+        let catalogue = self.catalogue.of_requests();
+        Lang { code: self.code, numbers: Numbers::from_catalogue(&catalogue), catalogue }
+    }
+
+    /// The language for a load of single HTTP requests, which speaks of requests instead of transactions.
+    pub fn for_requests(&self) -> &'static Lang {
+        let same = LANGUAGES_OF_REQUESTS.iter().find(|lang| lang.code == self.code);
+        same.expect("every language has both forms")
+    }
+
+    /// The language for an experiment: that of requests if each of its operations is one HTTP request.
+    pub fn for_experiment<'a>(&'a self, experiment: &Experiment) -> &'a Lang {
+        let is_request = |operation: &Operation| match &operation.kind {
+            OperationKind::Script { .. } => false,
+            OperationKind::Http(steps) => steps.len() == 1,
+            OperationKind::Ammo => true,
+        };
+        let mut operations = experiment.cells.iter().flat_map(|cell| &cell.setup.operations);
+        if operations.all(is_request) { self.for_requests() } else { self }
+    }
+
     /// BCP 47 code of the language, as on the command line: `en`.
     pub fn code(&self) -> &'static str {
         self.code
@@ -93,10 +120,15 @@ impl Lang {
 
     /// Renders the text of a message.
     pub fn message(&self, message: &Message) -> String {
-        self.catalogue.render(message.id, &message.arguments)
+        self.catalogue.message(message)
     }
 
-    /// Renders the correction of the error that a message states; empty if it has none.
+    /// Renders the text of an error.
+    pub fn error(&self, error: impl Into<Message>) -> String {
+        self.message(&error.into())
+    }
+
+    /// Renders the correction for the error that a message describes; empty without a correction.
     pub fn help(&self, message: &Message) -> String {
         self.catalogue.help(message).unwrap_or_default()
     }
@@ -127,7 +159,7 @@ impl Lang {
     }
 }
 
-/// Prefixes a sentence with the name of its cell; `name` is empty if there is only one.
+/// Prefixes a sentence with the name of its cell; `name` is empty if there is only one cell.
 fn with_name(name: &str, sentence: String) -> String {
     if name.is_empty() { sentence } else { format!("{name}: {sentence}") }
 }

@@ -1,10 +1,11 @@
 //! Text, tables and charts for terminals, pages and machines
 //!
-//! The crate turns facts into text. It computes no statistic; [`lang`] contains every sentence.
+//! The crate turns facts into text. It computes no statistics. [`lang`] contains every sentence.
 
 pub mod advice;
 pub mod bench;
 mod cells;
+pub mod closing;
 pub mod comparison;
 pub mod document;
 mod failover_text;
@@ -15,6 +16,7 @@ pub mod junit;
 pub mod lang;
 pub mod live;
 pub mod live_events;
+pub mod live_strip;
 pub mod log;
 pub mod markdown;
 pub mod matrix;
@@ -27,7 +29,10 @@ pub mod progress;
 pub mod prometheus;
 pub mod search_text;
 pub mod sizes;
+pub mod steps;
 pub mod style;
 pub mod terminal;
+mod terms;
 mod text;
 pub mod view;
+pub mod wrap;

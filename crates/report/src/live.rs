@@ -1,13 +1,14 @@
 //! Live view of a run in a terminal or a log
 //!
-//! The view consists of a few lines that a terminal redraws in place, or one line for a log. Foreign text is sanitised.
+//! The view consists of a few lines that a terminal redraws in place, or of one line for a log. Text from other sources
+//! is sanitised.
 
 use crate::lang::Lang;
 pub use crate::lang::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use crate::say;
 use crate::style::CharacterSet;
 use model::Nanos;
-use model::live::LiveSecond;
+use model::live::{LatencyObjective, LiveSecond, SearchBracket};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// State of a run at one moment, while a trial is set up or measured.
@@ -15,14 +16,19 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub struct LiveView {
     /// Number of the trial, from 1.
     pub trial: usize,
-    /// Name of the cell; foreign text.
+    /// Name of the cell; untrusted input.
     pub cell: String,
     /// Progress of the run; `None` if measurements decide which trials follow.
     pub progress: Option<RunProgress>,
+    /// Levels between which the maximum lies; `None` outside of a search.
+    pub search: Option<SearchBracket>,
+    /// Objectives of the cell, as the user wrote them.
+    pub objectives: Vec<String>,
+    pub p99_objective: Option<LatencyObjective>,
     pub activity: Activity,
     /// The last measured second, if any.
     pub second: Option<LiveSecond>,
-    /// Values of the last seconds, drawn as sparklines; times in seconds.
+    /// Values of the last seconds, which are drawn as sparklines. Times are in seconds.
     pub rates: Vec<Option<f64>>,
     pub medians: Vec<Option<f64>>,
     pub p99s: Vec<Option<f64>>,
@@ -32,7 +38,7 @@ pub struct LiveView {
     pub events: Vec<LogLine>,
 }
 
-/// Elapsed and remaining part of a run.
+/// Elapsed share and remaining time of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunProgress {
     pub trials: usize,
@@ -47,7 +53,7 @@ pub struct LogLine {
     /// Time since the trial's window began.
     pub at: Nanos,
     pub node: String,
-    /// Text of the line; foreign text.
+    /// Text of the line; untrusted input.
     pub text: String,
 }
 
@@ -68,7 +74,7 @@ pub struct LiveStyle {
 const LINES_MAX: usize = 10;
 /// Maximum number of log events that are shown at once.
 const EVENTS_MAX: usize = 3;
-/// Width of the progress bar, columns.
+/// Width of the progress bar, in columns.
 const BAR: usize = 40;
 const BAR_MIN: usize = 4;
 
@@ -102,6 +108,7 @@ pub fn render_frame(view: &LiveView, size: TerminalSize, style: LiveStyle, lang:
         lines.extend(pools(second, lang).map(|it| (5, LineStyle::Plain, it)));
         lines.extend(processors(&sanitised, second, lang).map(|it| (8, LineStyle::Plain, it)));
     }
+    lines.extend(objectives(&sanitised, lang).map(|(ink, text)| (3, ink, text)));
     for (older, event) in sanitised.events.iter().rev().take(EVENTS_MAX).enumerate().rev() {
         let rank = if older == 0 { 6 } else { 8 + older as LineRank };
         lines.push((rank, LineStyle::Faint, event_line(event, lang)));
@@ -124,6 +131,7 @@ pub fn finished_line(trial: &FinishedTrial, characters: CharacterSet, lang: &Lan
         TrialEnd::Skipped(reason) => TrialEnd::Skipped(sanitise(reason, characters)),
         TrialEnd::Failed(reason) => TrialEnd::Failed(sanitise(reason, characters)),
         TrialEnd::NotCounted(reason) => TrialEnd::NotCounted(sanitise(reason, characters)),
+        TrialEnd::TooMuch(reason) => TrialEnd::TooMuch(sanitise(reason, characters)),
         TrialEnd::Stopped { rule, second } => {
             TrialEnd::Stopped { rule: sanitise(rule, characters), second: *second }
         }
@@ -139,6 +147,7 @@ impl LiveView {
         let clean = |it: &mut String| *it = sanitise(it, characters);
         let mut view = self.clone();
         clean(&mut view.cell);
+        view.objectives.iter_mut().for_each(clean);
         if let Activity::Starting { node } = &mut view.activity {
             clean(node);
         }
@@ -199,7 +208,7 @@ fn one_line(view: &LiveView, lang: &Lang) -> String {
 }
 
 fn progress(view: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang) -> String {
-    let Some(way) = view.progress else { return lang.live_step(view.trial) };
+    let Some(way) = view.progress else { return lang.live_step(view.trial, view.search.as_ref()) };
     let words = format!("{}/{}  {}", view.trial, way.trials, lang.live_left(way.remaining));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
     let (full, empty) = match characters {
@@ -239,6 +248,22 @@ fn rows(
         let line = format!("{word}{before}{figure}  {}", sparkline(past, room, characters));
         line.trim_end().to_owned()
     })
+}
+
+/// Objectives, and the recent p99 if one of them limits it.
+fn objectives(view: &LiveView, lang: &Lang) -> Option<(LineStyle, String)> {
+    if view.objectives.is_empty() {
+        return None;
+    }
+    let list = view.objectives.join(", ");
+    let recent = view.second.as_ref().and_then(|second| second.recent_p99);
+    let Some((recent, objective)) = recent.zip(view.p99_objective.as_ref()) else {
+        return Some((LineStyle::Plain, say!(lang, "live-objectives", list)));
+    };
+    let is_violated = recent.value > objective.bound;
+    let style = if is_violated { LineStyle::Alarm } else { LineStyle::Plain };
+    let p99 = lang.live_time(recent.value);
+    Some((style, say!(lang, "live-objectives-p99", list, p99, seconds = recent.seconds)))
 }
 
 fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {
@@ -300,7 +325,7 @@ fn is_format(character: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns the beginning of a line that exceeds the given columns.
+/// Truncates a line to the given number of columns.
 pub fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
     if text.width() <= columns {
         return text.to_owned();

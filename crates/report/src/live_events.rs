@@ -1,13 +1,15 @@
 //! Server-sent events of a running run
 //!
-//! `document` carries a whole document, `points` an addition to the displayed one, `state` a sentence. `end` closes the
-//! stream. Source: HTML Standard, "Server-sent events".
+//! The event `document` carries a whole document, `points` carries an addition to the displayed document, and `state`
+//! carries a sentence. `end` closes the stream. Source: HTML Standard, "Server-sent events".
 
 use crate::document::{self, ChartValues, CompactNumber};
 use crate::lang::{self, Lang};
+use crate::live_strip;
 use crate::page::{charted, mark};
-use crate::view::MarkView;
+use crate::view::{LargeFigure, MarkView};
 use model::chart::Charts;
+use model::live::LiveStatus;
 use model::run_result::RunResult;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -18,7 +20,7 @@ pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
     charted(account).position(|it| it.id == trial)
 }
 
-/// Formats an event. `data` must be one line, as JSON is. A client that reconnects sends the last `id` that it
+/// Formats an event. `data` must be one line, such as JSON. A client that reconnects sends the last `id` that it
 /// received.
 pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 64);
@@ -29,8 +31,8 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// Formats new points and marks of the document's trial `place`, in the document's tracks. Marks are in all languages,
-/// because the reader may switch the language at any time.
+/// Formats new points and marks for trial `place` of the document. Values are in the order of the document's series.
+/// Marks are in all languages, because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::all().iter().map(|lang| {
         let marks = new.annotations.iter().map(|annotation| mark(annotation, lang));
@@ -60,12 +62,15 @@ struct PointsEvent {
 struct StateEvent {
     /// Sentence by language.
     text: BTreeMap<&'static str, String>,
+    /// Current values by language.
+    now: BTreeMap<&'static str, Vec<LargeFigure>>,
 }
 
-/// Formats the current activity as one sentence, in all languages.
-pub fn state_event(sentence: impl Fn(&Lang) -> String) -> String {
+/// Formats the current activity as one sentence, and the current values, in all languages.
+pub fn state_event(sentence: impl Fn(&Lang) -> String, status: &LiveStatus) -> String {
     let text = lang::all().iter().map(|lang| (lang.code(), sentence(lang))).collect();
-    serde_json::to_string(&StateEvent { text }).expect("all keys are strings")
+    let now = lang::all().iter().map(|lang| (lang.code(), live_strip::figures(status, lang))).collect();
+    serde_json::to_string(&StateEvent { text, now }).expect("all keys are strings")
 }
 
 #[cfg(test)]
@@ -106,6 +111,8 @@ mod tests {
         assert_eq!(sse_event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
         assert_eq!(sse_event("end", None, "{}"), "event: end\ndata: {}\n\n");
         let sentence = |it: &Lang| format!("\"{}\"", it.code());
-        assert_eq!(state_event(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
+        let state = state_event(sentence, &LiveStatus::default());
+        assert!(state.starts_with(r#"{"text":{"en":"\"en\"","ru":"\"ru\""},"now":{"en":[{"#), "{state}");
+        assert!(!state.contains(['\n', '\r']), "{state}");
     }
 }

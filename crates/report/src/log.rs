@@ -9,7 +9,7 @@ use std::fmt::{Result, Write};
 /// Selection of optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogStyle {
-    /// True in the open model, which has a lag.
+    /// True in the open model: the lag is reported.
     pub lag: bool,
     /// True with a latency limit: dropped arrivals are reported.
     pub skipped: bool,
@@ -19,7 +19,7 @@ pub struct LogStyle {
     pub failures_detailed: bool,
 }
 
-/// Name of a log file: process id and, except for the first, the thread.
+/// Name of a log file. It contains the process id and, except for the first thread, the thread's number.
 pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     match thread {
         0 => format!("{prefix}.{pid}"),
@@ -27,8 +27,8 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     }
 }
 
-/// Writes one transaction. `nth` is the number of transactions that its client completed before. `epoch` is the Unix
-/// time at which the run's clock began.
+/// Writes one transaction. `nth` is the number of transactions that the client completed before. `epoch` is the Unix
+/// time at which the run's clock was 0.
 pub fn transaction(out: &mut impl Write, record: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
     write!(out, "{} {nth} ", record.client.0)?;
     match record.outcome {

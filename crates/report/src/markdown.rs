@@ -1,12 +1,13 @@
 //! Page as Markdown for summaries in continuous integration
 //!
-//! The text suits GitHub and GitLab: it has no pictures and folded parts, and is truncated at their size limit. Foreign
-//! text is escaped.
+//! The text is meant for GitHub and GitLab. It has no pictures and no folded parts, and is truncated at their size
+//! limit. Text from other sources is escaped.
 
+use crate::terms;
 use crate::text::{visible, visible_lines};
 use crate::view::{Block, Drawing, FindingView, Line, Page, Table};
 
-/// Maximum size of a summary, bytes.
+/// Maximum size of a summary, in bytes.
 pub const BYTES_MAX: usize = 60_000;
 
 pub fn to_markdown(page: &Page) -> String {
@@ -16,7 +17,7 @@ pub fn to_markdown(page: &Page) -> String {
     out += &format!("{}\n", facts.join(" · "));
     let left_out = page.words.iter().find(|it| it.0 == "left_out").map_or("", |it| it.1.as_str());
     let room = BYTES_MAX - left_out.len() - 4;
-    for section in &page.sections {
+    for section in page.sections.iter().filter(|section| section.id != terms::SECTION) {
         let blocks: Vec<String> = section.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
         if blocks.is_empty() {
             continue;
@@ -35,7 +36,7 @@ pub fn to_markdown(page: &Page) -> String {
     out
 }
 
-/// Renders whole lines; empty for blocks that need a screen.
+/// Renders a block as whole lines; empty for drawings and charts.
 fn block(content: &Block) -> String {
     match content {
         Block::Text(it) => format!("{}\n", escape_inline(&it.text)),
@@ -47,7 +48,7 @@ fn block(content: &Block) -> String {
         Block::Table(it) => table(it),
         Block::HeatMap(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
         Block::Drawing(it) => drawing(it),
-        // Markdown has no folded parts.
+        // Write the content of folded parts, because Markdown has no folded parts.
         Block::Details { blocks, .. } => blocks.iter().map(block).collect(),
         Block::Findings { findings } => findings.iter().map(finding).collect(),
         Block::Code { name, text, folded: false } => {
@@ -96,7 +97,7 @@ fn drawing(drawing: &Drawing) -> String {
 /// Renders a finding without its evidence, which consists of charts.
 fn finding(finding: &FindingView) -> String {
     let line = format!("- {}\n", escape_inline(&finding.line.text));
-    // Indentation makes the table part of the list item.
+    // Indent the table, so that it is part of the list item.
     let table = finding.table.as_ref().map_or(String::new(), |finding_table| {
         let lines: String = table(finding_table).lines().map(|line| format!("  {line}\n")).collect();
         format!("\n{lines}\n")
@@ -122,9 +123,9 @@ fn escape_inline(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', character]),
-            // These characters begin lists and rules.
+            // At the start of a line, these characters would begin a list or a rule.
             '-' | '+' | '=' if at == 0 => out.extend(['\\', character]),
-            // Without the escape, addresses become links.
+            // Without the escape, an address would become a link.
             ':' if text[at..].starts_with("://") => out.push_str("\\:"),
             '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("\\."),
             it => out.push(it),

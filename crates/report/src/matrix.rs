@@ -1,7 +1,7 @@
 //! Matrix as a table for pages and terminals
 //!
-//! A letter in each row refers to a note with its path through the stack, because figures mean nothing without
-//! placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
+//! A letter in each row refers to a note with the cell's path through the stack, because figures are not comparable
+//! without placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
 
 use crate::cells::{baseline_name, cell_names};
 use crate::findings::{has_too_few_runs, paragraph, views};
@@ -15,6 +15,7 @@ use crate::text::to_characters;
 use crate::view::{self, Column, Line, Table, Tone};
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
+use model::message::Message;
 use model::validity::InvalidReason;
 use std::mem::{Discriminant, discriminant};
 
@@ -46,7 +47,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     out
 }
 
-/// Lists doubts about the figures, and trials that a stop rule ended.
+/// Lists doubts about the figures, and the trials that a stop rule ended.
 fn reservations(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     let names = cell_names(matrix);
     let total = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>();
@@ -100,8 +101,8 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     Table { caption: String::new(), columns, rows, notes: below }
 }
 
-/// Tone of a row. Unmeasured rows are faint; rows that differ from the baseline are coloured in addition to their
-/// words.
+/// Tone of a row. Rows without figures are faint. Rows that differ from the baseline are coloured, in addition to the
+/// verdict in words.
 fn tone(row: &Row) -> Tone {
     let Some(tps) = row.estimate(Figure::Tps) else { return Tone::Faint };
     match tps.vs_baseline.map(|it| it.verdict) {
@@ -119,7 +120,8 @@ type FilledColumn = (Column, Vec<String>);
 struct NoteList(Vec<(String, String)>);
 
 impl NoteList {
-    /// Adds a note and returns its mark. Equal texts share a mark: `a`, `b`, … for paths, `1`, `2`, … for others.
+    /// Adds a note and returns its mark. Notes with equal texts share a mark: `a`, `b`, … for paths, `1`, `2`, … for
+    /// other notes.
     fn mark(&mut self, note: String, way: bool) -> String {
         if let Some((mark, _)) = self.0.iter().find(|it| it.1 == note) {
             return mark.clone();
@@ -139,7 +141,7 @@ impl NoteList {
     }
 }
 
-/// Builds one column per axis; a cell may lack an axis.
+/// Builds one column per axis. A cell need not have a value on every axis.
 fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in matrix.rows.iter().flat_map(|it| &it.label) {
@@ -177,7 +179,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     push(say!(lang, "table-interval"), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
-    // Columns that are zero everywhere are omitted.
+    // Omit columns in which all values are zero.
     for (figure, dispensable) in
         [(Figure::Errors, 3), (Figure::Dropped, 3), (Figure::Refused, 3), (Figure::Deadlocks, 3)]
     {
@@ -197,7 +199,8 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     columns
 }
 
-/// Formats `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
+/// Formats ratio and verdict, such as `0.844 lower`. With too few trials, formats the ratio alone, because a note below
+/// the table states the reason.
 fn ratio_text(row: &Row, lang: &Lang) -> String {
     let Some(change) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = change.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
@@ -238,7 +241,7 @@ fn number(figure: Figure, value: f64, lang: &Lang) -> String {
     })
 }
 
-/// Kind of reason for which a trial is excluded.
+/// Kind of reason why a trial is excluded.
 #[derive(PartialEq)]
 enum ExclusionKind {
     Reason(Discriminant<InvalidReason>),
@@ -265,11 +268,12 @@ fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)>
     all
 }
 
-/// Builds the path mark of each row, and the notes for it. Rows with equal notes share one.
+/// Builds the column with the mark of each row's path, and adds the notes with the paths. Rows with equal paths share a
+/// note.
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
-    // Reasons of one kind show the figures of the first such trial.
+    // If several trials have reasons of one kind, show the figures of the first trial.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
     for (kind, reason) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {
@@ -299,17 +303,17 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
             };
             marks.push(notes.mark(lang.left_out(*count, of, reason), false) + &mark);
         }
-        let mut whys: Vec<&str> = row.unapplied_limits.iter().map(|it| it.reason.as_str()).collect();
+        let mut whys: Vec<&Message> = row.unapplied_limits.iter().map(|it| &it.reason).collect();
         whys.sort_unstable();
         whys.dedup();
         for reason in whys {
             let same: Vec<&UnappliedLimit> =
-                missing.iter().copied().filter(|it| it.reason == reason).collect();
+                missing.iter().copied().filter(|it| it.reason == *reason).collect();
             marks.push(notes.mark(lang.not_applied(&same), false));
         }
         cells.push(marks.join(" "));
     }
-    // Paths come first, in the order of their letters.
+    // Notes on paths come first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
     (Column { heading: say!(lang, "table-path"), numeric: false, drop_order: 0 }, cells)
 }
@@ -355,7 +359,7 @@ fn total(columns: &[usize], widths: &[usize]) -> usize {
     GAP + columns.iter().map(|it| widths[*it] + GAP).sum::<usize>() - GAP
 }
 
-/// Indexes of the columns that fit.
+/// Indexes of the columns that fit into the width.
 fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
     let mut columns: Vec<usize> = (0..all.len()).collect();
     while total(&columns, widths) > width {

@@ -5,7 +5,7 @@ use model::Nanos;
 /// Rounds to three significant digits or a whole number, with at most three decimals, in machine format: `0.371`,
 /// `5.73`, `21500`. Smaller values are `<0.001`.
 pub(crate) fn three_digits(value: f64) -> String {
-    // The bounds are the values from which rounding adds a digit.
+    // These bounds are the values from which rounding adds a digit.
     match value.abs() {
         99.95.. => format!("{value:.0}"),
         9.995.. => format!("{value:.1}"),
@@ -38,8 +38,8 @@ pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
     }
 }
 
-/// Splits a duration into hours, minutes and seconds (0, 1 and 2). Returns the largest non-zero one and the next, such
-/// as `(2, 0)`, `(5, 1)`. Empty below half a second.
+/// Splits a duration into hours, minutes and seconds, whose units have the numbers 0, 1 and 2. Returns the largest unit
+/// that is not zero, and the next unit: `(2, 0)`, `(5, 1)` for 2 h 5 min. Empty below half a second.
 pub(crate) fn duration_parts(time: Nanos) -> Vec<(u64, usize)> {
     let seconds = (time.as_secs_f64().round()) as u64;
     let parts = match seconds {
@@ -63,8 +63,8 @@ pub(crate) fn binary(bytes: f64) -> (String, usize) {
     (if is_integer { format!("{rest:.0}") } else { three_digits(rest) }, power)
 }
 
-/// Replaces the decimal point of a number in machine format, such as `-21570.5`, by a comma. Numbers of five or more
-/// digits have narrow no-break spaces between thousands.
+/// Replaces the decimal point of a number in machine format, such as `-21570.5`, with a comma. In numbers of five or
+/// more digits, narrow no-break spaces separate the thousands.
 pub(crate) fn with_comma(text: &str) -> String {
     let (integer, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = integer.chars().filter(char::is_ascii_digit).count();

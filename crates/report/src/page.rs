@@ -19,13 +19,16 @@ mod results;
 mod scalability;
 mod soak;
 mod statements;
+mod steps;
 
 pub use charts::{chart, mark};
 pub(crate) use context::charted;
 pub(crate) use results::sizes;
+pub(crate) use steps::{failures as step_failures, table as step_table};
 
 use crate::lang::Lang;
 use crate::say;
+use crate::terms;
 use crate::view::{Block, Section};
 pub use crate::view::{Line, Page, Tone};
 use context::PageContext;
@@ -33,6 +36,7 @@ use model::run_result::RunResult;
 
 /// Builds the report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &Lang) -> Page {
+    let lang = lang.for_experiment(&account.experiment);
     let case = PageContext::new(account, lang);
     let mut matrix = Vec::new();
     if account.experiment.cells.len() > 1 {
@@ -48,7 +52,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("scalability", say!(lang, "search-heading-scalability"), scalability::blocks(&case)),
         ("endured", say!(lang, "search-heading-soak"), soak::blocks(&case)),
         ("plateau", say!(lang, "search-heading-plateau"), plateau::blocks(&case)),
-        ("results", say!(lang, "page-results"), results::blocks(&case)),
+        ("results", say!(lang, "page-results"), [results::blocks(&case), steps::blocks(&case)].concat()),
         ("matrix", say!(lang, "page-matrix"), matrix),
         ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
         ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
@@ -59,28 +63,59 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("repeat", say!(lang, "page-repeat"), environment::repeat_blocks(&case)),
     ];
     let section = |(id, heading, blocks)| Section { id, heading, blocks };
+    let mut sections: Vec<Section> =
+        sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect();
+    sections.extend(terms::section(&sections, lang));
     Page {
         lang: lang.code(),
         language: lang.name(),
         title: account.experiment.name.clone(),
         question: answer::question(&case),
-        answer: answer::answer(&case),
+        answer: answer::answer(&case, &account.matrix.doubts),
         overview: overview::overview(&case),
         facts: answer::facts(&case),
-        sections: sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect(),
+        sections,
         words: script_words(lang),
     }
 }
 
 /// Builds the answer at the top of a run's page, in one sentence.
 pub fn answer(account: &RunResult, lang: &Lang) -> Line {
-    answer::answer(&PageContext::new(account, lang))
+    answer::answer(&PageContext::new(account, lang), &account.matrix.doubts)
 }
 
 /// Builds the short answer of a run: the sentence of its first screen, or the whole answer if nothing was measured.
 pub fn headline(account: &RunResult, lang: &Lang) -> Line {
     let case = PageContext::new(account, lang);
-    overview::overview(&case).map_or_else(|| answer::answer(&case), |overview| overview.summary)
+    let whole = || answer::answer(&case, &account.matrix.doubts);
+    overview::overview(&case).map_or_else(whole, |overview| overview.summary)
+}
+
+/// Short answer of a run, for the last lines of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortAnswer {
+    /// The sentence of the first screen, or the whole answer if nothing was measured.
+    pub answer: String,
+    /// Verdict, and the number of valid trials; `None` if nothing was measured.
+    pub verdict: Option<(String, String)>,
+    /// Doubts of the first screen.
+    pub doubts: Vec<String>,
+}
+
+/// Builds the short answer of a run.
+pub fn short_answer(account: &RunResult, lang: &Lang) -> ShortAnswer {
+    let case = PageContext::new(account, lang);
+    let Some(overview) = overview::overview(&case) else {
+        let answer = answer::answer(&case, &account.matrix.doubts).text;
+        return ShortAnswer { answer, verdict: None, doubts: Vec::new() };
+    };
+    let verdict = overview::validity(&case);
+    let more = Some(overview.more_doubts).filter(|it| !it.is_empty());
+    ShortAnswer {
+        answer: overview.summary.text,
+        verdict: Some((verdict.value, verdict.detail)),
+        doubts: overview.doubts.into_iter().map(|it| it.text).chain(more).collect(),
+    }
 }
 
 /// Builds durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
@@ -93,7 +128,7 @@ pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
     lang.catalogue().with_prefix("web-").collect()
 }
 
-/// Number of trials above which some are folded.
+/// Number of trials above which some trials are folded.
 const TRIALS_SHOWN_MAX: usize = 12;
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn plot_bars(
     let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
     let margin = labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let full = heights.len() - 1;
-    // A positive value has a bar of at least one.
+    // A positive value has a bar of at least the smallest height.
     let tall =
         |value: f64| ((value / top * (ROWS * full) as f64).round() as usize).max(usize::from(value > 0.0));
     let mut lines = vec![unit.to_owned()];
@@ -44,7 +44,7 @@ pub fn plot_bars(
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Formats labels of the time axis below `width` columns: begin, middle (if it fits) and end.
+/// Formats the labels of a time axis of `width` columns: start, middle (if it fits) and end.
 fn scale(width: usize, duration: Nanos, numbers: &Numbers) -> String {
     let (middle, end) = (numbers.duration(Nanos(duration.0 / 2)), numbers.duration(duration));
     let wide = |it: &str| it.chars().count();
@@ -64,7 +64,7 @@ fn round_up(value: f64) -> f64 {
         return 1.0;
     }
     let power = 10f64.powf(value.log10().floor());
-    // Rounding errors may lift a mean slightly above a round number.
+    // Tolerate rounding errors, which may raise a mean slightly above a round number.
     let least = value / power * (1.0 - 1e-9);
     [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().find(|&it| it >= least).unwrap_or(10.0) * power
 }
@@ -76,7 +76,7 @@ fn short(value: f64, numbers: &Numbers) -> String {
         1e4.. => (value / 1e3, numbers.thousand.as_str()),
         _ => (value, ""),
     };
-    // Three significant digits exceed the axis's resolution.
+    // Use three significant digits, which exceed the axis's resolution.
     let decimals = (2 - scaled.max(1e-4).log10().floor() as i32).clamp(0, 6) as usize;
     let text = format!("{scaled:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };

@@ -7,7 +7,7 @@ use crate::say;
 use crate::style::CharacterSet;
 use model::Nanos;
 
-/// Renders a sentence and a plot.
+/// Renders the preview as a sentence and a plot.
 pub fn render(preview: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
     let sentence = lang.preview(preview);
     if preview.duration == Nanos::ZERO {

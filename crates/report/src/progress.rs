@@ -8,7 +8,8 @@ use model::summary::Progress;
 /// Selection of optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgressStyle {
-    /// Unix time at which the window began, to print absolute times; otherwise times since then are printed.
+    /// Unix time at which the window began, if absolute times are printed. With `None`, times since the start of the
+    /// window are printed.
     pub epoch: Option<Nanos>,
     /// True in the open model.
     pub lag: bool,

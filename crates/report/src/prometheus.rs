@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Content type of the response.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Maximum length of a label value, characters; labels contain foreign text.
+/// Maximum length of a label value in characters, because labels contain untrusted text.
 const LABEL_CHARS_MAX: usize = 200;
 
 /// Constant facts of a run.
@@ -131,7 +131,7 @@ fn load(out: &mut Exposition, totals: &Totals) {
 }
 
 fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) {
-    // A metric family must be contiguous, across all nodes.
+    // Group samples by metric family, because the lines of a family must be contiguous.
     let mut families: BTreeMap<&str, Vec<(&str, &str, f64)>> = BTreeMap::new();
     for ((node, _), sampled) in &totals.probes {
         for ((series, label), value) in &sampled.values {

@@ -15,7 +15,7 @@ use model::run_result::RunResult;
 /// Sections of the page that a terminal also shows.
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
-/// Renders these sections; empty without them.
+/// Renders these sections; empty if the page has none of them.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),
@@ -30,7 +30,7 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
     let show = |it: &str| to_characters(it, style.characters);
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
-    // A terminal has no folded parts.
+    // Show the content of folded parts, because a terminal has no folded parts.
     let unfolded = blocks.flat_map(|block| match block {
         Block::Details { blocks, .. } => blocks.iter().collect(),
         block => vec![block],

@@ -1,4 +1,4 @@
-//! Sizes of HTTP answers for a terminal
+//! Sizes of HTTP responses for a terminal
 
 use crate::cells::cell_names;
 use crate::findings::table_lines;

@@ -12,7 +12,7 @@ pub enum CharacterSet {
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Width, columns. The table fits into it if the names leave room for the throughput.
+    /// Width in columns. A table fits into this width if the names leave room for the throughput.
     pub width: usize,
     pub characters: CharacterSet,
     /// True if ECMA-48 colour sequences are allowed.

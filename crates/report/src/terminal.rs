@@ -5,10 +5,11 @@
 
 use crate::text::{is_unsafe, visible};
 
-/// SGR codes of our own output: reset, bold, faint, underlined, and colours 1 to 6, normal or bright.
+/// SGR codes in pgdyno's own output: reset, bold, faint, underlined, and colours 1 to 6, normal or bright.
 const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96];
 
-/// Replaces control characters by visible escapes, except line breaks and tabs. `styled` keeps pgdyno's own styles.
+/// Replaces control characters, except line breaks and tabs, with visible escapes. If `styled` is true, pgdyno's own
+/// styles remain.
 pub fn sanitise(text: &str, styled: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -35,7 +36,7 @@ pub fn sanitise_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    // The parser stops after the codes; a search for the end would take quadratic time on unterminated sequences.
+    // Parse only the codes, because a search for the end would take quadratic time on unterminated sequences.
     let (codes, rest) =
         behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));

@@ -1,8 +1,8 @@
-//! Sanitiser of foreign text
+//! Sanitiser for text from other sources
 
 use crate::style::CharacterSet;
 
-/// Replaces terminal controls and direction marks by visible escapes, and line breaks and tabs by blanks.
+/// Replaces terminal controls and direction marks with visible escapes, and line breaks and tabs with blanks.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -30,7 +30,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
     out
 }
 
-/// True if a terminal would interpret the character, or it could mislead a reader.
+/// True if a terminal would interpret the character, or if the character could mislead a reader.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control() || is_invisible(character)
 }

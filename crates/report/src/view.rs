@@ -1,7 +1,7 @@
 //! View model of a report in one language
 //!
-//! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
-//! (SQL, names, server messages) unescaped; each renderer escapes it.
+//! HTML, Markdown, the terminal and JSON render this model and add no words or numbers. The model contains text from
+//! other sources (SQL, names, server messages) unescaped. Each renderer escapes it.
 
 mod overview;
 
@@ -24,7 +24,7 @@ pub struct Page {
     pub question: String,
     /// The answer in one sentence, with its number, interval and validity.
     pub answer: Line,
-    /// First screen; absent in comparisons and histories.
+    /// First screen; absent in histories, and if nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overview: Option<Overview>,
     /// Short phrases about the run: start, seed, duration.
@@ -75,7 +75,7 @@ pub enum Block {
     },
 }
 
-/// Meaning of a text's colour. Words express it too.
+/// Meaning of a text's colour, which the text also expresses in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -110,7 +110,8 @@ pub struct Column {
     pub heading: String,
     /// True if the column contains numbers, which are right-aligned.
     pub numeric: bool,
-    /// Order in which columns are dropped if the table is too wide: the highest first, 0 never.
+    /// Order in which columns are dropped if the table is too wide: columns with the highest number first, columns with
+    /// 0 never.
     pub drop_order: u8,
 }
 
@@ -122,7 +123,7 @@ pub struct Row {
     pub baseline: bool,
 }
 
-/// A figure over two axes, as shaded cells, with alternative figures.
+/// A figure over two axes, drawn as shaded cells. The reader can choose another figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct HeatMap {
     pub across: (String, Vec<String>),
@@ -146,8 +147,8 @@ pub struct HeatLayer {
 pub struct HeatCell {
     /// Value; empty if nothing was measured.
     pub text: String,
-    /// Difference from the baseline: -1 is far worse, 0 equal, 1 far better, whether high or low values are good.
-    /// `None` if unknown.
+    /// Difference from the baseline: -1 is far worse, 0 equal and 1 far better, for figures of which high values are
+    /// good and for other figures. `None` if unknown.
     pub shade: Option<f64>,
     pub baseline: bool,
 }
@@ -168,9 +169,9 @@ pub struct Drawing {
 /// Replicas of one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DrawnReplicas {
-    /// Replication mode: what the replicas receive, and whether commits wait for it.
+    /// Replication mode, and whether commits wait for replicas.
     pub replication: String,
-    /// At least one.
+    /// Replicas, at least one.
     pub nodes: Vec<DrawnNode>,
     /// Failover manager, which chooses the primary.
     pub manager: DrawnNode,
@@ -178,13 +179,22 @@ pub struct DrawnReplicas {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DrawnNode {
-    /// Product of the node, or the generator.
+    /// Name of the node's product, or of the generator.
     pub heading: String,
     /// Short lines: marks of the limiter or the queue, pool, limits, activity, share of the response time.
     pub lines: Vec<Line>,
-    /// Share of its CPUs that it used, 0..=1.
-    pub load: Option<f64>,
+    /// The node's resource with the highest usage; `None` if unknown.
+    pub load: Option<DrawnLoad>,
     pub tone: Tone,
+}
+
+/// Usage of one resource of a node: its CPUs or its pool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct DrawnLoad {
+    /// Share of the resource in use, 0..=1.
+    pub share: f64,
+    /// Resource and amount in use.
+    pub text: String,
 }
 
 /// Charts of every trial. Their data are stored outside the page, in the same order.
@@ -197,7 +207,7 @@ pub struct ChartsBlock {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ChartedTrial {
-    /// Cell and repetition.
+    /// Name of the trial: cell and repetition.
     pub name: Line,
     pub charts: Vec<ChartView>,
     pub marks: Vec<MarkView>,
@@ -237,7 +247,7 @@ pub struct MarkView {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FindingView {
     pub line: Line,
-    /// Table below the finding, if several cells have their own figures.
+    /// Table below the finding, if several cells have different figures.
     pub table: Option<Table>,
     pub evidence: Vec<EvidenceLink>,
 }

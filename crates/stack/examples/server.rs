@@ -13,11 +13,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         keeper::main();
         return Ok(());
     }
-    let installation = InstallationSearch::from_environment(None, None).find_first()?;
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().map_err(|it| format!("{it:?}"))?;
     let begun = std::time::Instant::now();
-    let mut supervisor = Supervisor::start(&KeeperProgram::ourselves())?;
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())?;
-    println!("{} from {}, ready after {:?}", installation.version.text, installation.origin, begun.elapsed());
+    let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(|it| format!("{it:?}"))?;
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .map_err(|it| format!("{it:?}"))?;
+    println!(
+        "{} from {:?}, ready after {:?}",
+        installation.version.text,
+        installation.origin,
+        begun.elapsed()
+    );
     println!("directory {}, keeper {}", supervisor.directory().display(), supervisor.keeper_pid());
     let password = format!("*:*:*:postgres:{}\n", postgres.password().reveal());
     let file = supervisor.private_file("pgpass", password.as_bytes())?;

@@ -1,7 +1,8 @@
 //! Chain of nodes between a client and PostgreSQL: start, change and stop
 //!
-//! A chain starts from PostgreSQL to the entry node; each node must be ready before the next one starts. It can
-//! change into another chain: a node keeps running if it and all nodes behind it are equal in both.
+//! Nodes start in order from PostgreSQL to the entry node. Each node must be ready before the next node starts. A chain
+//! can be changed into another chain: a node keeps running if the node and all nodes behind it are equal in both
+//! chains.
 
 mod attach;
 mod cache;
@@ -35,6 +36,8 @@ use crate::component::{EndpointTls, User, Users};
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
 use managed::ManagerPrograms;
+use model::message;
+use model::message::Message;
 use model::plan::{Node, NodeKind, Replication, Stack, Transport};
 use model::product::Role;
 use model::summary::ServerTransport;
@@ -48,7 +51,7 @@ use std::time::{Duration, Instant};
 use wire::http::Url;
 use wire::pg::{Login, Secret};
 
-/// Running nodes of one stack. They end with the [`Supervisor`] that started them.
+/// Running nodes of one stack. They are stopped when the [`Supervisor`] that started them is dropped.
 #[derive(Debug)]
 pub struct Chain {
     /// All nodes: the entry node first, PostgreSQL last.
@@ -58,13 +61,13 @@ pub struct Chain {
     users: Users,
     tls: Option<TlsFiles>,
     ports: fn() -> io::Result<u16>,
-    /// PostgreSQL that was stopped in order to restart it with other settings.
+    /// PostgreSQL server that was stopped in order to restart it with other settings.
     stopped_postgres: Option<Box<Postgres>>,
-    /// The replication part of the last requested stack.
+    /// Replication settings of the last requested stack.
     requested_replication: Option<Replication>,
     /// The cluster manager of the requested replication.
     manager: Option<ManagerPrograms>,
-    /// Replicas of the PostgreSQL at the end, once they exist.
+    /// Replicas of the chain's PostgreSQL server; `None` until they exist.
     replicas: Option<Replicas>,
 }
 
@@ -77,16 +80,17 @@ pub struct RunningNode {
     pub program: Option<PathBuf>,
     /// The version as the program prints it.
     pub version: String,
-    /// Address and login of the application. For nodes that take HTTP requests, only the address is meaningful.
+    /// Address of the node, with the application's login. For nodes that take HTTP requests, only the address is
+    /// meaningful.
     pub endpoint: Target,
-    /// Address and login of the application for replicas, through a balancer in front of them.
+    /// Address at which a balancer forwards connections to replicas, with the application's login.
     pub read_only: Option<Target>,
     /// Name that was resolved to the address of an attached node; `None` if the user wrote an IP address.
     pub host: Option<String>,
-    /// URL of a node that takes HTTP requests (a service, or a balancer before one), such as
+    /// URL of a node that takes HTTP requests (a service, or a balancer in front of a service), such as
     /// `http://127.0.0.1:8080/`.
     pub url: Option<Url>,
-    /// Superuser login of PostgreSQL, or the console of a pooler, which takes the simple protocol only.
+    /// Superuser login of PostgreSQL, or console login of a pooler. Consoles support only the simple query protocol.
     pub admin: Option<Target>,
     /// Statistics socket of a balancer.
     pub statistics: Option<PathBuf>,
@@ -95,11 +99,11 @@ pub struct RunningNode {
     pub arguments: Vec<String>,
     /// Names and contents of the node's configuration files, with `***` for secrets.
     pub configuration: Vec<(String, String)>,
-    /// Transport of the connections to this node, as measured.
+    /// Measured transport of the connections to this node.
     pub hop: ServerTransport,
-    /// TLS that the nodes in front of this one must require.
+    /// TLS that the nodes in front of this node must require.
     endpoint_tls: EndpointTls,
-    /// Path that a service answers with 200 when it is ready, and the timeout for that.
+    /// Path of a service's readiness check, which returns 200, and the timeout until the service is ready.
     ready: Option<(String, Duration)>,
     handle: NodeHandle,
 }
@@ -130,7 +134,7 @@ const CONSOLE_USER: &str = "pgdyno";
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Chain {
-    /// Starts all nodes. If one is unavailable or does not start, it stops those already started.
+    /// Starts all nodes. If a node is unavailable or does not start, stops the nodes that were already started.
     pub fn up(
         supervisor: &mut Supervisor,
         stack: &Stack,
@@ -140,7 +144,7 @@ impl Chain {
         Chain::up_with(free_port, supervisor, stack, programs, on_progress)
     }
 
-    /// Like [`Chain::up`], with another source of ports. If a port is already taken, the next one is tried.
+    /// Like [`Chain::up`], with another source of port numbers. If a port is in use, the next port number is tried.
     pub fn up_with(
         ports: fn() -> io::Result<u16>,
         supervisor: &mut Supervisor,
@@ -149,7 +153,7 @@ impl Chain {
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<Chain, ChainError> {
         let user = |name: &str| {
-            User::new(name).map_err(|it| NodeError::new("stack", "get a password", it.to_string()))
+            User::new(name).map_err(|it| NodeError::new("stack", message!("attempt-get-password"), &it))
         };
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE_USER)? };
         raise_file_limit(supervisor);
@@ -173,7 +177,7 @@ impl Chain {
         }
     }
 
-    /// Checks that every component of the stack is available. Starts nothing, but may download a PostgreSQL.
+    /// Checks that every component of the stack is available. Starts no node, but may download PostgreSQL.
     pub fn available(
         stack: &Stack,
         programs: &Programs,
@@ -185,12 +189,12 @@ impl Chain {
             .try_for_each(|it| NodeProgram::find(it, programs, on_progress).map(drop))
     }
 
-    /// Changes the chain into this stack. Running nodes keep running if they and all nodes behind them are equal in
-    /// both stacks. The others are stopped, entry node first, and the new ones started at new addresses. A PostgreSQL
-    /// of the same version keeps its data and port under other settings and limits.
+    /// Changes the chain into this stack. A node keeps running if the node and all nodes behind it are equal in both
+    /// stacks. The other nodes are stopped, entry node first, and new nodes are started at new addresses. A PostgreSQL
+    /// server of the same version keeps its data and port even if its settings or limits change.
     ///
-    /// Nothing changes if the stack is unavailable. After another failure, nodes that still run are kept, and
-    /// `reconcile` can be called again with this or another stack.
+    /// Nothing changes if a component of the stack is unavailable. After any other error, nodes that still run are
+    /// kept, and `reconcile` can be called again with this or another stack.
     pub fn reconcile(
         &mut self,
         supervisor: &mut Supervisor,
@@ -207,7 +211,7 @@ impl Chain {
         self.quiesced.clear();
         let alone = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
         let as_ready = alone(&self.requested_replication) == alone(&stack.replication);
-        // Replicas are kept only if the stack still asks for them and nothing has changed them.
+        // Keep replicas only if the stack requests the same replication and the replicas are unchanged.
         let replication = stack.replication.clone().filter(|it| it.replicas > 0);
         let stay = self.replication() == replication.as_ref() && self.is_unchanged(supervisor);
         let mut same = 0;
@@ -265,15 +269,15 @@ impl Chain {
         self.nodes.iter().find(|it| it.plan.name == name)
     }
 
-    /// Target of SQL: the first node that speaks PostgreSQL's protocol, or the first node if none does.
+    /// Target for SQL: the first node that speaks PostgreSQL's protocol, or the first node if none does.
     ///
-    /// A new start of that node changes the target, unless it is done by [`Chain::restart`].
+    /// The target changes when that node is started again, except by [`Chain::restart`].
     pub fn endpoint(&self) -> &Target {
         let speaks = self.nodes.iter().find(|it| it.url.is_none());
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint
     }
 
-    /// Target of HTTP requests: the first node that takes them. It changes like [`Chain::endpoint`].
+    /// Target for HTTP requests: the first node that takes them. The target changes like [`Chain::endpoint`].
     pub fn http_node(&self) -> Option<&RunningNode> {
         self.nodes.iter().find(|it| it.url.is_some())
     }
@@ -283,7 +287,7 @@ impl Chain {
         self.endpoint().in_database(database)
     }
 
-    /// The database server, if the stack has one as a node.
+    /// PostgreSQL node of the stack; `None` if the stack has no such node.
     pub fn postgres(&self) -> Option<&RunningNode> {
         self.nodes.last().filter(|it| it.plan.kind.role() == Role::Server)
     }
@@ -293,8 +297,8 @@ impl Chain {
         &self.users
     }
 
-    /// Stops the nodes in front of PostgreSQL and ends the application's sessions, so that its database can be
-    /// dropped or copied. Sessions of an attached server are left alone.
+    /// Stops the nodes in front of PostgreSQL and ends the application's sessions, so that its database can be dropped
+    /// or copied. Sessions of an attached server are not ended.
     pub fn quiesce(
         &mut self,
         supervisor: &mut Supervisor,
@@ -323,17 +327,18 @@ impl Chain {
         let user = &self.users.app.name;
         let sql =
             format!("select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = '{user}'");
-        let mut connection =
-            admin.open(READY_TIMEOUT).map_err(|it| node_error(&plan.name, "end sessions", &it))?;
+        let mut connection = admin
+            .open(READY_TIMEOUT)
+            .map_err(|it| node_error(&plan.name, message!("attempt-end-sessions"), &it))?;
         supervisor.await_ready(*id, READY_TIMEOUT, || match connection.value(&sql) {
             Ok(Some(it)) if it == "0" => Readiness::Ready(()),
-            Ok(it) => Readiness::NotYet(format!("{} sessions are left", it.unwrap_or_default())),
-            Err(it) => Readiness::Never(it.to_string()),
+            Ok(it) => Readiness::NotYet(message!("node-sessions-left", sessions = it.unwrap_or_default())),
+            Err(it) => Readiness::Never((&it).into()),
         })?;
         Ok(())
     }
 
-    /// Restarts the nodes that [`Chain::quiesce`] has stopped. Their addresses are new: see [`Chain::endpoint`].
+    /// Restarts the nodes that [`Chain::quiesce`] stopped. The nodes get new addresses: see [`Chain::endpoint`].
     pub fn resume(
         &mut self,
         supervisor: &mut Supervisor,
@@ -346,17 +351,17 @@ impl Chain {
         self.put_in_front(supervisor, waiting, on_progress)
     }
 
-    /// Kills a node, as a crash would, and returns when it has ended. Fails for attached nodes.
+    /// Kills a node to simulate a crash, and returns when its process has ended. Fails for attached nodes.
     pub fn kill(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<End, NodeError> {
         let id = self.own_node_id(name)?;
         self.mark_changed(name);
         supervisor.signal(id, Sig::Kill)?;
-        // The signal has killed the node; `stop` waits for its end.
+        // The signal kills the node; `stop` waits until its process has ended.
         supervisor.stop(id)
     }
 
-    /// Restarts a node at its address and returns when it is ready. A node that still runs is stopped first, with its
-    /// usual signals.
+    /// Restarts a node at its current address and returns when the node is ready. If the node still runs, stops it
+    /// first with its usual signals.
     pub fn restart(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<(), NodeError> {
         let id = self.own_node_id(name)?;
         if let Some(at) = self.servers().iter().position(|it| it.plan.name == name) {
@@ -388,8 +393,7 @@ impl Chain {
     fn own_node_id(&self, name: &str) -> Result<NodeId, NodeError> {
         let mut all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let found = all.find(|it| it.plan.name == name).and_then(|it| it.node);
-        found
-            .ok_or_else(|| NodeError::new(name, "be found", "pgdyno started no node of this name".to_owned()))
+        found.ok_or_else(|| NodeError::new(name, message!("attempt-find"), message!("node-not-started")))
     }
 
     fn put_in_front(
@@ -430,7 +434,7 @@ impl Chain {
         }
         match first.handle {
             NodeHandle::Postgres(it) if keep => self.stopped_postgres = Some(it),
-            // The data may be gigabytes, and nothing needs it any more.
+            // Remove the data, which may have gigabytes and is no longer needed.
             NodeHandle::Postgres(it) => drop(std::fs::remove_dir_all(&it.local_data)),
             _ => remove_socket(&first.endpoint.address),
         }
@@ -439,7 +443,7 @@ impl Chain {
 }
 
 impl RunningNode {
-    /// Identifies the data of a PostgreSQL that pgdyno started. A restart does not change it.
+    /// Identifies the data of a PostgreSQL server that pgdyno started. A restart does not change the identifier.
     pub fn cluster_id(&self) -> Option<NodeId> {
         match &self.handle {
             NodeHandle::Postgres(it) => Some(it.cluster),
@@ -447,7 +451,7 @@ impl RunningNode {
         }
     }
 
-    /// True if a PostgreSQL of the given plan can use this node's data.
+    /// True if a PostgreSQL server of the given plan can reuse this node's data.
     fn can_reuse_data(&self, (node, found): &(Node, NodeProgram)) -> bool {
         match (&self.handle, found) {
             (NodeHandle::Postgres(old), NodeProgram::Postgres(new)) => {
@@ -498,6 +502,6 @@ fn remove_socket(address: &Address) {
     }
 }
 
-fn node_error(node: &str, attempt: &str, error: &dyn std::fmt::Display) -> NodeError {
-    NodeError::new(node, attempt, error.to_string())
+fn node_error(node: &str, attempt: Message, reason: impl Into<Message>) -> NodeError {
+    NodeError::new(node, attempt, reason)
 }

@@ -1,6 +1,7 @@
 //! Blocking query client for PostgreSQL
 //!
-//! Set-up, probes and loading use this client; the measured load does not. It drives a channel of `wire`.
+//! Set-up, probes and loading use this client; the measured load does not. The client uses a channel of the crate
+//! `wire`.
 
 mod error;
 mod stream;
@@ -29,19 +30,20 @@ pub struct Target {
 
 /// Session that runs one query at a time.
 ///
-/// A signal ends its waits, see [`interrupt`]: the server cancels the running statement, and the caller receives
-/// [`Error::Stopped`]. A pooler might cancel the statement of another session, so there only the session ends.
+/// A signal to pgdyno interrupts a session that waits, see [`interrupt`]: the session cancels its running statement and
+/// returns [`Error::Stopped`]. Behind a pooler, the session is only closed, because a cancel request might reach a
+/// statement of another session.
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
     stream: Stream,
     channel: Channel,
-    /// Received bytes; those from `consumed` on are not parsed yet.
+    /// Received bytes; bytes from `consumed` on are not parsed yet.
     received: Vec<u8>,
     consumed: usize,
-    /// Timeout for a complete answer; `None` for no timeout.
+    /// Timeout for a complete response; `None` for no timeout.
     timeout: Option<Duration>,
-    /// True while the server has not answered a statement.
+    /// True while a statement has no complete response.
     busy: bool,
     /// Total size of `notices`, bytes.
     notice_bytes: usize,
@@ -49,7 +51,7 @@ pub struct Connection {
     pub notices: Vec<String>,
 }
 
-/// Result of one statement, or of the last of several.
+/// Result of one statement, or of the last statement of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryResult {
     pub columns: Vec<String>,
@@ -59,16 +61,16 @@ pub struct QueryResult {
     pub tag: String,
 }
 
-/// Timeout of each step of cancelling a statement.
+/// Timeout for each step of cancelling a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 /// Maximum number of steps of cancelling a statement.
 const CANCEL_ROUNDS: usize = 16;
-/// Timeout for the answer to a cancelled statement.
+/// Timeout for the response to a cancelled statement.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum size of the stored notices, bytes; further notices are dropped.
 const NOTICES_MAX: usize = 1 << 20;
 
-/// Event that ends a round of receiving.
+/// Event for which the client receives bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AwaitedEvent {
     Opened,
@@ -84,8 +86,8 @@ impl Target {
         Target { address: self.address.clone(), login: Arc::new(login) }
     }
 
-    /// Connects and logs in. The login and each later answer may take `timeout` in total. A COPY may take longer if
-    /// each row arrives within `timeout`.
+    /// Connects and logs in. `timeout` limits the login, and after that each complete response. A COPY may take longer
+    /// if each row arrives within `timeout`.
     pub fn open(&self, timeout: Duration) -> Result<Connection, Error> {
         Connection::open(self, timeout)
     }
@@ -139,7 +141,7 @@ impl Connection {
         Ok((connection, result))
     }
 
-    /// Sets the timeout of an answer; `None` for no timeout. The initial value is the timeout of `open`.
+    /// Sets the timeout of a response; `None` for no timeout. The initial value is the timeout of `open`.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) {
         self.timeout = timeout;
     }
@@ -152,8 +154,8 @@ impl Connection {
         Ok(answer)
     }
 
-    /// Prepares one statement as the unnamed one, without executing it. The server checks its syntax, names and types,
-    /// and derives the types of its parameters `$1 …`.
+    /// Prepares one statement as the unnamed statement, without executing it. The server checks its syntax, names and
+    /// types, and derives the types of its parameters `$1 …`.
     pub fn prepare(&mut self, sql: &[u8]) -> Result<(), Error> {
         self.send(|message| {
             parse(message, "", sql);
@@ -195,9 +197,9 @@ impl Connection {
         version.and_then(|it| it.parse().ok()).unwrap_or(0)
     }
 
-    /// True if the peer is PostgreSQL itself, not a pooler. The process id of its cancel key must be the backend's.
+    /// True if the peer is PostgreSQL itself, not a pooler: the process id in its cancel key is that of the backend.
     ///
-    /// False if the peer sends no key, or an error. If true, this session may cancel its statements from now on.
+    /// False if the peer sends no cancel key, or an error. If true, this session may cancel its statements from now on.
     pub fn detect_direct(&mut self) -> bool {
         let Some((pid, _)) = self.channel.backend() else { return false };
         let direct = self.value("select pg_backend_pid()").ok().flatten() == Some(pid.to_string());
@@ -281,10 +283,10 @@ impl Connection {
             let done = match event.map_err(Error::Protocol)? {
                 Event::Opened => until == AwaitedEvent::Opened,
                 Event::CopyIn if until == AwaitedEvent::CopyIn => true,
-                // The caller has no rows for this COPY. End it, so that the server answers.
+                // The caller has no rows for this COPY. End the COPY, so that the server responds.
                 Event::CopyIn => {
                     self.consumed = self.received.len() - input.len();
-                    self.channel.request(|out| copy_fail(out, "no data was offered"));
+                    self.channel.request(|out| copy_fail(out, "the client has no rows for this COPY"));
                     continue;
                 }
                 Event::Ready(_) => {
@@ -364,7 +366,7 @@ impl Connection {
         stream.set_timeout(Some(CANCEL_TIMEOUT)).ok()?;
         channel.open();
         let mut buffer = [0; 1024];
-        // A TLS handshake takes a few rounds.
+        // A TLS handshake takes several rounds of sending and receiving.
         for _ in 0..CANCEL_ROUNDS {
             while !channel.outgoing().is_empty() {
                 let n = stream.write(channel.outgoing()).ok()?;
@@ -380,7 +382,8 @@ impl Connection {
         None
     }
 
-    /// Receives bytes for up to `left`; returns without bytes when the timeout and the flag must be checked.
+    /// Receives bytes for up to `left`. May return without bytes, so that the caller checks the timeout and the
+    /// interrupt flag.
     fn receive(&mut self, left: Option<Duration>) -> Result<(), Error> {
         self.flush()?;
         let wait = interrupt::longest_wait(left);
@@ -409,7 +412,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Otherwise the server would continue the statement in an open session.
+        // Without a cancel request, the server would continue the statement.
         if self.busy {
             self.cancel();
         }
@@ -419,7 +422,8 @@ impl Drop for Connection {
     }
 }
 
-/// Running COPY that takes rows. A COPY that is dropped unfinished fails at the server and loads nothing.
+/// Running `COPY … FROM STDIN`. If it is dropped before [`CopyIn::finish`], the COPY fails and the server stores no
+/// rows.
 #[derive(Debug)]
 pub struct CopyIn<'a> {
     connection: &'a mut Connection,
@@ -427,8 +431,8 @@ pub struct CopyIn<'a> {
 }
 
 impl CopyIn<'_> {
-    /// Sends the bytes that `write` appends: any part of the stream, ideally about 100 KiB. Blocks while the server is
-    /// slower.
+    /// Sends the bytes that `write` appends: any part of the data, ideally about 100 KiB. Blocks while the server reads
+    /// more slowly.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         if interrupt::is_interrupted() {
             return Err(Error::Stopped);

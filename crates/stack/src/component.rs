@@ -1,8 +1,8 @@
 //! Components: the products that pgdyno starts, with the files and arguments that their programs need
 //!
-//! Each component is a file here and a line in [`ALL`]. The file also contains the product's console and log format. A
-//! component is pure: it computes files and arguments from its context. [`crate::chain`] writes the files, and starts
-//! and checks the program.
+//! Each component is a file in this module and a line in [`ALL`]. The file also contains the product's console and log
+//! format. A component is pure: it computes files and arguments from its context. [`crate::chain`] writes the files,
+//! and starts and checks the program.
 
 pub mod etcd;
 pub mod haproxy;
@@ -100,7 +100,8 @@ pub fn find_series(name: &str) -> Option<&'static Series> {
 /// Function that sends a command to a statistics socket and returns the whole output.
 pub type AskStatistics<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// One product. The chain calls it from its thread whenever it starts a node; the sampler calls it once at its start.
+/// One product. The chain calls it from its thread whenever it starts a node; the sampler calls it once when sampling
+/// starts.
 pub trait Component: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
@@ -150,7 +151,7 @@ pub struct NodeContext<'a> {
     pub address: &'a Address,
     /// TLS files; set if any hop of the chain uses TLS.
     pub tls: Option<&'a TlsFiles>,
-    /// The node behind this one; `None` for PostgreSQL, and for a service without a database.
+    /// Node behind this node; `None` for PostgreSQL, and for a service without a database.
     pub upstream: Option<&'a NodeEndpoint<'a>>,
     /// Services among which a balancer distributes requests. They replace `upstream`.
     pub copies: Option<&'a Copies<'a>>,
@@ -226,7 +227,7 @@ pub struct User {
     /// SCRAM verifier of the password, as PostgreSQL stores it; set for users that pgdyno created.
     ///
     /// With the verifier, a pooler checks a login as cheaply as the server does. With only the password, each login
-    /// costs a pooler about 3 ms of CPU.
+    /// costs a pooler about 3 ms of CPU time.
     pub verifier: Option<Secret>,
 }
 
@@ -296,7 +297,7 @@ fn host_and_port(address: &Address) -> (String, String) {
     }
 }
 
-/// Merges configuration lines: the user's settings replace ours of the same name and come last.
+/// Merges configuration lines: the user's settings replace default settings of the same name and come last.
 fn with_settings<'a>(
     defaults: Vec<(&'a str, String)>,
     settings: &'a [(String, String)],

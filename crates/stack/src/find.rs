@@ -1,7 +1,8 @@
 //! Search for PostgreSQL installations on this machine
 
+use model::message;
+use model::message::Message;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -72,7 +73,7 @@ pub struct NotFoundError {
 pub struct RejectedPlace {
     pub origin: Origin,
     pub place: PathBuf,
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Installation {
@@ -86,7 +87,7 @@ impl Installation {
 }
 
 impl InstallationSearch {
-    /// Search of this machine, with this process's environment.
+    /// Creates a search of this machine, with this process's environment.
     pub fn from_environment(flag: Option<PathBuf>, major: Option<u32>) -> InstallationSearch {
         InstallationSearch {
             flag,
@@ -121,9 +122,13 @@ impl InstallationSearch {
                     }
                 }
                 Ok(version) => {
-                    tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) });
+                    tried.push(RejectedPlace {
+                        origin,
+                        place,
+                        reason: message!("server-other-version", version = version.text),
+                    });
                 }
-                Err(reason) => tried.push(RejectedPlace { origin, place, reason: reason.to_string() }),
+                Err(reason) => tried.push(RejectedPlace { origin, place, reason: (&reason).into() }),
             }
         }
         (found, tried)
@@ -154,7 +159,7 @@ impl InstallationSearch {
     }
 }
 
-/// Directories of packagers: parent directory, prefix of a version's directory, and subdirectory of the programs.
+/// Package directories: parent directory, prefix of a version's directory, and subdirectory of the programs.
 const PACKAGE_DIRECTORIES: &[(Origin, &str, &str, &str)] = &[
     (Origin::Debian, "usr/lib/postgresql", "", "bin"),
     (Origin::RedHat, "usr", "pgsql-", "bin"),
@@ -184,17 +189,15 @@ pub(crate) enum UnusableServer {
     UnknownVersion(String),
 }
 
-impl fmt::Display for UnusableServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnusableServer::MissingProgram(name) => write!(f, "has no `{name}`"),
-            UnusableServer::NoVersion => f.write_str("`postgres --version` fails"),
-            UnusableServer::UnknownVersion(line) => write!(f, "`postgres --version` prints {line:?}"),
+impl From<&UnusableServer> for Message {
+    fn from(error: &UnusableServer) -> Message {
+        match error {
+            UnusableServer::MissingProgram(name) => message!("server-no-program", name = *name),
+            UnusableServer::NoVersion => message!("server-no-version"),
+            UnusableServer::UnknownVersion(line) => message!("server-unknown-version", line),
         }
     }
 }
-
-impl std::error::Error for UnusableServer {}
 
 /// Reads the version of the server in `bin`.
 pub(crate) fn server_version(bin: &Path) -> Result<Version, UnusableServer> {
@@ -250,42 +253,41 @@ pub fn install_command(root: &Path) -> &'static str {
     if cfg!(target_os = "macos") { "brew install postgresql@17" } else { "see postgresql.org/download" }
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Origin::Flag => "the directory given",
-            Origin::Variable => "PGDYNO_PG_BIN",
-            Origin::PgConfig => "pg_config",
-            Origin::Path => "PATH",
-            Origin::Debian => "Debian's packages",
-            Origin::RedHat => "Red Hat's packages",
-            Origin::Homebrew => "Homebrew",
-            Origin::PostgresApp => "Postgres.app",
-            Origin::Embedded => "embedded",
-        })
+impl From<Origin> for Message {
+    fn from(origin: Origin) -> Message {
+        match origin {
+            Origin::Flag => message!("origin-flag"),
+            Origin::Debian => message!("origin-debian"),
+            Origin::RedHat => message!("origin-red-hat"),
+            Origin::Variable => Message::text("PGDYNO_PG_BIN"),
+            Origin::PgConfig => Message::text("pg_config"),
+            Origin::Path => Message::text("PATH"),
+            Origin::Homebrew => Message::text("Homebrew"),
+            Origin::PostgresApp => Message::text("Postgres.app"),
+            Origin::Embedded => message!("origin-embedded"),
+        }
     }
 }
 
-impl fmt::Display for NotFoundError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.major {
-            Some(major) => writeln!(f, "no PostgreSQL {major} server was found on this machine")?,
-            None => writeln!(f, "no PostgreSQL server was found on this machine")?,
-        }
-        for RejectedPlace { origin, place, reason } in &self.rejected {
-            writeln!(f, "  {origin}: {} {reason}", place.display())?;
-        }
-        if self.rejected.is_empty() {
-            writeln!(
-                f,
-                "  looked at pg_config, PATH and the places of Debian, Red Hat, Homebrew and Postgres.app"
-            )?;
-        }
-        write!(f, "install one: {}\nor name its directory: PGDYNO_PG_BIN=/path/to/bin", self.install)
+impl From<&RejectedPlace> for Message {
+    fn from(RejectedPlace { origin, place, reason }: &RejectedPlace) -> Message {
+        message!(
+            "server-rejected",
+            origin = Message::from(*origin),
+            place = place.display().to_string(),
+            reason
+        )
     }
 }
 
-impl std::error::Error for NotFoundError {}
+impl From<&NotFoundError> for Message {
+    fn from(NotFoundError { major, rejected, install }: &NotFoundError) -> Message {
+        let rejected =
+            rejected.iter().map(Message::from).reduce(|first, next| message!("error-lines", first, next));
+        let rejected = rejected.unwrap_or_else(|| message!("server-places"));
+        message!("server-not-found", major = major.map(|it| it.to_string()), rejected, install = *install)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -327,7 +329,7 @@ mod tests {
         let (found, tried) = search.find_all();
         let short = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
         let found = found.iter().map(|it| format!("{} {:?} {}", short(&it.bin), it.origin, it.version.text));
-        let tried = tried.iter().map(|it| format!("!{} {}", short(&it.place), it.reason));
+        let tried = tried.iter().map(|it| format!("!{} {}", short(&it.place), it.reason.describe()));
         let got: Vec<String> = found.chain(tried).collect();
         std::fs::remove_dir_all(&root).unwrap();
         assert_eq!(got.join("; "), expected, "{name}");
@@ -355,7 +357,7 @@ mod tests {
             15,
             "",
             "",
-            "usr/lib/postgresql/15/bin Debian 15.2; !usr/lib/postgresql/17/bin is 17.1; !usr/lib/postgresql/9.6/bin is 9.6.1",
+            "usr/lib/postgresql/15/bin Debian 15.2; !usr/lib/postgresql/17/bin server-other-version(17.1); !usr/lib/postgresql/9.6/bin server-other-version(9.6.1)",
         );
         let mixed = &["usr/lib/postgresql/17/bin=17.1", "on/path=16.3", "own=18beta1"];
         check(
@@ -368,7 +370,14 @@ mod tests {
         );
         check("variable", mixed, 0, "", "own", "own Variable 18beta1");
         check("flag-before-variable", mixed, 0, "on/path", "own", "on/path Flag 16.3");
-        check("wrong-flag-is-not-passed-over", mixed, 0, "nowhere", "", "!nowhere has no `postgres`");
+        check(
+            "wrong-flag-is-not-passed-over",
+            mixed,
+            0,
+            "nowhere",
+            "",
+            "!nowhere server-no-program(postgres)",
+        );
         let config = &["on/path=/usr/lib/postgresql/15/bin", "usr/lib/postgresql/15/bin=15.2"];
         check("pg-config-once", config, 0, "", "", "usr/lib/postgresql/15/bin PgConfig 15.2");
         let rejected = &[

@@ -4,10 +4,10 @@
 //! is queried until the number is visible; each replica has a thread. Another session reads all replicas in turn, like
 //! the clients of a balancer, and records the highest number seen.
 //!
-//! All sessions connect directly to the servers, by TCP like clients. A pool's connections therefore stay available to
-//! the load, and a network fault that affects clients affects these sessions too. A read through a pooler or balancer
-//! is later, so it sees the same state or a newer one. The sessions log in as superuser and so use reserved slots, not
-//! the clients'. They write with the `synchronous_commit` of the application's user.
+//! All sessions connect directly to the servers, over TCP like clients. A pool's connections therefore stay available
+//! to the load, and a network fault that affects clients affects these sessions too. A read through a pooler or
+//! balancer arrives later, so it sees the same state or a newer state. The sessions log in as superuser, so they use
+//! reserved slots instead of the clients' slots. They write with the `synchronous_commit` of the application's user.
 
 mod reader;
 mod replica_session;
@@ -36,14 +36,14 @@ pub const WRITE_INTERVAL: Duration = Duration::from_millis(200);
 pub const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum delay of a query that counts as sent right after the acknowledgement.
 const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
-/// Timeout of a login; a server that takes longer counts as not responding.
+/// Timeout for a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Series of the time until a replica showed a number. If one query shows several numbers for the first time, the
 /// longest time counts.
 pub const SERIES: &str = "replica_visible_after";
 
-/// Threads that write and read until they are stopped. Dropping the prober stops it and discards the results.
+/// Threads that write and read until they are stopped. Dropping the prober stops the threads and discards the results.
 #[derive(Debug)]
 pub struct FreshnessProber {
     servers: Vec<DirectServer>,
@@ -67,9 +67,10 @@ struct AcknowledgedNumber {
 impl FreshnessProber {
     /// Starts writing and reading.
     ///
-    /// - `servers`: all servers, by the network that clients use.
-    /// - `first`: the first number, greater than all of earlier trials with the same servers.
-    /// - `now`: time since the measured window began; `None` before it, when the table exists and is empty.
+    /// - `servers`: all servers, over the network that clients use.
+    /// - `first`: the first number, greater than all numbers of earlier trials with the same servers.
+    /// - `now`: time since the measured window began; `None` before the window, in which the writer only creates the
+    ///   table.
     /// - `observations`: receives the samples; sending does not block.
     pub fn start(
         servers: Vec<DirectServer>,
@@ -95,7 +96,7 @@ impl FreshnessProber {
             prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &abort))?);
             to.push(sender);
         }
-        // With one replica, reads cannot alternate.
+        // Reads can alternate only if there are several replicas.
         if prober.servers.len() > 2 {
             let (sender, numbers) = channel();
             let turns = RoundRobinReader::new(&prober.servers);

@@ -65,7 +65,7 @@ pub struct HostInterference {
 
 impl HostMonitor {
     pub fn start() -> HostMonitor {
-        // At 2 ms, a run of two seconds has enough samples for a p99, and costs half a per cent of one CPU.
+        // An interval of 2 ms gives enough samples for a p99 in a run of two seconds. It costs 0.5 % of one CPU.
         HostMonitor {
             jitter: TimerJitter::start(Nanos::from_millis(2)),
             suspended: suspended(),
@@ -123,8 +123,8 @@ fn version_line(path: &Path, argument: &str) -> Option<String> {
     output.status.success().then_some(line)
 }
 
-/// Time for which the machine has been suspended since boot: the clock that includes suspension minus the one that
-/// does not.
+/// Time for which the machine has been suspended since boot: the clock that includes suspension minus the clock that
+/// does not include it.
 pub fn suspended() -> Nanos {
     // With this order, a delay between the two readings never looks like a suspension.
     let boottime = nanos(ClockId::Boottime);

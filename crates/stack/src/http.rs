@@ -39,7 +39,7 @@ pub fn with_path(url: &Url, target: &str) -> Url {
 /// secrets are sent.
 pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
     let until = Instant::now() + timeout;
-    let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {timeout:?}"));
+    let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no response within {timeout:?}"));
     let left = || Some(until.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
     let left = || left().ok_or_else(|| late(()));
     let broken = |it: wire::http::Error| io::Error::new(ErrorKind::InvalidData, it.to_string());
@@ -50,7 +50,7 @@ pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
         }
         _ => None,
     };
-    let keep = Retain { head: true, body: MAX_BODY, decompress: false };
+    let keep = Retain { head: true, body: MAX_BODY, error_body: 0, decompress: false };
     let mut channel = Channel::default();
     let ask = |channel: &mut Channel| channel.request(Method::Get, keep, |out| render_request(url, out));
     if channel.open(web.as_ref()).map_err(broken)? {
@@ -191,7 +191,7 @@ mod tests {
         );
         check(b"HTTP/1.0 200 OK\r\n\r\nto the end", true, "200 None to the end");
         check(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", true, "unexpected end of file");
-        check(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", false, "no answer within 50ms");
-        check(b"SSH-2.0-x\r\n", true, "the server's answer does not begin as one of HTTP/1.1");
+        check(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", false, "no response within 50ms");
+        check(b"SSH-2.0-x\r\n", true, "the response has no valid HTTP/1.1 status line or header");
     }
 }

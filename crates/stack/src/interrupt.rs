@@ -1,6 +1,6 @@
-//! Flag that ends blocking waits of a set-up
+//! Flag that interrupts blocking waits during set-up
 //!
-//! A set-up runs on one thread and makes many calls, any of which may wait for a server that never answers. The flag
+//! A set-up runs on one thread and makes many calls, any of which may wait for a server that never responds. The flag
 //! belongs to the thread, so that all waits below [`with_interrupt`] end soon after a signal.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,17 +20,17 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`. All waits of this thread during it end with an error soon after `flag` is set.
+/// Runs `work`. Soon after `flag` is set, all waits of this thread in `work` return an error.
 pub fn with_interrupt<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     with_flag(Some(Arc::clone(flag)), work)
 }
 
-/// Runs `work` without a flag: no signal ends its waits. Use it for work that must not stop halfway.
+/// Runs `work` without a flag: no signal interrupts its waits. Use it for work that must not stop halfway.
 pub fn without_interrupt<T>(work: impl FnOnce() -> T) -> T {
     with_flag(None, work)
 }
 
-/// Flag of this thread, for the threads that work for it; see [`with_flag`].
+/// Returns the flag of this thread. Pass the flag to [`with_flag`] in the threads that this thread starts.
 pub(crate) fn flag() -> Option<Arc<AtomicBool>> {
     FLAG.with_borrow(Option::clone)
 }
@@ -88,7 +88,7 @@ pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<Tcp
     Ok(stream)
 }
 
-/// Returns the error of a wait that the flag ended.
+/// Returns the error of a wait that the flag interrupted.
 pub(crate) fn error() -> io::Error {
     io::Error::other("interrupted")
 }

@@ -8,6 +8,7 @@ pub mod client;
 pub mod component;
 pub mod dataset;
 pub mod embedded;
+pub mod features;
 pub mod find;
 pub mod freshness;
 pub mod host;

@@ -14,10 +14,11 @@ pub use usage::{CounterFile, Io, Usage, read_cpu_stat};
 
 use crate::host::Cgroups;
 use groups::Groups;
+use model::message;
+use model::message::Message;
 use model::plan::Limits;
 use rustix::thread::CpuSet;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,12 +49,12 @@ pub struct UnappliedLimit {
 pub enum UnappliedReason {
     /// No mounted cgroup hierarchy has this controller.
     NoController(String),
-    /// The kernel refused to create, write or enter a group: the file or directory, and the error.
+    /// The kernel rejected an operation on this file or directory of a group.
     Refused { path: PathBuf, error: String },
-    /// The directory is not on a disk. Holds the type of its file system, such as `overlay` or `tmpfs`.
+    /// The directory is not on a disk. Contains the type of its file system, such as `overlay` or `tmpfs`.
     NoDisk(String),
     /// The requested CPUs do not exist, or may not be used.
-    NoSuchProcessors(String),
+    NoSuchProcessors(Message),
 }
 
 /// Tests every limit on a group that is removed at once. Returns the limits that cannot be applied to a node whose
@@ -108,23 +109,19 @@ impl Limit {
     }
 }
 
-impl fmt::Display for UnappliedLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not limited: {}", self.limit.name(), self.reason)
-    }
-}
-
-impl fmt::Display for UnappliedReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnappliedReason::NoController(name) => {
-                write!(f, "the control group controller `{name}` is not available")
+impl From<&UnappliedReason> for Message {
+    fn from(reason: &UnappliedReason) -> Message {
+        match reason {
+            UnappliedReason::NoController(name) => message!("limits-no-controller", name),
+            UnappliedReason::Refused { path, error } => {
+                message!(
+                    "error-of",
+                    subject = path.display().to_string(),
+                    error = message!("error-quoted", text = error)
+                )
             }
-            UnappliedReason::Refused { path, error } => write!(f, "{}: {error}", path.display()),
-            UnappliedReason::NoDisk(kind) => {
-                write!(f, "the data is on {kind}, which is not a disk that can be throttled")
-            }
-            UnappliedReason::NoSuchProcessors(error) => write!(f, "{error}"),
+            UnappliedReason::NoDisk(kind) => message!("limits-no-disk", kind),
+            UnappliedReason::NoSuchProcessors(error) => error.clone(),
         }
     }
 }

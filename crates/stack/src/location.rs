@@ -1,13 +1,14 @@
 //! Check whether a server runs on this machine
 //!
 //! An address proves nothing: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback and forward to
-//! other machines. The server reports its process and the start time of that process. The server runs here only if this
-//! machine has such a PostgreSQL process. Through a pooler or balancer, the check locates the server behind it, because
-//! that server answers.
+//! other machines. The server reports its process and the start time of that process. The server counts as running here
+//! only if this machine has such a PostgreSQL process. Through a pooler or balancer, the check locates the PostgreSQL
+//! server behind it, because that server executes the query.
 
 use crate::client::{Address, Connection};
+use model::message;
+use model::message::Message;
 use rustix::time::{ClockId, clock_gettime};
-use std::fmt;
 use std::fs::{read, read_dir, read_link, read_to_string};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ pub enum Location {
     ThisMachine,
     /// The address is not a loopback address.
     OtherMachine,
-    /// The address belongs to this machine, but the server is not proven to run here. Holds the reason.
-    Unproven(String),
+    /// The address belongs to this machine, but the server is not proven to run here. Contains the reason.
+    Unproven(Message),
 }
 
 /// Server process of a session, as the server reports it.
@@ -29,7 +30,7 @@ struct BackendIdentity {
     pid: u32,
     /// Time since the start of the process by the server's clock, seconds.
     age: f64,
-    /// Address of the server, as it sees the connection.
+    /// Address of the server, as the server sees the connection.
     address: String,
 }
 
@@ -47,11 +48,11 @@ const BACKEND_SQL: &str = "select pg_backend_pid(), extract(epoch from clock_tim
     coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket') \
     from pg_stat_activity where pid = pg_backend_pid()";
 
-/// Tolerated difference of ages, seconds: the server reads its clock shortly after the process starts, and we read
+/// Tolerated difference of ages, seconds: the server reads its clock shortly after the process starts, and pgdyno reads
 /// `/proc` shortly after the query.
 const TOLERANCE: f64 = 2.0;
 
-/// Names of programs that listen on this machine and forward to others.
+/// Names of programs that listen on this machine and forward connections to other machines.
 const FORWARDERS: [&str; 14] = [
     "ssh",
     "sshd",
@@ -77,19 +78,21 @@ pub fn is_loopback(address: &Address) -> bool {
     }
 }
 
-/// Locates the server that answers a session.
+/// Locates the server behind a session.
 pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
     }
     let backend = match session.query(BACKEND_SQL) {
         Ok(it) => it.rows.first().and_then(|row| BackendIdentity::from_row(row)),
-        Err(error) => return Location::Unproven(format!("it does not report its process ({error})")),
+        Err(error) => {
+            return Location::Unproven(message!("location-no-process-error", error = Message::from(&error)));
+        }
     };
     let Some(backend) = backend else {
-        return Location::Unproven("it does not report its process".to_owned());
+        return Location::Unproven(message!("location-no-process"));
     };
-    // The process id is the same unless the server is in a container.
+    // Check the process with the reported id first. The id differs only if the server is in a container.
     let direct = [PathBuf::from(format!("/proc/{}", backend.pid))].into_iter();
     let all = read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path());
     if direct
@@ -100,7 +103,7 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
         return Location::ThisMachine;
     }
     let BackendIdentity { pid, address, .. } = backend;
-    Location::Unproven(format!("its address is {address}, and this machine does not run its process {pid}"))
+    Location::Unproven(message!("location-other-process", address, pid = pid.to_string()))
 }
 
 /// Locates the service at an address by the program that listens there.
@@ -113,7 +116,7 @@ pub fn locate_listener(address: &Address) -> Location {
     }
     let forwarder = listening_programs(address).into_iter().find(|it| FORWARDERS.contains(&it.as_str()));
     match forwarder {
-        Some(it) => Location::Unproven(format!("{it} listens there and may forward to another machine")),
+        Some(it) => Location::Unproven(message!("location-forwarder", program = it)),
         None => Location::ThisMachine,
     }
 }
@@ -140,7 +143,7 @@ impl ProcessIdentity {
         let pids =
             field("NSpid").or(field("Pid"))?.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let stat = String::from_utf8_lossy(&read(directory.join("stat")).ok()?).into_owned();
-        // Field 22 of proc_pid_stat(5); the second, a name in brackets, may contain blanks.
+        // The value is field 22 of proc_pid_stat(5). Field 2, a name in brackets, may contain blanks.
         let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
         let now = clock_gettime(ClockId::Boottime);
         let now = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9;
@@ -195,12 +198,12 @@ fn listening_inode(line: &str, listener: &SocketAddr) -> Option<u64> {
     (listens && serves && port == listener.port()).then(|| fields.get(9)?.parse().ok()).flatten()
 }
 
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Location::ThisMachine => f.write_str("is on this machine"),
-            Location::OtherMachine => f.write_str("is on another machine"),
-            Location::Unproven(reason) => write!(f, "is not shown to be on this machine: {reason}"),
+impl From<&Location> for Message {
+    fn from(location: &Location) -> Message {
+        match location {
+            Location::ThisMachine => message!("location-this-machine"),
+            Location::OtherMachine => message!("location-other-machine"),
+            Location::Unproven(reason) => message!("location-unproven", reason),
         }
     }
 }

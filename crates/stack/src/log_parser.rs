@@ -24,7 +24,7 @@ pub enum LogFormat {
     /// Lines with the `log_line_prefix` `%m [%p] %e %q%h (%a) `, in any language of `lc_messages`. All fields after the
     /// process id are optional. Without `%e`, only known languages are parsed.
     Postgres,
-    /// Lines that this function parses separately. It returns `None` for a line without an event.
+    /// Lines that this function parses, one at a time. The function returns `None` for a line without an event.
     Lines(fn(&str) -> Option<LogRecord>),
     /// Any program that writes a level in each line.
     Service,
@@ -55,7 +55,7 @@ pub struct LogReader {
     dialect: LogFormat,
     /// Process id of the postmaster, whose plain messages are about the server itself.
     pub main_pid: Option<u32>,
-    /// Prefix of the last message; lines that explain it have the same prefix.
+    /// Prefix of the last message. DETAIL and similar lines of this message have the same prefix.
     previous_head: Option<postgres::LinePrefix>,
 }
 
@@ -74,7 +74,7 @@ impl LogReader {
     }
 }
 
-/// Maximum number of events kept per node and second; the others are counted.
+/// Maximum number of events kept per node and second. Further events are only counted.
 pub const MAX_EVENTS_PER_SECOND: usize = 50;
 
 /// Limiter that reports at most [`MAX_EVENTS_PER_SECOND`] events in each second of a node.
@@ -112,7 +112,7 @@ impl EventLimiter {
     }
 
     /// Reports the events suppressed in a past second: one event per kind and session, whose text begins with the
-    /// number. Sessions beyond [`MAX_EVENTS_PER_SECOND`] are not named.
+    /// number of suppressed events. Sessions beyond [`MAX_EVENTS_PER_SECOND`] are not named.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         if at.0 / 1_000_000_000 != self.second {
             self.finish(at, out);
@@ -148,7 +148,7 @@ fn normalize_message(text: &str) -> String {
     }
 }
 
-/// Singular and plural text of SQLSTATE 53300 in PostgreSQL's message catalogs, for logs without SQLSTATE.
+/// Singular and plural texts for SQLSTATE 53300 in PostgreSQL's message catalogs, for logs without SQLSTATE.
 const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "too many clients already",
     "remaining connection slots are reserved",
@@ -176,7 +176,7 @@ const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "已保留的连接位置",
 ];
 
-/// Texts of SQLSTATE 40P01 in PostgreSQL's message catalogs.
+/// Texts for SQLSTATE 40P01 in PostgreSQL's message catalogs.
 const DEADLOCK_TEXTS: [&str; 12] = [
     "deadlock detected",
     "обнаружена взаимоблокировка",
@@ -204,7 +204,7 @@ pub(crate) fn kind_from_text(text: &str) -> Option<EventKind> {
     }
 }
 
-/// Compares the event in a line, or `-`, with the expected one.
+/// Asserts that a line contains the expected event; `-` means no event.
 #[cfg(test)]
 #[track_caller]
 pub(crate) fn check_log_line(parse: fn(&str) -> Option<LogRecord>, line: &str, expected: &str) {

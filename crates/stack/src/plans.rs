@@ -1,7 +1,7 @@
 //! Explains the statements that a server executes, and estimates the effect of additional indexes
 //!
-//! The planner runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
-//! stored plans have `$0` in their place.
+//! The planner runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then
+//! discarded: stored plans have `$0` in place of these values.
 
 mod build;
 mod explain;
@@ -18,13 +18,14 @@ use crate::log_parser::{LoggedStatement, mask_values, replace_values};
 use model::explain::{
     IndexCandidate, IndexEstimate, PlanNode, StatementPlan, TableStats, normalize_placeholders,
 };
+use model::message;
+use model::message::Message;
 use std::collections::HashMap;
-use std::fmt;
 use std::time::Duration;
 
 /// Maximum number of statements to explain.
 const MAX_STATEMENTS: usize = 20;
-/// Timeout of the session, much longer than the server's own statement timeout.
+/// Timeout for the session, much longer than the server's own statement timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Statements that make the session read-only, limit its waits for locks, and plan each statement for its values.
@@ -77,18 +78,16 @@ impl NoPlan {
     }
 }
 
-impl fmt::Display for NoPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoPlan::SeveralStatements => f.write_str("it consists of several statements"),
-            NoPlan::Unreadable => f.write_str("its plan could not be read"),
-            NoPlan::NoHypopg => f.write_str("the extension HypoPG is not installed on this server"),
-            NoPlan::Server(message) => f.write_str(message),
+impl From<&NoPlan> for Message {
+    fn from(error: &NoPlan) -> Message {
+        match error {
+            NoPlan::SeveralStatements => message!("plan-several-statements"),
+            NoPlan::Unreadable => message!("plan-unreadable"),
+            NoPlan::NoHypopg => message!("plan-no-hypopg"),
+            NoPlan::Server(message) => message!("error-quoted", text = message),
         }
     }
 }
-
-impl std::error::Error for NoPlan {}
 
 impl Planner {
     /// Prepares the statements with the highest total time, each with the values of its median execution.
@@ -99,7 +98,7 @@ impl Planner {
         for sql in SETUP_SQL {
             connection.query(sql)?;
         }
-        // Excludes these statements from `pg_stat_statements`; fails if the extension is missing.
+        // Exclude these statements from `pg_stat_statements`. This fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
         let mut planner = Planner { connection, statements: Vec::new() };
         for (number, (text, executions, median)) in group_by_text(statements).into_iter().enumerate() {
@@ -121,7 +120,7 @@ impl Planner {
         let mut all = Vec::new();
         for statement in statements {
             let plan = statement.plan(connection)?;
-            let refused = plan.as_ref().err().map(ToString::to_string);
+            let refused = plan.as_ref().err().map(Message::from);
             all.push(StatementPlan {
                 text: statement.text.clone(),
                 captured: statement.executions,
@@ -176,7 +175,7 @@ impl Planner {
                 Ok((bytes, costs)) => {
                     all.push(IndexEstimate { candidate: candidate.clone(), bytes: Some(bytes), costs });
                 }
-                // An example is an index on a type without an order.
+                // The server rejects, for example, an index on a type without an order.
                 Err(_) => all.push(IndexEstimate {
                     candidate: candidate.clone(),
                     bytes: None,
@@ -231,8 +230,8 @@ fn plan_nodes(plans: &[StatementPlan]) -> impl Iterator<Item = &PlanNode> {
     plans.iter().filter_map(|it| it.plan.as_ref()).flat_map(PlanNode::flatten)
 }
 
-/// Groups statements by their text without values. Returns the number of executions, and the execution with the median
-/// duration.
+/// Groups statements by their text without values. Returns for each text the number of executions, and the execution
+/// with the median duration.
 ///
 /// The groups are ordered by total time, descending.
 fn group_by_text(statements: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {

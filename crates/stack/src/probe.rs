@@ -31,9 +31,10 @@ mod service;
 
 use crate::client;
 use crate::limits::CounterFile;
+use model::message;
+use model::message::Message;
 use model::product::Product;
 use model::{Series, SeriesKind, Unit};
-use std::fmt;
 use std::time::Duration;
 
 /// Request to one part of the stack, and the interpretation of its response.
@@ -60,7 +61,7 @@ pub enum ProbeTarget {
     Host,
     /// Each process of a node or of the generator; readings are summed over the processes.
     Process,
-    /// Each thread of these processes; readings are summed over all threads, including those that have ended.
+    /// Each thread of these processes; readings are summed over all threads, including ended threads.
     Thread,
     /// Control group of a node.
     Group,
@@ -71,7 +72,7 @@ pub enum ProbeTarget {
     Product(&'static Product),
 }
 
-/// Request of a probe.
+/// Request that a probe sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeRequest {
     /// PostgreSQL: one statement without parameters. It is prepared once per session.
@@ -82,11 +83,11 @@ pub enum ProbeRequest {
     Stats(&'static str),
     /// Statistics page of a service; the node defines the path.
     Page,
-    /// Files: of the machine by absolute path; of a process or thread relative to its directory in `/proc`.
+    /// Paths of files: absolute for the machine; for a process or thread, relative to its directory in `/proc`.
     Files(&'static [&'static str]),
     /// Number of entries of a process's directory, relative to its directory in `/proc`.
     ///
-    /// The response is a text with the number, or an empty text without the right to list the directory.
+    /// The response is a text with the number. The text is empty if pgdyno may not list the directory.
     Entries(&'static str),
     /// Files of the node's control group.
     Group,
@@ -174,13 +175,8 @@ impl ProbeResponse {
     }
 }
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "the answer has no {}", self.expected),
-            line => write!(f, "line {line} of the answer has no {}", self.expected),
-        }
+impl From<&ReadError> for Message {
+    fn from(&ReadError { line, expected }: &ReadError) -> Message {
+        message!("probe-unreadable", line = (line > 0).then(|| line.to_string()), expected)
     }
 }
-
-impl std::error::Error for ReadError {}

@@ -7,7 +7,8 @@ use crate::client::{self, Connection};
 use crate::roles::DirectServer;
 use crate::roles::identity::{self, IDENTITY_SQL};
 use model::durability::ServerInstance;
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::time::Duration;
 
 /// Read-only transaction with one snapshot. Dropping the value ends the transaction.
@@ -36,14 +37,14 @@ pub enum ReadBackErrorReason {
     SeveralColumns,
 }
 
-/// Begins a transaction in which all queries see the same rows and change nothing.
+/// Statement that begins a read-only transaction in which all queries see the same rows.
 const BEGIN: &str = "begin isolation level repeatable read read only";
 
 impl ReadTransaction {
     /// Logs in, begins the transaction, and reads the server's identity.
     ///
-    /// `timeout` limits each network wait; a query that sorts returns its first row late. Writes that are acknowledged
-    /// after this call may or may not be visible.
+    /// `timeout` limits each wait for the network, including the wait for the first row of a query that sorts. Writes
+    /// that are acknowledged after this call may or may not be visible.
     pub fn begin(server: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
         let failed = |query: &str| {
             let query = query.to_owned();
@@ -56,7 +57,7 @@ impl ReadTransaction {
         Ok(ReadTransaction { connection, server, in_recovery })
     }
 
-    /// Runs a query of one column. Passes each value to `take` as text, in the query's order; skips NULL.
+    /// Runs a query that returns one column. Passes each value to `take` as text, in the query's order; skips NULL.
     ///
     /// Returns the number of values. After a server error the transaction can no longer be used.
     pub fn read_rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, ReadBackError> {
@@ -122,18 +123,15 @@ fn unescape_copy_value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> CopyValue<'
     CopyValue::Text(plain)
 }
 
-impl fmt::Display for ReadBackError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.reason {
-            ReadBackErrorReason::Client(it) => write!(f, "{}: {it}", self.query),
-            ReadBackErrorReason::SeveralColumns => {
-                write!(f, "{}: it must return one column, but returns several", self.query)
-            }
-        }
+impl From<&ReadBackError> for Message {
+    fn from(ReadBackError { query, reason }: &ReadBackError) -> Message {
+        let error = match reason {
+            ReadBackErrorReason::Client(error) => Message::from(&**error),
+            ReadBackErrorReason::SeveralColumns => message!("read-back-several-columns"),
+        };
+        message!("read-back-failed", query, error)
     }
 }
-
-impl std::error::Error for ReadBackError {}
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ pub struct Lsn(pub u64);
 pub struct ReplicationState {
     /// True if the server replays WAL, that is, it is a replica.
     pub in_recovery: bool,
-    /// Timeline of the last flushed WAL; each promotion begins a new one.
+    /// Timeline of the last flushed WAL; each promotion begins a new timeline.
     pub timeline: u32,
     /// Last flushed WAL position, either received from a primary or written by the server.
     pub flushed: Lsn,
@@ -39,8 +39,8 @@ pub struct Upstream<'a> {
 
 /// Query for the full state in one row. For a primary the last three columns describe its own WAL.
 ///
-/// A replica's timeline is that of the newest WAL file on its disk: its WAL receiver reports none once the primary has
-/// ended, and its checkpoints lag behind.
+/// A replica's timeline is that of the newest WAL file on its disk. The WAL receiver reports no timeline after the
+/// primary has ended, and the replica's checkpoints lag behind.
 const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() \
       then (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$') \
@@ -87,7 +87,7 @@ pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
 /// Formats `primary_conninfo` of the replica `name`.
 pub fn conninfo(name: &str, to: &Upstream<'_>) -> String {
     let Upstream { host, port, user, password_file: passwords } = to;
-    // A replica must detect the loss of its primary before it is promoted.
+    // Use short timeouts: a replica must detect the loss of its primary before the replica is promoted.
     format!(
         "host={host} port={port} user={user} passfile='{passwords}' application_name={name} sslmode=disable \
          gssencmode=disable connect_timeout=2 keepalives_idle=5 keepalives_interval=1 keepalives_count=3"

@@ -1,6 +1,6 @@
 //! Restores a database to its state before a trial
 //!
-//! The updates of one trial slow down the next one until the table is rewritten. Each trial therefore starts with a
+//! The updates of one trial slow down the next trial until the table is rewritten. Each trial therefore starts with a
 //! copy of a template database that does not accept connections.
 
 mod cache_state;
@@ -13,7 +13,8 @@ pub use state::{Bloat, DatabaseState, TableState, query_state};
 
 use crate::client::{self, Connection, Target};
 use crate::dataset::{self, quote_identifier, quote_literal};
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wire::Code;
@@ -25,8 +26,8 @@ pub enum ServerOwnership {
     Ours,
     /// The server existed before.
     ///
-    /// Only databases with pgdyno's comment are dropped: those that [`create_database`] created, and empty ones whose
-    /// owner set the comment. Only sessions whose `application_name` begins with `pgdyno` are ended.
+    /// Only databases with pgdyno's comment are dropped: databases that [`create_database`] created, and empty
+    /// databases whose owner set the comment. Only sessions whose `application_name` begins with `pgdyno` are ended.
     Attached,
 }
 
@@ -53,8 +54,8 @@ pub struct CopyResult {
     pub took: Duration,
     /// Part of `took` for copying files.
     pub copy_duration: Duration,
-    /// Part of `took` for the checkpoint, which would otherwise run during the trial; `None` without the right to run
-    /// one.
+    /// Part of `took` for the checkpoint, which would otherwise run during the trial; `None` if the user may not run a
+    /// checkpoint.
     pub checkpoint: Option<Duration>,
     /// Number of sessions that were ended.
     pub sessions_ended: u32,
@@ -102,11 +103,11 @@ const COMMENT_PREFIX: &str = "pgdyno: ";
 /// Comment with which the owner of an empty database lets pgdyno drop it.
 const OWNER_COMMENT: &str = "pgdyno: may be dropped";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum number of attempts to end the last session.
+/// Maximum number of attempts to run a statement that requires a database without sessions.
 const MAX_ATTEMPTS: u32 = 5;
 /// Maximum number of checks whether an ended session has left.
 const MAX_SETTLE_POLLS: u32 = 50;
-/// Interval between these checks.
+/// Interval between checks whether an ended session has left.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const IN_USE: Code = Code::SqlState(*b"55006");
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
@@ -176,7 +177,7 @@ impl Template {
         };
         check_droppable(&mut connection, database, ownership)?;
         made.drop_old_template(&mut connection)?;
-        // Poolers reconnect as soon as their sessions are ended.
+        // Reject new connections, because poolers reconnect as soon as their sessions are ended.
         set_allow_connections(&mut connection, database, false)?;
         let copied = made.copy_database(&mut connection, database, &made.template);
         let allowed = set_allow_connections(&mut connection, database, true);
@@ -193,9 +194,9 @@ impl Template {
         Ok(made)
     }
 
-    /// Drops the database and copies the template in its place. Ends all sessions in it.
+    /// Drops the database and replaces it with a copy of the template. Ends all sessions in the database.
     ///
-    /// Poolers must not be asked to connect meanwhile, or they may refuse to reconnect for some seconds
+    /// Clients must not connect through poolers meanwhile; otherwise poolers may refuse to reconnect for some seconds
     /// afterwards.
     pub fn restore(&self) -> Result<CopyResult, Error> {
         let begun = Instant::now();
@@ -206,7 +207,7 @@ impl Template {
             check_droppable(&mut connection, &self.database, self.ownership)?;
             set_allow_connections(&mut connection, &self.database, false)?;
             let force = if connection.server_version() >= 130_000 { " with (force)" } else { "" };
-            // FORCE would end sessions of others too.
+            // FORCE would also end sessions of other programs.
             let force = if self.ownership == ServerOwnership::Ours { force } else { "" };
             let sql = format!("drop database {}{force}", quote_identifier(&self.database));
             let dropped = self.run_without_sessions(&mut connection, &self.database, &sql);
@@ -228,8 +229,8 @@ impl Template {
 
     /// Ends the sessions in the database and returns the server's next transaction id.
     ///
-    /// While that id is unchanged, so are the rows. `None` for attached servers, where others may write, and if a
-    /// session does not end.
+    /// As long as this id is unchanged, the rows are unchanged. `None` for attached servers, where other programs may
+    /// write, and if a session does not end.
     pub fn end_sessions_and_read_xmax(&self) -> Result<Option<u64>, Error> {
         if self.ownership == ServerOwnership::Attached {
             return Ok(None);
@@ -341,7 +342,7 @@ fn check_droppable(
     Ok(())
 }
 
-/// Builds `FROM` and `WHERE` clauses that select all sessions in a database except this one.
+/// Builds `FROM` and `WHERE` clauses that select all sessions in a database except this session.
 fn sessions_in(database: &str) -> String {
     let database = quote_literal(database);
     format!(
@@ -385,7 +386,7 @@ fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Erro
     }
 }
 
-/// Opens a session in another database than the one to drop.
+/// Opens a session in a database other than `database`, which can then be dropped.
 fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
     let other = if database == "postgres" { "template1" } else { "postgres" };
     let mut connection = match superuser.in_database(other).open(CONNECT_TIMEOUT) {
@@ -394,7 +395,7 @@ fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection,
         }
         answer => answer?,
     };
-    // Copying has no timeout.
+    // Copying may take longer than any timeout.
     connection.set_timeout(None);
     Ok(connection)
 }
@@ -439,7 +440,7 @@ fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::
     Ok(database_comment(connection, database)?.is_some_and(|it| it.starts_with(COMMENT_PREFIX)))
 }
 
-/// Runs a checkpoint, so that its writes do not fall into the trial; `None` without the right to run one.
+/// Runs a checkpoint, so that its writes do not fall into the trial; `None` if the user may not run a checkpoint.
 fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, client::Error> {
     let begun = Instant::now();
     match connection.query("checkpoint") {
@@ -455,35 +456,26 @@ impl From<client::Error> for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Client(it) => it.fmt(f),
-            Error::MissingDatabase { database } => write!(f, "the database {database} does not exist"),
-            Error::ForeignDatabase { database } => write!(
-                f,
-                "pgdyno did not create the database {database} and does not drop it; choose another database"
-            ),
-            Error::UnmarkedDatabase { database } => write!(
-                f,
-                "pgdyno did not create the database {database} and does not drop it; if it is empty and pgdyno may \
-                 re-create it, run:  COMMENT ON DATABASE {} IS '{OWNER_COMMENT}'",
-                quote_identifier(database)
-            ),
-            Error::ForeignTable { database, table } => write!(
-                f,
-                "the database {database} contains the table {table}, which pgdyno did not create, and is not dropped; \
-                 choose an empty database"
-            ),
-            Error::InUse { database, sessions } => write!(
-                f,
-                "other sessions use the database {database}; end them, or choose another database:\n  {}",
-                sessions.join("\n  ")
-            ),
-            Error::Files { path, error } => write!(f, "{}: {error}", path.display()),
-            Error::Server(it) => it.fmt(f),
+impl From<&Error> for Message {
+    fn from(error: &Error) -> Message {
+        match error {
+            Error::Client(error) => error.into(),
+            Error::MissingDatabase { database } => message!("restore-no-database", database),
+            Error::ForeignDatabase { database } => message!("restore-foreign-database", database),
+            Error::UnmarkedDatabase { database } => {
+                message!(
+                    "restore-unmarked-database",
+                    database,
+                    identifier = quote_identifier(database),
+                    comment = OWNER_COMMENT
+                )
+            }
+            Error::ForeignTable { database, table } => message!("restore-foreign-table", database, table),
+            Error::InUse { database, sessions } => {
+                message!("restore-in-use", database, sessions = sessions.join("\n  "))
+            }
+            Error::Files { path, error } => Message::of_file(path, error),
+            Error::Server(error) => error.into(),
         }
     }
 }
-
-impl std::error::Error for Error {}

@@ -1,8 +1,8 @@
 //! Monitors roles, commit settings and replicas of all servers over time
 //!
-//! Servers are queried directly, not through poolers or balancers. Each has a separate thread, so that a hanging server
-//! delays no other. A server that pgdyno started keeps its socket and port when it is killed, restarted or copied
-//! again. Therefore the addresses stay valid while the monitor runs, and only the replication topology changes.
+//! Servers are queried directly, not through poolers or balancers. Each server has a separate thread, so that a hanging
+//! server delays no other. A server that pgdyno started keeps its socket and port when it is killed, restarted or
+//! copied again. Therefore the addresses stay valid while the monitor runs, and only the replication topology changes.
 
 pub(crate) mod identity;
 mod server_poller;
@@ -29,8 +29,8 @@ pub struct DirectServer {
     ///
     /// The login uses the socket if pgdyno started the server, so that it also works if the server is isolated.
     pub target: Target,
-    /// Address that the server reports to clients that write, such as `127.0.0.1:5432` or `local:5432`. If `None`, it
-    /// is the address that the server reports on this connection.
+    /// Address that the server reports to clients that write, such as `127.0.0.1:5432` or `local:5432`. `None` means
+    /// the address that the server reports on this connection.
     pub address: Option<String>,
     /// User whose commit settings are read: the application's user.
     pub role: String,
@@ -108,7 +108,7 @@ pub struct StreamingReplica {
     pub flushed: Option<Lsn>,
 }
 
-/// First time since a promotion or start at which the health endpoint reported that the server accepts writes.
+/// First time after a promotion or start at which the health endpoint reported that the server accepts writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthChange {
     pub node: String,
@@ -186,11 +186,11 @@ struct ServerHistory {
     last_failed: bool,
 }
 
-/// Observation of one poll.
+/// Observation from one poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServerObservation {
-    /// Time at which the observation was certainly true. For a server in recovery it is before the query, because
-    /// recovery ends only once; otherwise it is after the response.
+    /// Time at which the observation was certainly true. For a server in recovery, this is a time before the query,
+    /// because recovery ends only once. For other servers, it is a time after the response.
     at: Nanos,
     server: ServerInstance,
     in_recovery: bool,

@@ -13,6 +13,7 @@ use crate::http::with_path;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;
+use model::message::Message;
 use model::plan;
 use model::product::{self, Product, Role};
 use model::{LogEvent, Nanos, Sample};
@@ -38,8 +39,8 @@ pub struct SamplingTarget {
     pub stats_socket: Option<PathBuf>,
     /// Statistics page of a service, see `services/README.md`.
     pub stats_page: Option<Url>,
-    /// Process id of the node's main process; its descendants belong to the node. A restart stores the new id; 0 means
-    /// none.
+    /// Process id of the node's main process, whose descendants belong to the node. A restart stores the new id; 0
+    /// means that no process runs.
     pub pid: Option<Arc<AtomicU32>>,
     /// True if the main process only waits for its child, which is the node. See `Supervisor::is_isolated`.
     pub apart: bool,
@@ -60,7 +61,7 @@ pub enum SamplingTargetKind {
 /// Result of sampling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// Readings of one response.
+    /// Readings from one response.
     Samples(Vec<Sample>),
     Event(LogEvent),
     /// A probe has no readings; reported once per probe and node. `probe` is `connection` if the server cannot be
@@ -68,11 +69,11 @@ pub enum Observation {
     Missing {
         node: String,
         probe: &'static str,
-        reason: String,
+        reason: Message,
     },
 }
 
-/// Threads that sample until they are stopped. Dropping the sampler also stops it, but discards the cost.
+/// Threads that sample until they are stopped. Dropping the sampler also stops the threads, but discards the cost.
 #[derive(Debug)]
 pub struct Sampler {
     threads: Vec<JoinHandle<ThreadCost>>,
@@ -320,7 +321,7 @@ impl Collector {
         }
     }
 
-    fn missing(&mut self, probe: &'static str, reason: impl FnOnce() -> String) {
+    fn missing(&mut self, probe: &'static str, reason: impl FnOnce() -> Message) {
         if !self.reported_missing.contains(&probe) {
             self.reported_missing.push(probe);
             self.send(Observation::Missing { node: self.node.clone(), probe, reason: reason() });
@@ -338,7 +339,7 @@ struct DueProbe {
     probe: &'static Probe,
     ask: ProbeRequest,
     next: Instant,
-    /// True if the server rejected the query; it is not repeated.
+    /// True if the server rejected the query; the query is not repeated.
     disabled: bool,
 }
 

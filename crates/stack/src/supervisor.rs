@@ -20,10 +20,11 @@ use crate::limits::{Group, UnappliedLimit};
 use crate::log_parser::disk_full;
 use error::OrderError;
 use model::StaleRunDirectory;
+use model::message;
+use model::message::Message;
 use model::plan::Limits;
 use protocol::{Order, Reply};
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::os::fd::OwnedFd;
@@ -85,8 +86,9 @@ impl KeeperProgram {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeError {
     pub node: String,
-    pub attempt: String,
-    pub reason: String,
+    /// Verb phrase, such as `start`.
+    pub attempt: Box<Message>,
+    pub reason: Message,
     pub log: Vec<String>,
 }
 
@@ -94,15 +96,15 @@ pub struct NodeError {
 #[derive(Debug)]
 pub enum Readiness<T> {
     Ready(T),
-    /// The node is not ready; contains its answer.
-    NotYet(String),
+    /// The node is not ready; contains the last error or response.
+    NotYet(Message),
     /// The node will not become ready; contains the reason.
-    Never(String),
+    Never(Message),
 }
 
 /// Number of lines of a log that a [`NodeError`] shows.
 const LOG_LINES: usize = 12;
-/// Number of last lines of a log in which the reason of an end is searched. A server may write a line per session.
+/// Number of last log lines in which the reason why a node ended is searched. A server may write a line per session.
 const END_LINES: usize = 300;
 
 impl Supervisor {
@@ -114,10 +116,10 @@ impl Supervisor {
     /// Like [`Supervisor::start`], with limits applied through these control groups. Without groups, only CPU affinity
     /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
-        let failure = |error: &dyn fmt::Display| NodeError::new("keeper", "start", error.to_string());
-        let user = User::unprivileged().map_err(|it| failure(&it))?;
-        let base = scratch_base(user.as_ref()).map_err(|it| failure(&it))?;
-        let (own_end, keeper_end) = UnixStream::pair().map_err(|it| failure(&it))?;
+        let failure = |reason: Message| NodeError::new("keeper", message!("attempt-start"), reason);
+        let user = User::unprivileged().map_err(|it| failure((&it).into()))?;
+        let base = scratch_base(user.as_ref()).map_err(|it| failure((&it).into()))?;
+        let (own_end, keeper_end) = UnixStream::pair().map_err(|it| failure((&it).into()))?;
         let child = Command::new(&keeper.program)
             .arg0("pgdyno")
             .args(&keeper.arguments)
@@ -125,7 +127,7 @@ impl Supervisor {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|it| failure(&format!("{}: {it}", keeper.program.display())))?;
+            .map_err(|it| failure(Message::of_file(&keeper.program, &it)))?;
         let mut supervisor = Supervisor {
             keeper: child,
             socket: own_end,
@@ -143,8 +145,8 @@ impl Supervisor {
             Ok(Reply::Opened { directory, leftovers }) => {
                 (supervisor.directory, supervisor.stale_directories) = (directory, leftovers);
             }
-            Ok(reply) => return Err(failure(&format!("it answered {reply:?}"))),
-            Err(error) => return Err(failure(&error)),
+            Ok(reply) => return Err(failure(unexpected(&reply))),
+            Err(error) => return Err(failure((&error).into())),
         }
         Ok(supervisor)
     }
@@ -197,8 +199,8 @@ impl Supervisor {
                 self.started.insert(id, StartedProcess { pid, program, group, not_applied });
                 Ok(id)
             }
-            Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
-            Err(error) => Err(self.failure(id, "start", error.to_string())),
+            Ok(word) => Err(self.failure(id, message!("attempt-start"), unexpected(&word))),
+            Err(error) => Err(self.failure(id, message!("attempt-start"), (&error).into())),
         }
     }
 
@@ -209,12 +211,25 @@ impl Supervisor {
         while Instant::now() < until {
             match self.ended.get(&id) {
                 Some(End::Exit(0)) => return Ok(()),
-                Some(end) => return Err(self.failure(id, "run", format!("it {end}{}", self.end_reason(id)))),
-                None => self.poll_ends(id, until.saturating_duration_since(Instant::now()))?,
+                Some(end) => {
+                    return Err(self.failure(
+                        id,
+                        message!("attempt-run"),
+                        message!("node-ended", end = Message::from(*end), reason = self.end_reason(id)),
+                    ));
+                }
+                None if interrupt::is_interrupted() => {
+                    let _ = self.stop(id);
+                    return Err(self.failure(id, message!("attempt-run"), message!("node-interrupted")));
+                }
+                None => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.poll_ends(id, interrupt::longest_wait(Some(left)).unwrap_or(left))?;
+                }
             }
         }
         let _ = self.stop(id);
-        Err(self.failure(id, "run", format!("the process did not exit within {timeout:?}")))
+        Err(self.failure(id, message!("attempt-run"), message!("node-no-exit", seconds = seconds(timeout))))
     }
 
     /// Repeats `ask` until the node is ready; fails at once if the node ends.
@@ -230,20 +245,26 @@ impl Supervisor {
             let last = match ask() {
                 Readiness::Ready(it) => return Ok(it),
                 Readiness::NotYet(reason) => reason,
-                Readiness::Never(reason) => return Err(self.failure(id, "become ready", reason)),
+                Readiness::Never(reason) => {
+                    return Err(self.failure(id, message!("attempt-become-ready"), reason));
+                }
             };
             if interrupt::is_interrupted() {
-                return Err(self.failure(id, "become ready", "the run was interrupted".to_owned()));
+                return Err(self.failure(id, message!("attempt-become-ready"), message!("node-interrupted")));
             }
             // Waiting for events instead of sleeping lets the end of the node interrupt the pause.
             self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
-                return Err(self.failure(id, "become ready", format!("it {end}{}", self.end_reason(id))));
+                return Err(self.failure(
+                    id,
+                    message!("attempt-become-ready"),
+                    message!("node-ended", end = Message::from(*end), reason = self.end_reason(id)),
+                ));
             }
             if Instant::now() >= until {
-                let reason = format!("it was not ready within {timeout:?}; last answer: {last}");
-                return Err(self.failure(id, "become ready", reason));
+                let reason = message!("node-not-ready", seconds = seconds(timeout), answer = last);
+                return Err(self.failure(id, message!("attempt-become-ready"), reason));
             }
         }
     }
@@ -254,10 +275,10 @@ impl Supervisor {
         self.ended.get(&id).copied()
     }
 
-    /// Reason of a node's end, to append to a message: `: its disk is full (…)`, or empty if the log shows none.
-    pub fn end_reason(&self, id: NodeId) -> String {
+    /// Reason of a node's end; `None` if the log shows none.
+    pub fn end_reason(&self, id: NodeId) -> Option<Message> {
         let lines = self.log(&self.names[id.0 as usize], END_LINES);
-        disk_full(&lines).map_or(String::new(), |it| format!(": its disk is full ({it})"))
+        disk_full(&lines).map(|line| message!("node-disk-full", line))
     }
 
     /// Process id of a node; `None` once it has ended.
@@ -289,7 +310,12 @@ impl Supervisor {
     pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::SignalOne(id, process, signal));
         done.map(drop).map_err(|error| {
-            self.failure(id, &format!("send {signal:?} to its process {process}"), error.to_string())
+            let attempt = message!(
+                "attempt-signal-process",
+                signal = format!("{signal:?}"),
+                process = process.to_string()
+            );
+            self.failure(id, attempt, (&error).into())
         })
     }
 
@@ -317,38 +343,38 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
     ) -> Result<(Option<Group>, Vec<UnappliedLimit>), NodeError> {
-        let failure = |error: &dyn fmt::Display| NodeError::new("generator", "be limited", error.to_string());
+        let failure = |reason: Message| NodeError::new("generator", message!("attempt-limit"), reason);
         match self.send_order(&Order::Generator(limits.clone())) {
             Ok(Reply::Limited { group, not_applied }) => Ok((group, not_applied)),
-            Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
-            Err(error) => Err(failure(&error)),
+            Ok(reply) => Err(failure(unexpected(&reply))),
+            Err(error) => Err(failure((&error).into())),
         }
     }
 
-    /// Disconnects an isolated node's network from all others (`up` = false), or connects it again.
+    /// Disconnects an isolated node's network from all other nodes (`up` = false), or connects it again.
     pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Link(id, up));
-        let attempt = if up { "be reconnected to the network" } else { "be disconnected from the network" };
-        done.map(drop).map_err(|error| self.failure(id, attempt, error.to_string()))
+        let attempt = if up { message!("attempt-reconnect") } else { message!("attempt-disconnect") };
+        done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
     }
 
     /// Returns the directory of a separate disk for this node, which can be filled. The disk is created on first use.
     ///
     /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].
     pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
-        let failure = |error: &dyn fmt::Display| NodeError::new(node, "get a disk", error.to_string());
+        let failure = |reason: Message| NodeError::new(node, message!("attempt-get-disk"), reason);
         match self.send_order(&Order::Disk(node.to_owned())) {
             Ok(Reply::Disk(it)) => Ok(it),
-            Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
-            Err(error) => Err(failure(&error)),
+            Ok(reply) => Err(failure(unexpected(&reply))),
+            Err(error) => Err(failure((&error).into())),
         }
     }
 
     /// Fills a node's separate disk, or frees that space again.
     pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Fill(node.to_owned(), full));
-        let attempt = if full { "have its disk filled" } else { "have its disk freed" };
-        done.map(drop).map_err(|error| NodeError::new(node, attempt, error.to_string()))
+        let attempt = if full { message!("attempt-fill-disk") } else { message!("attempt-free-disk") };
+        done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
     }
 
     /// Returns the path by which pgdyno reaches a path of a node, even on a node's separate disk.
@@ -367,16 +393,18 @@ impl Supervisor {
     /// Signals a node's main process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Signal(id, signal));
-        done.map(drop).map_err(|error| self.failure(id, &format!("receive {signal:?}"), error.to_string()))
+        let attempt = message!("attempt-signal", signal = format!("{signal:?}"));
+        done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
     }
 
-    /// Stops one node by its stop steps; returns how it ended.
+    /// Stops one node by its stop steps; returns how the node ended.
     pub fn stop(&mut self, id: NodeId) -> Result<End, NodeError> {
-        self.send_order(&Order::Stop(id)).map_err(|error| self.failure(id, "stop", error.to_string()))?;
+        self.send_order(&Order::Stop(id))
+            .map_err(|error| self.failure(id, message!("attempt-stop"), (&error).into()))?;
         self.ended
             .get(&id)
             .copied()
-            .ok_or_else(|| self.failure(id, "stop", "the keeper did not report its end".to_owned()))
+            .ok_or_else(|| self.failure(id, message!("attempt-stop"), message!("node-no-end")))
     }
 
     /// Returns the last lines of a node's standard output and error.
@@ -388,18 +416,14 @@ impl Supervisor {
         all[all.len().saturating_sub(lines)..].iter().map(|&it| it.to_owned()).collect()
     }
 
-    fn failure(&self, id: NodeId, attempt: &str, reason: String) -> NodeError {
+    fn failure(&self, id: NodeId, attempt: Message, reason: Message) -> NodeError {
         let node = self.names[id.0 as usize].clone();
         let log = self.log(&node, LOG_LINES);
         let reason = match self.oom_kills(id) {
             0 => reason,
-            some => {
-                format!(
-                    "{reason}; it reached its memory limit, and the kernel killed {some} of its processes"
-                )
-            }
+            count => message!("node-out-of-memory", reason, count = count.to_string()),
         };
-        NodeError { node, attempt: attempt.to_owned(), reason, log }
+        NodeError { node, attempt: Box::new(attempt), reason, log }
     }
 
     /// Sends an order and returns the keeper's reply.
@@ -417,7 +441,7 @@ impl Supervisor {
         }
     }
 
-    /// Records ends of nodes until one occurs or `timeout` has passed. Errors name the node `id`.
+    /// Waits until at least one node ends or `timeout` has passed, and records the ends. Errors name the node `id`.
     fn poll_ends(&mut self, id: NodeId, timeout: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
         let until = Instant::now() + timeout;
@@ -425,7 +449,9 @@ impl Supervisor {
             let left = until.saturating_duration_since(Instant::now());
             // A socket timeout of zero would mean no timeout.
             let reply = self.receive_reply(Some(left.max(Duration::from_micros(1))));
-            reply.map_err(|it| self.failure(id, "be watched", OrderError::KeeperEnded(it).to_string()))?;
+            reply.map_err(|error| {
+                self.failure(id, message!("attempt-watch"), (&OrderError::KeeperEnded(error)).into())
+            })?;
             if self.ended.len() > before || left.is_zero() {
                 return Ok(());
             }
@@ -437,12 +463,13 @@ impl Supervisor {
         if let (Some(present), Some(process)) =
             (self.present.get(&self.names[id.0 as usize]), self.started.get(&id))
         {
-            // The next node of this name may already run.
+            // Keep the id if the next node of this name already runs.
             let _ = present.compare_exchange(process.pid, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
-    /// Receives the next reply that is not the end of a node; `None` after an end, or after `timeout`.
+    /// Receives the next reply to an order. Returns `None` if the next message is the end of a node, or after
+    /// `timeout`.
     fn receive_reply(&mut self, timeout: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
@@ -477,23 +504,46 @@ impl Drop for Supervisor {
 }
 
 impl NodeError {
-    pub(crate) fn new(node: &str, attempt: &str, reason: String) -> NodeError {
-        NodeError { node: node.to_owned(), attempt: attempt.to_owned(), reason, log: Vec::new() }
-    }
-}
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} could not {}: {}", self.node, self.attempt, self.reason)?;
-        if !self.log.is_empty() {
-            write!(f, "\nthe last lines of its log:")?;
-            self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+    pub(crate) fn new(node: &str, attempt: Message, reason: impl Into<Message>) -> NodeError {
+        NodeError {
+            node: node.to_owned(),
+            attempt: Box::new(attempt),
+            reason: reason.into(),
+            log: Vec::new(),
         }
-        Ok(())
     }
 }
 
-impl std::error::Error for NodeError {}
+impl From<&NodeError> for Message {
+    fn from(NodeError { node, attempt, reason, log }: &NodeError) -> Message {
+        let log: Vec<String> = log.iter().map(|line| format!("  {line}")).collect();
+        message!(
+            "node-error",
+            node,
+            attempt = &**attempt,
+            reason,
+            log = (!log.is_empty()).then(|| log.join("\n"))
+        )
+    }
+}
+
+impl From<End> for Message {
+    fn from(end: End) -> Message {
+        match end {
+            End::Exit(status) => message!("node-exited", status = status.to_string()),
+            End::Signal(signal) => message!("node-signalled", signal = signal.to_string()),
+        }
+    }
+}
+
+fn unexpected(reply: &Reply) -> Message {
+    message!("node-keeper-answered", answer = format!("{reply:?}"))
+}
+
+/// Seconds as text, with milliseconds if there are any.
+fn seconds(timeout: Duration) -> String {
+    timeout.as_secs_f64().to_string()
+}
 
 /// Lists a process and its descendants, by the parents in `proc(5)`.
 fn descendants(pid: u32) -> Vec<u32> {
@@ -512,13 +562,18 @@ pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
+/// Returns the user that runs the servers; `None` for the current user.
+pub fn server_user() -> Result<Option<String>, MachineError> {
+    Ok(User::unprivileged()?.map(|it| it.name))
+}
+
 /// Returns the directory in which run directories are created.
 pub fn scratch() -> Result<PathBuf, MachineError> {
     scratch_base(User::unprivileged()?.as_ref())
 }
 
 /// Chooses the directory for run directories: the first of `TMPDIR`, `/var/tmp` and `/tmp` that is on a disk and that
-/// the stack's user can access. If all are in memory, it is the first accessible one.
+/// the stack's user can access. If all of them are in memory, chooses the first accessible directory.
 ///
 /// The directory must be on a disk because it contains data, and a memory file system has no real fsync.
 /// `XDG_RUNTIME_DIR` is unsuitable: it is in memory and closed to other users.

@@ -1,10 +1,12 @@
 //! TLS certificates for the nodes of one run
 //!
-//! A root key of the run signs one certificate for all nodes, so that every hop can be verified in full. `rcgen`
-//! creates both with `ring`, which TLS needs anyway. The program `openssl` is not always installed, and would see the
-//! key.
+//! A root key of the run signs one certificate for all nodes, so that every hop can be verified in full. The crate
+//! `rcgen` creates the keys and certificates with `ring`, which TLS needs anyway. The program `openssl` is not always
+//! installed, and would see the key.
 
 use crate::supervisor::{NodeError, Supervisor};
+use model::message;
+use model::message::Message;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,10 +29,11 @@ pub const HOST: &str = "127.0.0.1";
 
 impl TlsFiles {
     pub fn make(supervisor: &Supervisor) -> Result<TlsFiles, NodeError> {
-        let failure = |reason: String| NodeError::new("tls", "create a certificate", reason);
-        let (root_pem, certificate, key) = certificates().map_err(|it| failure(it.to_string()))?;
+        let failure = |reason: Message| NodeError::new("tls", message!("attempt-create-certificate"), reason);
+        let (root_pem, certificate, key) =
+            certificates().map_err(|it| failure(message!("error-quoted", text = it.to_string())))?;
         let write = |name: &str, text: &str| {
-            supervisor.private_file(name, text.as_bytes()).map_err(|it| failure(it.to_string()))
+            supervisor.private_file(name, text.as_bytes()).map_err(|it| failure((&it).into()))
         };
         Ok(TlsFiles {
             root: write("tls-root.pem", &root_pem)?,
@@ -52,7 +55,7 @@ impl TlsFiles {
         }
     }
 
-    /// Makes this login require TLS and a node with this run's certificate.
+    /// Makes this login require TLS and a certificate that this run's root has signed.
     pub fn protect(&self, login: &mut Login) {
         let identity = TlsIdentity { roots: Some(self.root_pem.as_bytes()), ..TlsIdentity::default() };
         let terms = config(SslMode::VerifyFull, &identity, TlsVersionRange::default());

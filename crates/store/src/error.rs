@@ -1,6 +1,7 @@
-//! Errors of reading and writing run files
+//! Errors in reading and writing run files
 
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,25 +14,45 @@ pub struct Error {
     pub cause: ErrorCause,
 }
 
+/// Operation that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    RequestStop,
+    /// Begin a ledger.
+    Begin,
+    Find,
+    Resume,
+    List,
+    Create,
+    Open,
+    Read,
+    Remove,
+    /// Start the thread that writes the file.
+    StartThread,
+    /// Reserve disk space.
+    Reserve,
+    Write,
+}
+
 #[derive(Debug)]
 pub enum ErrorCause {
     /// The name does not match `[a-z0-9-]{1,64}`.
     InvalidName(String),
     /// A system call failed.
-    System { attempt: &'static str, error: io::Error },
+    System { attempt: Attempt, error: io::Error },
     /// SQLite reported an error.
-    Sqlite { attempt: &'static str, error: rusqlite::Error },
+    Sqlite { attempt: Attempt, error: rusqlite::Error },
     /// The file does not belong to pgdyno.
     NotRunFile,
-    /// The file is empty: its writer ended before it could write.
+    /// The file is empty, because its writer ended before it wrote anything.
     Empty,
     /// The file was written by a later version of pgdyno.
     NewerVersion { version: i64 },
     /// The file contains impossible values.
-    Damaged { what: String },
-    /// A fact has an unknown kind or version, or its payload does not belong to its kind.
+    Damaged(Message),
+    /// A fact has an unknown kind or version, or a payload that is invalid for its kind.
     UnreadableFact {
-        /// Name of the kind.
+        /// Name of the fact's kind.
         kind: String,
         /// Number of the trial; `None` for a fact of the whole run.
         trial: Option<u32>,
@@ -39,17 +60,17 @@ pub enum ErrorCause {
         /// Version of pgdyno that created the file.
         program: String,
     },
-    /// The schema contains an object that pgdyno does not create and that reading could execute.
-    UnexpectedSchema { what: String },
-    /// The file is in SQLite's write-ahead mode, in which reading creates further files next to it.
+    /// The schema contains an object that pgdyno does not create and that SQLite could execute when it reads the file.
+    UnexpectedSchema(Message),
+    /// The file is in SQLite's write-ahead mode, in which reading a file creates further files next to it.
     WriteAhead,
     /// The file's journal refers to other files.
     HostileJournal,
-    /// A value is longer than any that pgdyno writes.
+    /// A value is longer than any value that pgdyno writes.
     ValueTooLong,
     /// A query needs more memory than its limit.
     OutOfMemoryBudget,
-    /// Reading needs more work than a file of this length can require.
+    /// Reading the file takes more work than any valid file of this length requires.
     OutOfWorkBudget,
     /// No file has this name.
     NotFound,
@@ -63,10 +84,10 @@ pub enum FactError {
     UnknownKind,
     UnknownVersion {
         version: u32,
-        /// Newest version of the kind that this pgdyno reads.
+        /// Newest version of the kind that this version of pgdyno can read.
         newest: u32,
     },
-    /// The payload does not belong to the kind.
+    /// The payload is invalid for the kind.
     Payload(serde_json::Error),
 }
 
@@ -75,114 +96,122 @@ impl Error {
         Error { path: path.to_owned(), cause: wrong }
     }
 
-    pub(crate) fn system(path: &Path, attempt: &'static str) -> impl FnOnce(io::Error) -> Error {
+    pub(crate) fn system(path: &Path, attempt: Attempt) -> impl FnOnce(io::Error) -> Error {
         move |error| Error::new(path, ErrorCause::System { attempt, error })
     }
 
-    pub(crate) fn sqlite(path: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+    pub(crate) fn sqlite(path: &Path, attempt: Attempt) -> impl FnOnce(rusqlite::Error) -> Error {
         move |error| Error::new(path, ErrorCause::from_sqlite(attempt, error))
     }
 
-    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Error {
-        Error::new(path, ErrorCause::Damaged { what: what.into() })
+    pub(crate) fn damaged(path: &Path, damage: Message) -> Error {
+        Error::new(path, ErrorCause::Damaged(damage))
+    }
+
+    /// Error for an impossible value. `place` is a table or `table.column`; `trial` is the number of the trial.
+    pub(crate) fn impossible(path: &Path, place: &str, trial: Option<u32>) -> Error {
+        let trial = trial.map(|number| number.to_string());
+        Error::damaged(path, message!("store-damage-value", place, trial))
     }
 }
 
 impl ErrorCause {
     /// Maps SQLite's error codes to causes.
-    fn from_sqlite(attempt: &'static str, error: rusqlite::Error) -> ErrorCause {
+    fn from_sqlite(attempt: Attempt, error: rusqlite::Error) -> ErrorCause {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => ErrorCause::NotRunFile,
             Some(ErrorCode::TooBig) => ErrorCause::ValueTooLong,
             Some(ErrorCode::OperationInterrupted) => ErrorCause::OutOfWorkBudget,
-            Some(ErrorCode::DatabaseCorrupt) => ErrorCause::Damaged { what: error.to_string() },
+            Some(ErrorCode::DatabaseCorrupt) => {
+                ErrorCause::Damaged(message!("error-quoted", text = error.to_string()))
+            }
             _ => match error {
                 rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::Utf8Error(..)
-                | rusqlite::Error::QueryReturnedNoRows => ErrorCause::Damaged { what: error.to_string() },
+                | rusqlite::Error::QueryReturnedNoRows => {
+                    ErrorCause::Damaged(message!("error-quoted", text = error.to_string()))
+                }
                 error => ErrorCause::Sqlite { attempt, error },
             },
         }
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.cause {
-            ErrorCause::InvalidName(name) => {
-                write!(f, "\"{name}\" cannot name a run: it needs 1 to 64 of a-z, 0-9 and -")
-            }
-            ErrorCause::System { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
-            ErrorCause::Sqlite { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
-            ErrorCause::NotRunFile => write!(f, "\"{path}\" is not a run of pgdyno"),
-            ErrorCause::Empty => {
-                write!(f, "\"{path}\" is empty: pgdyno was ended before anything was measured")
-            }
-            ErrorCause::NewerVersion { version } => {
-                let known = crate::VERSION;
-                write!(f, "\"{path}\" has format {version}, and this pgdyno knows those up to {known}")
-            }
-            ErrorCause::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
-            ErrorCause::UnreadableFact { kind, trial, reason, program } => {
-                let of_trial = trial.map_or_else(String::new, |number| format!(" of trial {number}"));
-                write!(
-                    f,
-                    "cannot read the fact \"{kind}\"{of_trial} in \"{path}\": {reason}; the file was created by \
-                     pgdyno {program}: read it with that version, or restore an unchanged copy"
+impl From<&Error> for Message {
+    fn from(Error { path, cause }: &Error) -> Message {
+        let path = path.display().to_string();
+        match cause {
+            ErrorCause::InvalidName(name) => message!("store-invalid-name", name),
+            ErrorCause::System { attempt, error } => {
+                message!(
+                    "store-attempt-failed",
+                    attempt = attempt.message(path),
+                    error = Message::from(error)
                 )
             }
-            ErrorCause::UnexpectedSchema { what } => write!(
-                f,
-                "\"{path}\" is not read: {what} in it is not as pgdyno makes it, and reading it could run a stranger's \
-                 program; use the file only if you know who changed it, and remove that first"
-            ),
-            ErrorCause::WriteAhead => write!(
-                f,
-                "\"{path}\" is in SQLite's write-ahead mode, which another program set: \
-                 undo it with  sqlite3 \"{path}\" \"PRAGMA journal_mode = delete\""
-            ),
-            ErrorCause::HostileJournal => write!(
-                f,
-                "\"{path}\" is not read: its journal \"{path}-journal\" is not one that pgdyno leaves, and taking it back \
-                 could change other files; remove both, or the journal alone if you know where it comes from"
-            ),
+            ErrorCause::Sqlite { attempt, error } => {
+                let error = message!("error-quoted", text = error.to_string());
+                message!("store-attempt-failed", attempt = attempt.message(path), error)
+            }
+            ErrorCause::NotRunFile => message!("store-not-run", path),
+            ErrorCause::Empty => message!("store-empty", path),
+            ErrorCause::NewerVersion { version } => {
+                let (version, known) = (version.to_string(), crate::VERSION.to_string());
+                message!("store-newer-version", path, version, known)
+            }
+            ErrorCause::Damaged(damage) => message!("store-damaged", path, damage),
+            ErrorCause::UnreadableFact { kind, trial, reason, program } => {
+                let (trial, reason) = (trial.map(|number| number.to_string()), Message::from(reason));
+                message!("store-unreadable-fact", kind, trial, path, reason, program)
+            }
+            ErrorCause::UnexpectedSchema(object) => message!("store-unexpected-schema", path, object),
+            ErrorCause::WriteAhead => message!("store-write-ahead", path),
+            ErrorCause::HostileJournal => message!("store-hostile-journal", path),
             ErrorCause::ValueTooLong => {
-                let bound = crate::bounds::MAX_VALUE_BYTES >> 20;
-                write!(f, "\"{path}\" holds a value of more than {bound} MiB, and pgdyno writes none so long")
+                message!("store-value-too-long", path, mebibytes = crate::bounds::MAX_VALUE_BYTES >> 20)
             }
             ErrorCause::OutOfMemoryBudget => {
-                let bound = crate::bounds::MAX_QUERY_MEMORY >> 30;
-                write!(
-                    f,
-                    "\"{path}\" holds more of one kind than {bound} GiB of memory, and cannot be read at once"
-                )
+                message!("store-out-of-memory", path, gibibytes = crate::bounds::MAX_QUERY_MEMORY >> 30)
             }
             ErrorCause::OutOfWorkBudget => {
-                write!(
-                    f,
-                    "\"{path}\" is damaged: reading it takes more work than a file of its length can need"
-                )
+                message!("store-damaged", path, damage = message!("store-damage-work"))
             }
-            ErrorCause::NotFound => write!(f, "there is no run \"{path}\""),
-            ErrorCause::Busy => write!(f, "\"{path}\" is being written"),
+            ErrorCause::NotFound => message!("store-not-found", path),
+            ErrorCause::Busy => message!("store-busy", path),
         }
     }
 }
 
-impl std::error::Error for Error {}
-
-impl fmt::Display for FactError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FactError::UnknownKind => write!(f, "unknown kind"),
+impl From<&FactError> for Message {
+    fn from(error: &FactError) -> Message {
+        match error {
+            FactError::UnknownKind => message!("store-fact-unknown-kind"),
             FactError::UnknownVersion { version, newest } => {
-                write!(f, "version {version}, but this pgdyno reads versions up to {newest}")
+                message!("store-fact-version", version = version.to_string(), newest = newest.to_string())
             }
-            FactError::Payload(error) => write!(f, "{error}"),
+            FactError::Payload(error) => message!("error-quoted", text = error.to_string()),
+        }
+    }
+}
+
+impl Attempt {
+    fn message(self, path: String) -> Message {
+        match self {
+            Attempt::RequestStop => message!("store-attempt-request-stop", path),
+            Attempt::Begin => message!("store-attempt-begin", path),
+            Attempt::Find => message!("store-attempt-find", path),
+            Attempt::Resume => message!("store-attempt-resume", path),
+            Attempt::List => message!("store-attempt-list", path),
+            Attempt::Create => message!("store-attempt-create", path),
+            Attempt::Open => message!("store-attempt-open", path),
+            Attempt::Read => message!("store-attempt-read", path),
+            Attempt::Remove => message!("store-attempt-remove", path),
+            Attempt::StartThread => message!("store-attempt-start-thread", path),
+            Attempt::Reserve => message!("store-attempt-reserve", path),
+            Attempt::Write => message!("store-attempt-write", path),
         }
     }
 }

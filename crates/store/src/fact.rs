@@ -5,10 +5,9 @@
 
 use crate::error::{Error, ErrorCause, FactError, Result};
 use crate::read::Run;
-use crate::record::{FactRecord, Note, TrialId};
+use crate::record::{FactRecord, NOT_LIMITED, Note, TrialId, parse_limit};
 use crate::schema;
 use model::fact::Fact;
-use model::matrix::UnappliedLimit;
 use model::plan::GENERATOR;
 
 /// Payload of a fact, as JSON text.
@@ -48,7 +47,7 @@ impl Run {
         rows.into_iter().map(read).collect()
     }
 
-    /// Notes of the run and of all its trials, which are texts for people.
+    /// Notes about the run and all its trials, which are texts for people.
     pub fn notes(&self) -> Result<Vec<Note>> {
         let mut notes = self.note_rows()?;
         if self.version < schema::FACTS_SINCE {
@@ -119,10 +118,10 @@ struct LegacyFact<'a> {
 }
 
 impl<'a> LegacyFact<'a> {
-    /// Fact that the note stores; `None` if the note is human-readable text.
+    /// Fact that the note stores; `None` if the note is a text for people.
     ///
-    /// The subject alone does not decide: a human-readable note has a fact's subject if an operation has that name, or if the
-    /// note replaces a fact that was too long.
+    /// The subject does not suffice, because a note for people may have the same subject as a fact: if an operation has
+    /// this name, or if the note replaces a fact that was too long.
     fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {
@@ -135,18 +134,11 @@ impl<'a> LegacyFact<'a> {
 
     fn parse(&self) -> std::result::Result<FactRecord, FactError> {
         let text = &self.note.text;
-        let fact = match (self.kind, text.split_once(NOT_LIMITED)) {
-            (COMMAND, _) => Fact::Command(text.clone()),
-            ("unapplied_limit", Some((limit, reason))) => Fact::UnappliedLimit(UnappliedLimit {
-                node: GENERATOR.to_owned(),
-                limit: limit.to_owned(),
-                reason: reason.to_owned(),
-            }),
-            (kind, _) => parse(kind, 1, text)?,
+        let fact = match self.kind {
+            COMMAND => Fact::Command(text.clone()),
+            "unapplied_limit" => Fact::UnappliedLimit(parse_limit(GENERATOR, text)),
+            kind => parse(kind, 1, text)?,
         };
         Ok(FactRecord { trial: self.note.trial, fact })
     }
 }
-
-/// Text between a limit and the reason for which the limit was not applied.
-const NOT_LIMITED: &str = " is not limited: ";

@@ -1,6 +1,6 @@
 //! Paths and creation of run files
 
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -24,17 +24,13 @@ pub fn is_valid_name(name: &str) -> bool {
 
 /// Creates the empty file `<name>-<UTC time>.dyno` in `dir`. Creates `dir` if it does not exist.
 ///
-/// The name is unique, even among concurrent callers. Only the owner may read the file.
+/// The file's name is unique even if several processes create files at the same time. Only the owner may read the file.
 pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
     if !is_valid_name(name) {
         return Err(Error::new(dir, ErrorCause::InvalidName(name.to_owned())));
     }
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .map_err(Error::system(dir, "make the directory"))?;
-    let dir = fs::canonicalize(dir).map_err(Error::system(dir, "find the directory"))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::system(dir, Attempt::Create))?;
+    let dir = fs::canonicalize(dir).map_err(Error::system(dir, Attempt::Find))?;
     let stem = format!("{name}-{}", format_utc(begun_ms));
     for again in 1.. {
         let suffix = if again == 1 { String::new() } else { format!("-{again}") };
@@ -42,7 +38,7 @@ pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf>
         match create_new(&path) {
             Ok(_) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::system(&path, "make the file")(error)),
+            Err(error) => return Err(Error::system(&path, Attempt::Create)(error)),
         }
     }
     unreachable!("there is a free number")
@@ -53,7 +49,8 @@ pub fn create_new(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(path)
 }
 
-/// Reserved disk space. The writer frees it when the disk is full, so that it can still record the end of the run.
+/// Reserved disk space. The writer frees this space when the disk is full, so that it can still record the end of the
+/// run.
 #[derive(Debug)]
 pub struct DiskReserve(#[expect(dead_code, reason = "dropping the file frees its space")] File);
 
@@ -68,15 +65,15 @@ impl DiskReserve {
             fs::remove_file(&place)?;
             let block = [0; 1 << 16];
             (0..DiskReserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
-            // A full disk is reported now instead of during the run.
+            // Sync, so that a full disk is reported before the run instead of during it.
             file.sync_data()?;
             Ok(DiskReserve(file))
         };
-        take().map_err(Error::system(&place, "reserve 4 MiB for"))
+        take().map_err(Error::system(&place, Attempt::Reserve))
     }
 }
 
-/// Formats a Unix time in milliseconds, such as `20261121T115331Z`.
+/// Formats a Unix time in milliseconds as a UTC time, such as `20261121T115331Z`.
 pub fn format_utc(unix_ms: u64) -> String {
     let time = model::utc((unix_ms / 1000) as i64);
     let (year, month, day) = time.to_calendar_date();

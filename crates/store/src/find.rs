@@ -1,10 +1,10 @@
-//! Resolver of run names as users write them
+//! Look-up of the run to which a user's text refers
 
 use crate::error::{Error, Result};
 use crate::list::{list, run_names, run_path};
 use std::path::{Path, PathBuf};
 
-/// Run that a user's text refers to.
+/// Run to which a user's text refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRun {
     pub path: PathBuf,

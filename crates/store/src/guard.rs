@@ -1,15 +1,17 @@
 //! Limits for untrusted run files
 //!
-//! A schema is a program: views, triggers, virtual tables and generated columns are executed when they are read or
-//! written. Therefore a file is read only if its tables are those that pgdyno creates.
+//! A schema can contain code: SQLite executes views, triggers, virtual tables and generated columns when it reads or
+//! writes them. Therefore a file is read only if its tables are those that pgdyno creates.
 //!
-//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length, because
-//! repeated pages can make a table in a small file endless. Work is counted in SQLite's instructions, not in seconds,
-//! so that the result does not depend on the speed or load of the machine.
+//! The length of values is limited. SQLite's work is limited in proportion to the file's length, because a small file
+//! can contain an endless table that repeats its pages. Work is counted in SQLite's instructions, not in seconds, so
+//! that the result does not depend on the speed or load of the machine.
 
 use crate::bounds::MAX_VALUE_BYTES;
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use crate::{file, schema};
+use model::message;
+use model::message::Message;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Row};
@@ -29,7 +31,7 @@ const WORK_PER_BYTE: i64 = 40;
 /// Number of instructions between two checks of the budget.
 const PROGRESS_INTERVAL: i32 = 1000;
 
-/// Further limits of SQLite, which are far above the needs of our statements and tables.
+/// Further limits of SQLite, which are far above the needs of pgdyno's statements and tables.
 ///
 /// Source: <https://sqlite.org/security.html>, "Untrusted SQLite Database Files".
 const LIMITS: [(Limit, i32); 9] = [
@@ -49,7 +51,7 @@ const LIMITS: [(Limit, i32); 9] = [
 pub struct WorkBudget(Arc<AtomicI64>);
 
 impl WorkBudget {
-    /// Sets the budget to the work that all queries of a file of `bytes` bytes may need.
+    /// Sets the budget to the work that all queries on a file of `bytes` bytes may take.
     pub fn refill(&self, bytes: u64) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.0.store(WORK.saturating_add(bytes.saturating_mul(WORK_PER_BYTE)), Ordering::Relaxed);
@@ -78,7 +80,7 @@ pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     Ok(WorkBudget(work))
 }
 
-/// Removes the work limit for writing, whose statements affect only a few rows each.
+/// Removes the work limit for writing, because each writing statement affects only a few rows.
 pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(0, None::<fn() -> bool>)
 }
@@ -111,14 +113,14 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
         };
         statement.query_map([], row)?.collect()
     };
-    let entries = rows().map_err(Error::sqlite(path, "read"))?;
+    let entries = rows().map_err(Error::sqlite(path, Attempt::Read))?;
     if let Some(entry) = entries.iter().find(|it| !it.is_allowed(tables)) {
-        return Err(Error::new(path, ErrorCause::UnexpectedSchema { what: entry.to_string() }));
+        return Err(Error::new(path, ErrorCause::UnexpectedSchema(entry.into())));
     }
     let has = |name: &str| entries.iter().any(|it| it.name == name);
     for statement in schema::statements() {
         let needed = match tables {
-            // Rows are read in index order. Without the indexes, they would have to be sorted.
+            // The indexes are required, because rows are read in index order and would otherwise have to be sorted.
             SchemaCheck::Readable => statement.kind == "index" && has(statement.table),
             // Resuming an older file adds the missing tables.
             SchemaCheck::Writable => {
@@ -126,7 +128,10 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
             }
         };
         if needed && !entries.is_empty() && !has(statement.name) {
-            return Err(Error::damaged(path, format!("it has no {} \"{}\"", statement.kind, statement.name)));
+            return Err(Error::damaged(
+                path,
+                message!("store-damage-missing", kind = statement.kind, name = statement.name),
+            ));
         }
     }
     Ok(entries.len())
@@ -169,10 +174,10 @@ impl SchemaEntry {
     }
 }
 
-impl std::fmt::Display for SchemaEntry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = if self.kind == "table" && !self.has_pages { "virtual table" } else { &self.kind };
-        write!(f, "the {kind} \"{}\"", self.name)
+impl From<&SchemaEntry> for Message {
+    fn from(entry: &SchemaEntry) -> Message {
+        let kind = if entry.kind == "table" && !entry.has_pages { "virtual" } else { &entry.kind };
+        message!("store-object", kind, name = &entry.name)
     }
 }
 
@@ -190,25 +195,27 @@ pub fn check_mode(path: &Path) -> Result<()> {
         Ok(()) if header.starts_with(MAGIC) && header[MODES].contains(&2) => {
             Err(Error::new(path, ErrorCause::WriteAhead))
         }
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(Error::system(path, "open")(error)),
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
+            Err(Error::system(path, Attempt::Open)(error))
+        }
         _ => Ok(()),
     }
 }
 
-/// Last bytes of a journal that belongs to several databases.
+/// Last bytes of a journal that belongs to a transaction on several databases.
 ///
 /// Source: <https://sqlite.org/fileformat2.html>, "The Rollback Journal".
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// Rejects a journal whose rollback would make SQLite delete or truncate another file.
 ///
-/// Such a journal names that file at its end, or is a link.
+/// Such a journal contains the name of the other file at its end, or is itself a link.
 pub fn check_journal(path: &Path) -> Result<()> {
     let journal = file::journal_path(path);
     let meta = match fs::symlink_metadata(&journal) {
         Ok(it) => it,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::system(&journal, "open")(error)),
+        Err(error) => return Err(Error::system(&journal, Attempt::Open)(error)),
     };
     if !meta.is_file() {
         return Err(Error::new(path, ErrorCause::HostileJournal));
@@ -222,8 +229,8 @@ pub fn check_journal(path: &Path) -> Result<()> {
         }
         Ok(end)
     };
-    match read().map_err(Error::system(&journal, "read"))? {
-        // A shorter journal has no content yet.
+    match read().map_err(Error::system(&journal, Attempt::Read))? {
+        // A journal of exactly this length has only its header's magic number, which has the same bytes.
         JOURNAL_MAGIC if meta.len() > JOURNAL_MAGIC.len() as u64 => {
             Err(Error::new(path, ErrorCause::HostileJournal))
         }

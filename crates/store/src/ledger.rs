@@ -1,9 +1,9 @@
-//! Ledger of attempted writes and their outcomes, which survives a kill of the generator
+//! Ledger of attempted writes and their outcomes, which survives if the generator is killed
 //!
 //! Each trial has a ledger file next to the run's file: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended.
 //! Each frame has a checksum over all preceding frames and the frame itself. Entries written by [`LedgerFile::write`]
-//! survive this process; synced entries survive the host. A lost tail makes outcomes unknown. It can hide a lost write,
-//! but never reports a loss that did not happen.
+//! survive the end of this process; synced entries survive a crash of the host. If the end of a ledger is lost, the
+//! outcomes in it are unknown. A loss may then be missed, but no loss is reported that did not happen.
 //!
 //! ```text
 //! file   magic frame frame …
@@ -22,13 +22,13 @@ pub use writer::{EntrySource, LedgerStats, LedgerWriter, start_writer};
 
 use std::path::{Path, PathBuf};
 
-/// Header of a ledger, which identifies it.
+/// Header of a ledger file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerHeader {
     /// Random id of the run; every row that the run writes contains it.
     pub run: u128,
-    /// Boot id of the host from `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its
-    /// memory.
+    /// Boot id of the host from `/proc/sys/kernel/random/boot_id`. If it is unchanged, the host was not rebooted, so
+    /// unsynced entries are not lost.
     pub boot: u128,
     /// Start of the ledger, Unix time in milliseconds.
     pub started_ms: u64,

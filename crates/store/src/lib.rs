@@ -1,8 +1,8 @@
 //! Storage of runs
 //!
 //! Each run is one SQLite file, written while the run is in progress. [`create`] returns a [`Writer`]; [`Run::open`]
-//! returns a reader. Ticks are stored and returned as measured; nothing is derived from them. `docs/store.md` describes
-//! the file for users of other programs.
+//! returns a reader. Ticks are stored and returned as they were measured. `docs/store.md` describes the file for users
+//! of other programs.
 
 mod bounds;
 mod error;
@@ -20,14 +20,15 @@ mod replay;
 mod rows;
 mod schema;
 mod seconds;
+mod steps;
 mod stop_request;
 mod write;
 mod writer;
 
 pub use error::{Error, ErrorCause, FactError, Result};
-pub use file::format_utc;
+pub use file::{format_utc, is_valid_name};
 pub use find::{FindError, FoundRun, find, find_in};
-pub use list::{RunEntry, RunOverview, find_exact, list, remove};
+pub use list::{RunEntry, RunOverview, find_exact, list, remove, run_names};
 pub use progress::RunProgress;
 pub use read::{Run, State, TrialRecord};
 pub use record::{
@@ -39,3 +40,8 @@ pub use schema::VERSION;
 pub use seconds::{HistogramSelection, Seconds};
 pub use stop_request::{is_stop_requested, request_stop};
 pub use writer::{WriteError, Writer, create, resume};
+
+/// Version of SQLite, such as `3.50.2`.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

@@ -1,6 +1,6 @@
 //! List of stored runs
 
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use crate::file::{EXTENSION, journal_path};
 use crate::read::{Run, State};
 use crate::record::RunHeader;
@@ -33,7 +33,7 @@ pub struct RunOverview {
     pub trials: usize,
 }
 
-/// Timeout for a run that its writer has locked; the other runs are then still listed.
+/// Timeout for a run that its writer has locked. After the timeout, the other runs are still listed.
 const LIST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Lists all `.dyno` files in `dir`, most recent start first and unreadable files last. The list is empty if `dir` does
@@ -42,11 +42,11 @@ pub fn list(dir: &Path) -> Result<Vec<RunEntry>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::system(dir, "list")(error)),
+        Err(error) => return Err(Error::system(dir, Attempt::List)(error)),
     };
     let mut all = Vec::new();
     for entry in entries {
-        let path = entry.map_err(Error::system(dir, "list"))?.path();
+        let path = entry.map_err(Error::system(dir, Attempt::List))?.path();
         let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
         if let (true, Some(name)) = (is_file, run_name(&path)) {
             let content = Run::open_with_timeout(&path, LIST_TIMEOUT).and_then(|it| overview(&it));
@@ -82,23 +82,23 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     }
     match Run::open(&path).and_then(|it| it.state()) {
         Ok(State::Running) => return Err(Error::new(&path, ErrorCause::Busy)),
-        // A file of another program is not deleted, whatever its name is.
+        // Never delete a file of another program, even if its name is that of a run.
         Err(error) if matches!(error.cause, ErrorCause::NotRunFile) => return Err(error),
         _ => {}
     }
-    fs::remove_file(&path).map_err(Error::system(&path, "remove"))?;
-    // Only a kill leaves a journal.
+    fs::remove_file(&path).map_err(Error::system(&path, Attempt::Remove))?;
+    // A journal exists only if the writer was killed.
     let _ = fs::remove_file(journal_path(&path));
     stop_request::clear_request(&path);
     Ok(path)
 }
 
-/// Names of the runs in `dir`; only regular files count.
-pub(crate) fn run_names(dir: &Path) -> Result<Vec<String>> {
+/// Names of the runs in `dir`. Files that are not regular files are ignored.
+pub fn run_names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::system(dir, "list")(error)),
+        Err(error) => return Err(Error::system(dir, Attempt::List)(error)),
     };
     let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_file()));
     let mut names: Vec<String> = files.filter_map(|it| run_name(&it.path())).collect();

@@ -18,8 +18,8 @@ pub fn is_alive(name: &str) -> bool {
 fn process_name(pid: u32) -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The fields after the command's name are counted, because the name may contain blanks and parentheses: proc(5).
-    // Field 3 is the state.
+    // Count the fields after the command's name, because the name may contain blanks and parentheses. Field 3 is the
+    // state; proc(5).
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
     let start_time = fields.nth(18)?;

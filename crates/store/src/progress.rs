@@ -1,7 +1,6 @@
 //! Progress and new events of a run in progress
 //!
-//! The functions suit callers that poll every second. Each query is one short transaction, which hardly delays the
-//! writer.
+//! Callers may poll every second, because each query is one short transaction, which hardly delays the writer.
 
 use crate::error::Result;
 use crate::read::{Run, State};
@@ -12,7 +11,7 @@ use model::LogEvent;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunProgress {
     pub state: State,
-    /// Number of trials that have begun, and number of those that have ended.
+    /// Number of trials that have begun; `finished` is the number of trials that have ended.
     pub started: u32,
     pub finished: u32,
 }
@@ -21,13 +20,14 @@ impl Run {
     pub fn progress(&self) -> Result<RunProgress> {
         self.refresh();
         let state = self.state()?;
-        // Uses count(id) instead of count(*), which walks the table in one SQLite instruction, however long that takes.
+        // Use count(id), because count(*) reads the whole table in a single SQLite instruction, to which the work limit
+        // does not apply.
         let sql = "SELECT count(id), count(status) FROM trial";
         let (begun, ended) = self.query_one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(RunProgress { state, started: begun, finished: ended })
     }
 
-    /// Events as in [`Run::events`], without the first `known` ones.
+    /// Events as in [`Run::events`], without the first `known` events.
     pub fn events_after(&self, trial: TrialId, known: usize) -> Result<Vec<LogEvent>> {
         self.events_where("trial = ? ORDER BY id LIMIT -1 OFFSET ?", (trial.0, known as i64))
     }

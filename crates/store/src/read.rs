@@ -1,16 +1,21 @@
 //! Reader of run files
 
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use crate::guard::{self, SchemaCheck, WorkBudget};
-use crate::record::{Configuration, NodeRecord, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId};
+use crate::record::{
+    Configuration, NodeRecord, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId, parse_limit,
+};
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
 use crate::{bounds, process, rows, schema};
+use model::matrix::UnappliedLimit;
+use model::message;
 use model::plan::Limits;
 use model::product::current_series_name;
 use model::summary::Script;
 use model::{LatencyHistogram, LogEvent, LogSession, Measurement, Sample, ThreadUsage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fs;
@@ -60,7 +65,7 @@ pub struct TrialRecord {
     pub summary: Option<Value>,
 }
 
-/// Number of sampling times per read. It bounds the time for which a read blocks the writer.
+/// Number of sampling times per read. The number limits the time for which a read blocks the writer.
 pub const MOMENTS_PER_READ: usize = 512;
 
 /// Timeout for a lock that the writer holds.
@@ -69,14 +74,14 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 impl Run {
     /// Opens a run, including one whose writer was killed.
     ///
-    /// The file may be untrusted: its effects and its cost are limited.
+    /// The file may be untrusted, because the effects and the cost of reading it are limited.
     pub fn open(path: &Path) -> Result<Run> {
         Run::open_with_timeout(path, READ_TIMEOUT)
     }
 
     /// Opens a run like [`Run::open`], with another timeout for the writer's lock.
     pub(crate) fn open_with_timeout(path: &Path, timeout: Duration) -> Result<Run> {
-        let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
+        let meta = fs::metadata(path).map_err(Error::system(path, Attempt::Open))?;
         if !meta.is_file() {
             return Err(Error::new(path, ErrorCause::NotRunFile));
         }
@@ -85,7 +90,7 @@ impl Run {
         }
         guard::check_mode(path)?;
         // SQLite treats a name that begins with "file:" as a URI with parameters.
-        let absolute = std::path::absolute(path).map_err(Error::system(path, "find"))?;
+        let absolute = std::path::absolute(path).map_err(Error::system(path, Attempt::Find))?;
         let open = |flags| {
             let mut connection =
                 Connection::open_with_flags(&absolute, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -95,14 +100,14 @@ impl Run {
             Ok((connection, work, application))
         };
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // The writer was killed during a transaction; the transaction must be rolled back first.
+            // If the writer was killed during a transaction, the transaction must be rolled back first.
             Err(error) if is_incomplete(&error) => {
                 guard::check_journal(&absolute)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
             }
             opened => opened,
         };
-        let (connection, work, application) = opened.map_err(Error::sqlite(path, "open"))?;
+        let (connection, work, application) = opened.map_err(Error::sqlite(path, Attempt::Open))?;
         let mut run = Run { path: path.to_owned(), connection, work, version: 0 };
         let version: i64 = run.query_one("PRAGMA user_version", [], |row| row.get(0))?;
         run.version = version;
@@ -124,7 +129,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Resets the work limit for the file's current length. Callers that follow a growing run need this.
+    /// Resets the work limit according to the file's current length, for callers that follow a run in progress.
     pub(crate) fn refresh(&self) {
         self.work.refill(fs::metadata(&self.path).map_or(0, |it| it.len()));
     }
@@ -172,7 +177,7 @@ impl Run {
             None => Ok(State::Lost),
             Some(name) => {
                 let status = RunStatus::from_name(&name)
-                    .ok_or_else(|| Error::damaged(&self.path, format!("status \"{name}\"")))?;
+                    .ok_or_else(|| Error::impossible(&self.path, "trial.status", None))?;
                 Ok(State::Ended(RunOutcome { status, reason, ended_ms: ended_ms.unwrap_or_default() }))
             }
         }
@@ -217,7 +222,7 @@ impl Run {
             })
         };
         let mut all = Vec::new();
-        // Several nodes may have the same document as configuration.
+        // Count each document's memory for every node, because several nodes may share a configuration.
         let mut memory = 0;
         for row in rows {
             let stored = full(row)?;
@@ -242,8 +247,11 @@ impl Run {
         let all: Vec<Script> = rows.into_iter().map(script).collect::<Result<_>>()?;
         let distributions = all.iter().map(|it| 2 + it.commands.len()).sum::<usize>();
         if distributions > bounds::MAX_DISTRIBUTIONS {
-            let what = format!("trial {} measures {distributions} distributions each second", trial.0);
-            return Err(Error::damaged(&self.path, what));
+            let (trial, distributions) = (trial.0.to_string(), distributions.to_string());
+            return Err(Error::damaged(
+                &self.path,
+                message!("store-damage-distributions", trial, distributions),
+            ));
         }
         Ok(all)
     }
@@ -270,10 +278,10 @@ impl Run {
             let files = self.query_all(sql, (trial.0, number), |row| {
                 Ok(Configuration { name: row.get(0)?, text: row.get(1)? })
             })?;
-            let not_applied = self.parse(&not_applied)?;
+            let not_applied: Vec<LimitFormat> = self.parse(&not_applied)?;
             Ok(NodeRecord {
                 limits: self.parse::<Option<Limits>>(&limits)?.unwrap_or_default(),
-                unapplied_limits: not_applied,
+                unapplied_limits: not_applied.into_iter().map(|limit| limit.read(&node.name)).collect(),
                 configuration: files,
                 ..node
             })
@@ -287,7 +295,7 @@ impl Run {
         Ok(all.into_iter().filter(|it| series.is_none_or(|series| it.series == series)).collect())
     }
 
-    /// Samples of a trial in several parts, because all samples together may exceed the memory. Order as in
+    /// Samples of a trial in several parts, because all samples together may exceed the memory. The order is as in
     /// [`Run::samples`].
     pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
@@ -298,7 +306,7 @@ impl Run {
         Ok(parts.into_iter().map(move |(first, last)| self.samples_where(condition, (first, last, trial.0))))
     }
 
-    /// Samples that match `condition`, an SQL expression on moment `m`, series `s` and sample `v`.
+    /// Samples that match `condition`, an SQL expression over the tables moment `m`, series `s` and sample `v`.
     pub(crate) fn samples_where(&self, condition: &str, params: impl Params) -> Result<Vec<Sample>> {
         let sql = format!(
             "SELECT m.at_ns, s.node, s.series, s.label, v.value FROM moment m
@@ -336,7 +344,7 @@ impl Run {
             let session = session.map(|(application, client)| LogSession { application, client });
             Ok(kind.map(|kind| LogEvent { at, node, kind, code, text, session }))
         })?;
-        let full = |row: Option<_>| row.ok_or_else(|| Error::damaged(&self.path, "an event of no kind"));
+        let full = |row: Option<_>| row.ok_or_else(|| Error::impossible(&self.path, "event.kind", None));
         rows.into_iter().map(full).collect()
     }
 
@@ -374,12 +382,13 @@ impl Run {
             interval: model::Interval { from, to, ..interval },
             outages: Vec::new(),
             empty_statements: Vec::new(),
-            clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
+            clients: unpack_counts(&clients)
+                .ok_or_else(|| Error::impossible(&self.path, "whole.clients", Some(trial.0)))?,
             thread_usage: self.thread_usage(trial)?,
             connect_time: connecting,
             aborted_clients: aborted,
             jitter: LatencyHistogram::decode(&jitter)
-                .map_err(|it| Error::damaged(&self.path, it.to_string()))?,
+                .map_err(|_| Error::impossible(&self.path, "jitter.v2", Some(trial.0)))?,
             suspended,
             steal_time: stolen,
             exhausted_connects: exhausted,
@@ -410,7 +419,7 @@ impl Run {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
         let row = || self.connection.prepare_cached(sql)?.query_row(params, read);
-        row().map_err(Error::sqlite(&self.path, "read"))
+        row().map_err(Error::sqlite(&self.path, Attempt::Read))
     }
 
     pub(crate) fn query_all<T>(
@@ -451,7 +460,7 @@ impl Run {
             }
             Ok(())
         };
-        rows().map_err(Error::sqlite(&self.path, "read"))
+        rows().map_err(Error::sqlite(&self.path, Attempt::Read))
     }
 
     fn json(&self, text: &str) -> Result<Value> {
@@ -459,11 +468,30 @@ impl Run {
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T> {
-        serde_json::from_str(text).map_err(|it| Error::damaged(&self.path, format!("wrong JSON, {it}")))
+        serde_json::from_str(text)
+            .map_err(|it| Error::damaged(&self.path, message!("store-damage-json", error = it.to_string())))
     }
 }
 
-/// Columns of a row: status, reason and end.
+/// Unapplied limit as stored in the column `node.not_applied`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LimitFormat {
+    Limit(UnappliedLimit),
+    /// Text in the files of older versions.
+    Text(String),
+}
+
+impl LimitFormat {
+    fn read(self, node: &str) -> UnappliedLimit {
+        match self {
+            LimitFormat::Limit(limit) => limit,
+            LimitFormat::Text(text) => parse_limit(node, &text),
+        }
+    }
+}
+
+/// Status, reason and end time in a row of the run or a trial.
 type EndColumns = (Option<String>, Option<String>, Option<u64>);
 
 fn read_end_columns(row: &Row<'_>) -> rusqlite::Result<EndColumns> {

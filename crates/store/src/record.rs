@@ -2,6 +2,8 @@
 
 use model::Measurement;
 use model::fact::Fact;
+use model::matrix::UnappliedLimit;
+use model::message::Message;
 use model::plan::Limits;
 use model::summary::Script;
 use serde_json::Value;
@@ -39,13 +41,13 @@ pub struct TrialHeader {
     pub label: Vec<(String, String)>,
     /// Repetition of the cell, from 0.
     pub repetition: u32,
-    /// Position in the order of all trials, from 0. A trial that replaces an interrupted one has the same position.
+    /// Position in the order of all trials, from 0. A trial that replaces an interrupted trial has the same position.
     pub position: u32,
     /// Start of the trial, Unix time in milliseconds.
     pub begun_ms: u64,
-    /// Operations in the order of the intervals' counts, with the commands that are measured individually.
+    /// Operations in the order of the counts in intervals, with the commands that are measured individually.
     pub operations: Vec<Script>,
-    /// Nodes of the stack; the first one receives the load.
+    /// Nodes of the stack; the first node receives the load.
     pub nodes: Vec<NodeRecord>,
 }
 
@@ -62,8 +64,8 @@ pub struct NodeRecord {
     pub transport: String,
     /// Requested limits of the node.
     pub limits: Limits,
-    /// Limits that could not be applied, each with the reason.
-    pub unapplied_limits: Vec<String>,
+    /// Limits of this node that could not be applied.
+    pub unapplied_limits: Vec<UnappliedLimit>,
     pub configuration: Vec<Configuration>,
 }
 
@@ -74,17 +76,17 @@ pub struct Configuration {
     pub text: String,
 }
 
-/// Final status of a trial or a run.
+/// Final status of a run or of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunStatus {
     Complete,
-    /// The user or the end of the process interrupted it.
+    /// Interrupted by the user or by the end of the process.
     Interrupted,
-    /// A stop rule ended it.
+    /// Ended by a stop rule.
     Stopped,
-    /// The environment failed.
+    /// Failed, because the environment failed.
     Failed,
-    /// The measurement never began.
+    /// Skipped: the measurement never began.
     Skipped,
 }
 
@@ -130,7 +132,7 @@ pub struct TrialEnd {
     pub summary: Option<Value>,
     /// True unless the verdict is `model::validity::Verdict::Invalid`; `None` without a verdict.
     pub valid: Option<bool>,
-    /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
+    /// Measurement without distributions and counts, because the ticks contain those. `None` if nothing was measured.
     pub measurement: Option<Measurement>,
 }
 
@@ -142,8 +144,7 @@ pub struct FactRecord {
     pub fact: Fact,
 }
 
-/// Note: a text for people about a missing or notable thing, such as a missing privilege of a probe. No program reads
-/// it.
+/// Note: a text for people, such as a note about a missing privilege of a probe. Programs do not interpret it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Number of the trial; `None` for a note about the whole run.
@@ -152,3 +153,12 @@ pub struct Note {
     pub subject: String,
     pub text: String,
 }
+
+/// Parses the text of a limit that could not be applied, such as `cpu is not limited: no right`.
+pub(crate) fn parse_limit(node: &str, text: &str) -> UnappliedLimit {
+    let (limit, reason) = text.split_once(NOT_LIMITED).unwrap_or((text, ""));
+    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: Message::text(reason) }
+}
+
+/// Text between the name of a limit and the reason why the limit was not applied.
+pub(crate) const NOT_LIMITED: &str = " is not limited: ";

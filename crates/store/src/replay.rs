@@ -4,11 +4,12 @@ use crate::error::{Error, Result};
 use crate::read::Run;
 use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
+use crate::seconds::get_mut;
 use model::{AnswerSizes, FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;
 
-/// Iterator over the ticks of a trial. A tick takes megabytes, so they are read one by one.
+/// Iterator over the ticks of a trial. It reads ticks one by one, because a tick takes megabytes.
 #[derive(Debug)]
 pub struct Ticks<'a> {
     run: &'a Run,
@@ -16,7 +17,7 @@ pub struct Ticks<'a> {
     /// Number of individually measured commands, by operation.
     commands: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
-    /// Number of ticks already read; `next` is the smallest number that the next second may have.
+    /// Number of ticks already read; `next` is the smallest allowed number of the next second.
     position: u64,
     next: u64,
 }
@@ -27,7 +28,7 @@ impl Run {
         self.ticks_after(trial, 0)
     }
 
-    /// Ticks as in [`Run::ticks`], without the first `known` ones.
+    /// Ticks as in [`Run::ticks`], without the first `known` ticks.
     pub fn ticks_after(&self, trial: TrialId, known: usize) -> Result<Ticks<'_>> {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
         let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
@@ -60,7 +61,7 @@ impl Ticks<'_> {
         (interval.from, interval.to, interval.started) = (from, to, begun);
         self.outcomes(id, &mut interval)?;
         self.failures(id, &mut interval)?;
-        self.statements(id, &mut interval)?;
+        self.steps(id, &mut interval)?;
         self.histograms(id, &mut interval)?;
         self.answers(id, &mut interval)?;
         Ok(Tick { second, interval, in_flight, samples: Vec::new() })
@@ -75,7 +76,7 @@ impl Ticks<'_> {
         })?;
         for (operation, counts) in rows {
             if counts[1] > counts[0] {
-                return Err(self.damaged("a count"));
+                return Err(self.damaged("outcome"));
             }
             let cell = &mut interval.scripts[self.index(operation, 0..self.commands.len())?];
             [cell.ok, cell.late, cell.dropped, cell.retried, cell.retries, cell.above_limit] = counts;
@@ -97,23 +98,27 @@ impl Ticks<'_> {
                     if class == FailureClass::Failed as i64 { &mut cell.failed } else { &mut cell.unknown }
                 };
             match code {
-                Some(text) => failures.add(rows::code(&text).ok_or_else(|| self.damaged("a code"))?, count),
+                Some(text) => {
+                    failures.add(rows::code(&text).ok_or_else(|| self.damaged("failure.code"))?, count);
+                }
                 None => failures.add_other(count),
             }
         }
         Ok(())
     }
 
-    fn statements(&self, id: i64, interval: &mut Interval) -> Result<()> {
-        let sql = "SELECT operation, command, failures, retries FROM statement WHERE tick = ?";
-        let rows = self
-            .run
-            .query_all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, count(row, 3)?)))?;
-        for (operation, command, failures, retries) in rows {
-            let operation = self.index(operation, 0..self.commands.len())?;
-            let command = self.index(command, 0..self.commands[operation])?;
-            let statement = &mut interval.scripts[operation].statements[command];
-            (statement.failures, statement.retries) = (failures, retries);
+    fn steps(&self, id: i64, interval: &mut Interval) -> Result<()> {
+        for (table, rows, sql) in self.run.step_queries()? {
+            let mut is_known = true;
+            self.run.for_each(sql, [id, id], |row| {
+                let counts = get_mut(&mut interval.scripts, row.get(1)?)
+                    .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?));
+                is_known &= counts.map(|it| rows.read(row, it)).transpose()? == Some(true);
+                Ok(())
+            })?;
+            if !is_known {
+                return Err(self.damaged(table));
+            }
         }
         Ok(())
     }
@@ -126,9 +131,8 @@ impl Ticks<'_> {
             Ok((row.get(0)?, number(1)?, number(2)?, rows::encoded_histogram(row, 3)?))
         })?;
         for (kind, operation, command, packed) in rows {
-            let histogram = LatencyHistogram::decode(&packed)
-                .map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
-            let kind = HistogramKind::from_number(kind).ok_or_else(|| self.damaged("a kind of histogram"))?;
+            let histogram = LatencyHistogram::decode(&packed).map_err(|_| self.damaged("histogram.v2"))?;
+            let kind = HistogramKind::from_number(kind).ok_or_else(|| self.damaged("histogram.kind"))?;
             *self.slot(interval, kind, operation, command)? = histogram;
         }
         Ok(())
@@ -138,7 +142,7 @@ impl Ticks<'_> {
         for sql in self.run.answer_queries()? {
             for row in self.run.query_all(sql, [id, id], |row| rows::answer_sizes(row, 1))? {
                 let sizes = row.filter(|it| usize::from(it.operation) < self.commands.len());
-                interval.answers.push(sizes.ok_or_else(|| self.damaged("sizes of answers"))?);
+                interval.answers.push(sizes.ok_or_else(|| self.damaged("answer"))?);
             }
         }
         interval.answers.sort_by_key(AnswerSizes::key);
@@ -169,11 +173,11 @@ impl Ticks<'_> {
 
     fn index(&self, number: i64, range: Range<usize>) -> Result<usize> {
         let index = usize::try_from(number).ok().filter(|it| range.contains(it));
-        index.ok_or_else(|| self.damaged("a number of an operation or command"))
+        index.ok_or_else(|| self.damaged("operation"))
     }
 
-    fn damaged(&self, what: &str) -> Error {
-        Error::damaged(&self.run.path, format!("{what} that cannot be, in trial {}", self.trial.0))
+    fn damaged(&self, place: &str) -> Error {
+        Error::impossible(&self.run.path, place, Some(self.trial.0))
     }
 }
 
@@ -187,7 +191,7 @@ impl Iterator for Ticks<'_> {
             let samples = self.run.samples_where(condition, (self.trial.0, id))?;
             let counts = self.counts(id)?;
             if !rows::is_second(counts.second, self.position, self.next) {
-                return Err(self.damaged("a second"));
+                return Err(self.damaged("tick.second"));
             }
             (self.position, self.next) = (self.position + 1, counts.second + 1);
             Ok(Tick { samples, ..counts })

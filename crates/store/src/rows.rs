@@ -1,4 +1,4 @@
-//! Conversion between types of the crate `model` and rows
+//! Conversion between types of the crate `model` and rows of a run file
 
 use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram, SizeUnit, StatementKind};
 use rusqlite::Row;
@@ -35,7 +35,7 @@ pub enum FailureClass {
 /// Value of the column `operation` in rows that belong to no operation.
 pub const NO_OPERATION: i64 = -1;
 
-/// Converts an unsigned number to SQLite's signed integer with the same 64 bits.
+/// Converts an unsigned number to the signed integer with the same 64 bits, because SQLite has no unsigned integers.
 pub fn to_sql_bits(value: u64) -> i64 {
     value as i64
 }
@@ -46,9 +46,10 @@ pub fn from_sql_bits(bits: i64) -> u64 {
 
 /// Upper bounds of counts and durations, so that sums over all seconds of a trial fit into 64 bits.
 ///
-/// The bounds are about 10¹² transactions in a second, and more than a year in nanoseconds.
+/// The bounds are about 10¹² transactions per second, and a duration of more than a year in nanoseconds.
 const MAX_COUNT: i64 = 1 << 40;
 const MAX_NANOS: i64 = 1 << 55;
+pub const NANOS_MAX: Nanos = Nanos(MAX_NANOS as u64);
 /// Last millisecond of the year 9999.
 const MAX_UNIX_MS: i64 = 253_402_300_799_999;
 /// Upper bound of the sum of one distribution, in nanoseconds.
@@ -86,15 +87,16 @@ fn check_range(at: usize, value: i64, greatest: i64) -> rusqlite::Result<u64> {
     u64::try_from(value).ok().filter(|_| value <= greatest).ok_or_else(wrong)
 }
 
-/// Maximum number of seconds that a slow disk may have dropped from a trial.
+/// Maximum number of seconds that may be missing from a trial because of a slow disk.
 const MAX_GAP_SECONDS: u64 = 3600;
 
-/// True if the stored second at position `place` may have this number; `next` is the smallest allowed number.
+/// True if `number` is valid for the stored second at position `place`; `next` is the smallest allowed number.
 pub fn is_second(number: u64, place: u64, next: u64) -> bool {
     (next..=place + MAX_GAP_SECONDS).contains(&number)
 }
 
-/// Sum in nanoseconds. It is stored as an integer if it fits, otherwise as decimal digits; SQL can add both.
+/// Sum in nanoseconds. It is stored as an integer if it fits into 64 bits, otherwise as decimal digits. SQL can add
+/// both forms.
 pub struct Sum(pub u128);
 
 impl ToSql for Sum {
@@ -115,7 +117,7 @@ impl FromSql for Sum {
     }
 }
 
-/// Histogram in six columns from `at` on: count, sum, sum of squares, min, max, v2.
+/// Histogram in six columns from column `at`: count, sum, sum of squares, min, max, v2.
 pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHistogram> {
     let sum = row.get::<_, Sum>(at + 1)?.0;
     let sum_of_squares: f64 = row.get(at + 2)?;
@@ -132,8 +134,8 @@ pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHi
     })
 }
 
-/// Answer sizes in seven columns from `at` on: operation, command, statement, sum, min, max, buckets. The statement is
-/// null for HTTP responses.
+/// Response sizes or row counts in seven columns from column `at`: operation, command, statement, sum, min, max,
+/// buckets. The statement is null for HTTP responses.
 ///
 /// Returns `None` for impossible values.
 pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
@@ -151,8 +153,8 @@ pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerS
     Ok(unit.zip(sizes).map(|(unit, sizes)| AnswerSizes { operation, command, unit, sizes }))
 }
 
-/// Queries of answer sizes, each with the table that it needs. Their columns are the tick, then those of
-/// [`answer_sizes`].
+/// Queries for response sizes and row counts, each with the table that it requires. The columns are the tick, followed
+/// by the columns of [`answer_sizes`].
 pub const ANSWER_QUERIES: [(&str, &str); 2] = [
     (
         "answer",
@@ -237,7 +239,7 @@ pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Decodes the result of [`pack_counts`]; `None` for other bytes.
+/// Decodes the result of [`pack_counts`]; `None` for invalid bytes.
 pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
     let (mut all, mut number, mut shift) = (Vec::new(), 0u64, 0);
     for &byte in bytes {

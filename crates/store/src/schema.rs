@@ -1,14 +1,15 @@
 //! Schema of run files
 //!
-//! Tables are compact and meant for pgdyno; views are meant for users of other programs. Times and durations end in
-//! `_ns`, Unix times in `_ms`. Unsigned 64-bit numbers are stored by their bits, so values from 2⁶³ on appear negative.
+//! Tables are compact and meant for pgdyno; views are meant for users of other programs. Names of times and durations
+//! end in `_ns`, names of Unix times in `_ms`. Unsigned 64-bit numbers are stored as signed numbers with the same bits,
+//! so values from 2⁶³ appear negative.
 
-/// Version of the format. It is increased when an older pgdyno would miss or misread new data. Older files stay
-/// readable.
+/// Version of the format. It is increased when an older pgdyno would miss or misread new data. Files of older versions
+/// remain readable.
 ///
 /// Version 2 added the table `answer`, version 3 the tables `event_session` and `row_count`, version 4 the table
-/// `fact`.
-pub const VERSION: i64 = 4;
+/// `fact`, version 5 the tables `step_count`, `step_failure` and `step_phase`.
+pub const VERSION: i64 = 5;
 
 /// First version that stores facts in the table `fact`. Older files store them as notes.
 pub(crate) const FACTS_SINCE: i64 = 4;
@@ -16,13 +17,13 @@ pub(crate) const FACTS_SINCE: i64 = 4;
 /// Application id `dyno` in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
 
-/// Statement of the schema, in the form in which SQLite stores it.
+/// `CREATE` statement of the schema, in the form in which SQLite stores it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchemaStatement<'a> {
     /// Kind of the object: `table`, `index` or `view`.
     pub kind: &'a str,
     pub name: &'a str,
-    /// Table of an index; for other objects their name.
+    /// Table to which an index belongs; for other objects, the object's name.
     pub table: &'a str,
     pub sql: &'a str,
 }
@@ -33,7 +34,7 @@ pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(TABLES).chain(added).chain(split(VIEWS))
 }
 
-/// Statements that earlier builds wrote in this format, and that are still readable.
+/// Former statements of tables in files that have the current format version and are still readable.
 pub(crate) fn legacy_statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(LEGACY_TABLES)
 }
@@ -49,7 +50,7 @@ fn split(sql: &str) -> impl Iterator<Item = SchemaStatement<'_>> {
     })
 }
 
-/// Former statements of tables that changed without a new [`VERSION`].
+/// Former statements of tables whose definition changed without a new [`VERSION`].
 const LEGACY_TABLES: &str = "";
 
 pub(crate) const TABLES: &str = "
@@ -226,13 +227,17 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Tables and views that older files lack, each with the statement that creates it. Resuming a run adds them.
-pub(crate) const ADDITIONS: [(&str, &str); 5] = [
+/// Tables and views that older files do not have, each with the statement that creates it. Resuming a run adds them to
+/// its file.
+pub(crate) const ADDITIONS: [(&str, &str); 8] = [
     ("answer", ANSWERS),
     ("event_session", EVENT_SESSIONS),
     ("row_count", ROW_COUNTS),
     ("fact", FACTS),
     ("nodes", NODES),
+    ("step_count", STEP_COUNTS),
+    ("step_failure", STEP_FAILURES),
+    ("step_phase", STEP_PHASES),
 ];
 
 /// Statement for sizes of HTTP responses. `buckets` holds pairs of bucket number and count, encoded by
@@ -256,7 +261,7 @@ CREATE VIEW answers AS
     JOIN operation p ON p.trial = t.trial AND p.number = a.operation;
 ";
 
-/// Statement for sessions of the events whose log line names a session.
+/// Statement for the sessions of events whose log line identifies a session.
 const EVENT_SESSIONS: &str = "
 CREATE TABLE event_session (
     event INTEGER PRIMARY KEY,
@@ -269,7 +274,8 @@ CREATE VIEW event_sessions AS
     JOIN event_session s ON s.event = e.id;
 ";
 
-/// Statement for rows of statements, which files before version 3 lack. `statement` is a `model::StatementKind`.
+/// Statement for row counts of SQL statements, which files before version 3 do not have. `statement` is a
+/// `model::StatementKind`.
 const ROW_COUNTS: &str = "
 CREATE TABLE row_count (
     tick INTEGER NOT NULL,
@@ -300,6 +306,69 @@ CREATE TABLE fact (
     version INTEGER NOT NULL,
     payload TEXT NOT NULL
 ) STRICT;
+";
+
+/// Statement for counts of the steps of operations. Times of steps are histograms of kind 2.
+const STEP_COUNTS: &str = "
+CREATE TABLE step_count (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    retries INTEGER NOT NULL,
+    sent_bytes INTEGER NOT NULL,
+    received_bytes INTEGER NOT NULL,
+    PRIMARY KEY (tick, operation, command)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW steps AS
+    SELECT t.trial, t.second, p.name AS operation, s.command, json_extract(p.commands, '$[' || s.command || ']') AS step,
+        coalesce(h.count, 0) AS ok, s.failures, s.retries, s.sent_bytes, s.received_bytes,
+        h.sum_ns AS response_sum_ns, h.min_ns AS response_min_ns, h.max_ns AS response_max_ns
+    FROM step_count s
+    JOIN tick t ON t.id = s.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = s.operation
+    LEFT JOIN histogram h ON h.tick = t.id AND h.kind = 2 AND h.operation = s.operation AND h.command = s.command;
+";
+
+/// Statement for failures of steps by code. `class` is as in the table `failure`.
+const STEP_FAILURES: &str = "
+CREATE TABLE step_failure (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    class INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    code TEXT,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (tick, operation, command, class, number)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW step_failures AS
+    SELECT t.trial, t.second, p.name AS operation, f.command,
+        json_extract(p.commands, '$[' || f.command || ']') AS step,
+        CASE f.class WHEN 0 THEN 'failed' ELSE 'unknown' END AS class, coalesce(f.code, 'other') AS code, f.count
+    FROM step_failure f
+    JOIN tick t ON t.id = f.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = f.operation;
+";
+
+/// Statement for phases of HTTP requests. `phase` is a `model::RequestPhase`.
+const STEP_PHASES: &str = "
+CREATE TABLE step_phase (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    sum_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    PRIMARY KEY (tick, operation, command, phase)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW step_phases AS
+    SELECT t.trial, t.second, p.name AS operation, f.command,
+        json_extract(p.commands, '$[' || f.command || ']') AS step, f.phase, f.count, f.sum_ns, f.max_ns
+    FROM step_phase f
+    JOIN tick t ON t.id = f.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = f.operation;
 ";
 
 /// View of nodes with the current names of the columns.

@@ -1,12 +1,13 @@
 //! Reader of a trial's seconds with compact distributions
 //!
-//! [`crate::Ticks`] returns each second as it was measured. Here distributions stay encoded compactly, which takes a
+//! [`crate::Ticks`] returns each second with full histograms. This reader returns compact histograms, which takes a
 //! hundredth of the time.
 
 use crate::error::{Error, Result};
 use crate::read::{MOMENTS_PER_READ, Run};
 use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
+use crate::steps::{STEP_QUERIES, StepRows};
 use model::product::current_series_name;
 use model::{
     CompactInterval, FailureCounts, HistogramDecoder, Interval, LatencyHistogram, Sample, Second, SecondSum,
@@ -18,13 +19,13 @@ use std::borrow::Cow;
 /// Number of seconds per read.
 const SECONDS_PER_READ: usize = 64;
 
-/// Distributions to read. Decoding takes most of the time; with a selection, two threads can share it.
+/// Distributions to read. Decoding takes most of the time, so two threads can each read one selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramSelection {
     All,
-    /// Service times of operations and their commands.
+    /// Service times of operations.
     Service,
-    /// All distributions other than service times.
+    /// All other distributions.
     Response,
 }
 
@@ -38,12 +39,14 @@ pub struct Seconds<'a> {
     /// Ids of the ticks that are not yet read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
-    /// Number of seconds already read; `next` is the smallest number that the next second may have.
+    /// Number of seconds already read; `next` is the smallest allowed number of the next second.
     position: u64,
     next: u64,
     selection: HistogramSelection,
-    /// Queries of answer sizes: with response times, if the file has them.
+    /// Queries for response sizes and row counts. They are read together with the response times.
     answer_queries: Vec<&'static str>,
+    /// Queries of steps: with response times, for the tables that the file has.
+    step_queries: Vec<(&'static str, StepRows, &'static str)>,
     unpacker: HistogramDecoder,
 }
 
@@ -54,8 +57,10 @@ impl Run {
         let ids =
             self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        let answer_queries =
-            if selection == HistogramSelection::Service { Vec::new() } else { self.answer_queries()? };
+        let (answer_queries, step_queries) = match selection {
+            HistogramSelection::Service => (Vec::new(), Vec::new()),
+            _ => (self.answer_queries()?, self.step_queries()?),
+        };
         Ok(Seconds {
             run: self,
             trial,
@@ -66,17 +71,18 @@ impl Run {
             next: 0,
             selection,
             answer_queries,
+            step_queries,
             unpacker: HistogramDecoder::new(),
         })
     }
 
-    /// True if the file has this table; older files may lack it.
+    /// True if the file has this table. Older files do not have all tables.
     pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
         Ok(self.query_one(sql, [name], |row| row.get::<_, i64>(0))? > 0)
     }
 
-    /// Queries of answer sizes for the tables that the file has; older files lack some.
+    /// Queries for response sizes and row counts, for the tables that the file has.
     pub(crate) fn answer_queries(&self) -> Result<Vec<&'static str>> {
         let mut queries = Vec::new();
         for (table, sql) in rows::ANSWER_QUERIES {
@@ -87,12 +93,23 @@ impl Run {
         Ok(queries)
     }
 
+    /// Queries of steps for the tables that the file has; older files lack some.
+    pub(crate) fn step_queries(&self) -> Result<Vec<(&'static str, StepRows, &'static str)>> {
+        let mut queries = STEP_QUERIES.to_vec();
+        for (table, ..) in STEP_QUERIES {
+            if !self.has_table(table)? {
+                queries.retain(|it| it.0 != table);
+            }
+        }
+        Ok(queries)
+    }
+
     /// Number of individually measured commands, by operation.
     pub fn command_counts(&self, trial: TrialId) -> Result<Vec<usize>> {
         Ok(self.operations(trial)?.iter().map(|it| it.commands.len()).collect())
     }
 
-    /// Sum of all seconds of a trial as one interval; empty if there are none.
+    /// Sum of all seconds of a trial as one interval; empty if the trial has no seconds.
     pub(crate) fn total_interval(&self, trial: TrialId) -> Result<Interval> {
         let mut all = SecondSum::new(&self.command_counts(trial)?);
         for second in self.seconds(trial, HistogramSelection::All)? {
@@ -101,7 +118,7 @@ impl Run {
         Ok(all.to_interval().convert(LatencyHistogram::from))
     }
 
-    /// Calls `each` for every sample of these series, in the order in which the samples were written.
+    /// Calls `each` for every sample of the selected series, in the order in which the samples were written.
     pub fn for_each_sample(
         &self,
         trial: TrialId,
@@ -123,13 +140,13 @@ impl Run {
         let mut known: Vec<Option<SeriesKey>> = Vec::new();
         for (id, series, node, label) in rows {
             let id = usize::try_from(id).ok().filter(|it| *it < 1 << 20);
-            let id = id.ok_or_else(|| self.damaged("a series of no number"))?;
+            let id = id.ok_or_else(|| Error::impossible(&self.path, "series.id", None))?;
             known.resize_with(known.len().max(id + 1), || None);
             known[id] = series.map(|series| SeriesKey { node, series, label });
         }
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
-        // The statement reads in storage order, which avoids a sort.
+        // The statement reads rows in storage order, so that SQLite need not sort them.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());
@@ -152,10 +169,6 @@ impl Run {
             self.for_each(sql, (chunk[0], chunk[chunk.len() - 1], trial.0), &mut sample)?;
         }
         Ok(())
-    }
-
-    fn damaged(&self, what: &str) -> Error {
-        Error::damaged(&self.path, what)
     }
 }
 
@@ -186,7 +199,7 @@ impl Seconds<'_> {
         let mut wrong = None;
         for second in &all {
             if !rows::is_second(second.second, self.position, self.next) {
-                wrong = Some("a second");
+                wrong = Some("tick.second");
             }
             (self.position, self.next) = (self.position + 1, second.second + 1);
         }
@@ -195,7 +208,7 @@ impl Seconds<'_> {
         run.for_each(sql, between, |row| {
             let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let Some(operation) = get_mut(&mut interval.scripts, row.get(1)?) else {
-                wrong = Some("an operation");
+                wrong = Some("outcome.operation");
                 return Ok(());
             };
             (operation.ok, operation.late, operation.dropped) =
@@ -203,7 +216,7 @@ impl Seconds<'_> {
             (operation.retried, operation.retries, operation.above_limit) =
                 (count(row, 5)?, count(row, 6)?, count(row, 7)?);
             if operation.late > operation.ok {
-                wrong = Some("a count");
+                wrong = Some("outcome");
             }
             Ok(())
         })?;
@@ -229,22 +242,22 @@ impl Seconds<'_> {
             match (failures, code.map(|it| rows::code(&it))) {
                 (Some(it), None) => it.add_other(count(row, 4)?),
                 (Some(it), Some(Some(code))) => it.add(code, count(row, 4)?),
-                _ => wrong = Some("a failure"),
+                _ => wrong = Some("failure"),
             }
             Ok(())
         })?;
-        let sql =
-            "SELECT tick, operation, command, failures, retries FROM statement WHERE tick BETWEEN ? AND ?";
-        run.for_each(sql, between, |row| {
-            let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
-            match get_mut(&mut interval.scripts, row.get(1)?)
-                .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?))
-            {
-                Some(it) => (it.failures, it.retries) = (count(row, 3)?, count(row, 4)?),
-                None => wrong = Some("a command"),
-            }
-            Ok(())
-        })?;
+        for (table, rows, sql) in &self.step_queries {
+            run.for_each(sql, between, |row| {
+                let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
+                let counts = get_mut(&mut interval.scripts, row.get(1)?)
+                    .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?));
+                match counts.map(|it| rows.read(row, it)).transpose()? {
+                    Some(true) => {}
+                    _ => wrong = Some(table),
+                }
+                Ok(())
+            })?;
+        }
         for sql in &self.answer_queries {
             run.for_each(sql, between, |row| {
                 let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
@@ -252,7 +265,7 @@ impl Seconds<'_> {
                     .filter(|it| usize::from(it.operation) < interval.scripts.len())
                 {
                     Some(it) => interval.answers.push(it),
-                    None => wrong = Some("sizes of answers"),
+                    None => wrong = Some("answer"),
                 }
                 Ok(())
             })?;
@@ -260,12 +273,12 @@ impl Seconds<'_> {
         let unpacker = &mut self.unpacker;
         let kinds = match self.selection {
             HistogramSelection::All => (0, 5),
-            HistogramSelection::Service => (HistogramKind::Service as i64, HistogramKind::Statement as i64),
+            HistogramSelection::Service => (HistogramKind::Service as i64, HistogramKind::Service as i64),
             HistogramSelection::Response => (HistogramKind::Response as i64, HistogramKind::Response as i64),
         };
         let other_kinds = self.selection == HistogramSelection::Response;
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
-                   FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 2))
+                   FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 1))
                    ORDER BY tick";
         let parameters = (between.0, between.1, kinds.0, kinds.1, other_kinds);
         run.for_each(sql, parameters, |row| {
@@ -275,18 +288,19 @@ impl Seconds<'_> {
             let slot = slot(interval, row.get(1)?, operation, command);
             match slot.zip(unpacker.decode(&rows::encoded_histogram(row, 4)?).ok()) {
                 Some((slot, it)) => *slot = it,
-                None => wrong = Some("a histogram"),
+                None => wrong = Some("histogram"),
             }
             Ok(())
         })?;
         match wrong {
-            Some(what) => Err(run.damaged(&format!("{what} that cannot be, in trial {}", self.trial.0))),
+            Some(place) => Err(Error::impossible(&run.path, place, Some(self.trial.0))),
             None => Ok(all),
         }
     }
 }
 
-fn get_mut<T>(all: &mut [T], number: i64) -> Option<&mut T> {
+/// Item with this number, if there is one.
+pub(crate) fn get_mut<T>(all: &mut [T], number: i64) -> Option<&mut T> {
     usize::try_from(number).ok().and_then(|it| all.get_mut(it))
 }
 

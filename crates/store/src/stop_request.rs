@@ -1,9 +1,9 @@
-//! Requests to stop a run that another process writes
+//! Requests of one process to stop a run that another process writes
 //!
-//! A request is an empty file next to the run's file. It concerns only the writer of that run, even across container
-//! boundaries. A repeated request has no further effect.
+//! A request is an empty file next to the run's file. It therefore reaches only the writer of this run, even in another
+//! container. A repeated request has no further effect.
 
-use crate::error::{Error, Result};
+use crate::error::{Attempt, Error, Result};
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,7 +15,7 @@ pub fn request_stop(path: &Path) -> Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(Error::system(&place, "ask for the end with")(error)),
+        Err(error) => Err(Error::system(&place, Attempt::RequestStop)(error)),
     }
 }
 

@@ -1,15 +1,16 @@
 //! Conversion of trials and ticks to rows of a run file
 
-use crate::error::{Error, Result};
+use crate::error::{Attempt, Error, Result};
 use crate::guard::{self, SchemaCheck};
 use crate::record::{FactRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 use crate::rows::{
     self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
 };
+use crate::steps::stored_sum;
 use crate::{bounds, fact, process, schema};
 use model::{
-    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
-    Measurement, Sample, ScriptCounts, SizeUnit, ThreadUsage, Tick,
+    AnswerSizes, CommandCounts, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent,
+    LogSession, Measurement, RequestPhase, Sample, ScriptCounts, SizeUnit, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -46,7 +47,7 @@ pub struct RunDatabase {
     documents: HashMap<String, i64>,
 }
 
-/// Text of a note; a replacement if a row cannot hold the text, because a long note must not end the run.
+/// Text of a note. If the text is too long for a row, it is replaced, because a long note must not end the run.
 fn truncate_note(text: &str) -> Cow<'_, str> {
     match text.len() {
         ..=MAX_TEXT_BYTES => Cow::Borrowed(text),
@@ -70,25 +71,25 @@ impl RunDatabase {
             database.transaction(|database| database.insert_header(header))?;
             Ok(database)
         };
-        open().map_err(Error::sqlite(path, "begin"))
+        open().map_err(Error::sqlite(path, Attempt::Begin))
     }
 
-    /// Reopens the file of a run that has ended for any reason. Returns the number of the last trial.
+    /// Reopens the file of a run that is not being written. Returns the number of the last trial.
     ///
-    /// A trial without an end is marked as interrupted. `upgrade` replaces the notes of a file that stored facts among
-    /// them.
+    /// A trial without an end is marked as interrupted. `upgrade` has the notes and facts of a file that stored facts
+    /// as notes.
     pub fn reopen(
         path: &Path,
         upgrade: Option<&(Vec<Note>, Vec<FactRecord>)>,
         now_ms: u64,
     ) -> Result<(RunDatabase, u32)> {
-        let mut database = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
-        let work = guard::limit(&mut database.connection).map_err(Error::sqlite(path, "go on with"))?;
+        let mut database = RunDatabase::connect(path).map_err(Error::sqlite(path, Attempt::Resume))?;
+        let work = guard::limit(&mut database.connection).map_err(Error::sqlite(path, Attempt::Resume))?;
         guard::check_schema(&database.connection, path, SchemaCheck::Writable)?;
-        work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
+        work.refill(fs::metadata(path).map_err(Error::system(path, Attempt::Open))?.len());
         let open = || {
             database.transaction(|database| {
-                // A file of an older pgdyno is upgraded.
+                // Upgrade a file that an older pgdyno has written.
                 let exists = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)";
                 for (name, sql) in schema::ADDITIONS {
                     if !database.connection.query_row(exists, [name], |row| row.get::<_, bool>(0))? {
@@ -121,7 +122,7 @@ impl RunDatabase {
             guard::lift_work_limit(&mut database.connection)?;
             Ok((RunDatabase { series, documents, ..database }, last))
         };
-        open().map_err(Error::sqlite(path, "go on with"))
+        open().map_err(Error::sqlite(path, Attempt::Resume))
     }
 
     fn connect(path: &Path) -> rusqlite::Result<RunDatabase> {
@@ -133,9 +134,9 @@ impl RunDatabase {
         connection.set_prepared_statement_cache_capacity(64);
         // A value that is too long to be read must not be written.
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
-        // The journal is a rollback journal instead of a write-ahead log. Except for a few milliseconds per second, the
-        // file alone is then the whole run, even after `kill -9`, and can be copied without a companion. Readers wait
-        // only for milliseconds.
+        // Use a rollback journal instead of a write-ahead log. Except for a few milliseconds per second, the file then
+        // contains the whole run, even after `kill -9`, and can be copied without a second file. Readers wait only for
+        // milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         Ok(RunDatabase {
@@ -170,12 +171,12 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// Writes all messages; after an error, it has written none.
+    /// Writes all messages in one transaction. After an error, no message is written.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
         self.transaction(|database| messages.iter().try_for_each(|it| database.write_message(it)))
     }
 
-    /// Closes the file; the file then has neither a journal nor a recorded writer.
+    /// Closes the file. A closed file has neither a journal nor a recorded writer.
     pub fn close(self) -> rusqlite::Result<()> {
         self.connection.execute("UPDATE run SET writer = NULL", [])?;
         self.connection.flush_prepared_statement_cache();
@@ -190,9 +191,9 @@ impl RunDatabase {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() {
-            // SQLite may already have rolled back; the error of a second rollback is ignored.
+            // Ignore the error of this rollback, because SQLite may already have rolled back.
             let _ = self.connection.execute_batch("ROLLBACK");
-            // The rollback may have removed the rows of these ids.
+            // The rollback may have removed the rows with these ids.
             self.series.clear();
             self.documents.clear();
         }
@@ -227,7 +228,7 @@ impl RunDatabase {
         )
     }
 
-    /// Writes a fact. If the fact is too long for a row, writes a note that says so.
+    /// Writes a fact. If the fact is too long for a row, writes a note about it instead.
     fn fact(&self, FactRecord { trial, fact }: &FactRecord) -> rusqlite::Result<()> {
         let (kind, payload) = (fact.kind(), fact::payload(fact));
         if payload.len() > MAX_TEXT_BYTES {
@@ -262,7 +263,8 @@ impl RunDatabase {
             )?;
         }
         for (number, node) in header.nodes.iter().enumerate() {
-            let not_applied = json(&|| node.unapplied_limits.clone().into());
+            let not_applied =
+                serde_json::to_string(&node.unapplied_limits).expect("limits have text keys only");
             self.insert(
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
@@ -365,27 +367,43 @@ impl RunDatabase {
         self.failures(tick, FailureClass::Unknown, operation, unknown)?;
         self.histogram(tick, HistogramKind::Response, Some(operation), None, response)?;
         self.histogram(tick, HistogramKind::Service, Some(operation), None, service)?;
-        for (command, statement) in statements.iter().enumerate() {
-            let command = command as i64;
-            self.histogram(
-                tick,
-                HistogramKind::Statement,
-                Some(operation),
-                Some(command),
-                &statement.service,
-            )?;
-            if (statement.failures, statement.retries) != (0, 0) {
+        statements
+            .iter()
+            .zip(0..)
+            .try_for_each(|(counts, command)| self.step((tick, operation, command), counts))
+    }
+
+    /// Writes the counts of a step unless it had no request.
+    fn step(
+        &mut self,
+        (tick, operation, command): (i64, i64, i64),
+        counts: &CommandCounts,
+    ) -> rusqlite::Result<()> {
+        let CommandCounts { service, failed, unknown, retries, sent, received, phases } = counts;
+        let failures = counts.failures();
+        if service.count() + failures + retries == 0 {
+            return Ok(());
+        }
+        self.histogram(tick, HistogramKind::Statement, Some(operation), Some(command), service)?;
+        let [failures, retries, sent, received] = [failures, *retries, *sent, *received].map(to_sql_bits);
+        self.insert(
+            "INSERT INTO step_count VALUES (?, ?, ?, ?, ?, ?, ?)",
+            params![tick, operation, command, failures, retries, sent, received],
+        )?;
+        for (class, failures) in [(FailureClass::Failed, failed), (FailureClass::Unknown, unknown)] {
+            for (number, (code, count)) in failures.by_code().enumerate() {
                 self.insert(
-                    "INSERT INTO statement VALUES (?, ?, ?, ?, ?)",
-                    params![
-                        tick,
-                        operation,
-                        command,
-                        to_sql_bits(statement.failures),
-                        to_sql_bits(statement.retries)
-                    ],
+                    "INSERT INTO step_failure VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    params![tick, operation, command, class as i64, number as i64, code, to_sql_bits(count)],
                 )?;
             }
+        }
+        for (phase, sum) in RequestPhase::ALL.into_iter().zip(phases).filter(|it| it.1.count > 0) {
+            let [count, total, max] = [sum.count, stored_sum(sum.sum).0, sum.max.0].map(to_sql_bits);
+            self.insert(
+                "INSERT INTO step_phase VALUES (?, ?, ?, ?, ?, ?, ?)",
+                params![tick, operation, command, phase.name(), count, total, max],
+            )?;
         }
         Ok(())
     }
@@ -397,9 +415,7 @@ impl RunDatabase {
         operation: i64,
         counts: &FailureCounts,
     ) -> rusqlite::Result<()> {
-        let named = counts.iter().map(|(code, count)| (Some(code.to_string()), count));
-        let other = (counts.other() > 0).then(|| (None, counts.other()));
-        for (number, (code, count)) in named.chain(other).enumerate() {
+        for (number, (code, count)) in counts.by_code().enumerate() {
             self.insert(
                 "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
                 params![tick, class as i64, operation, number as i64, code, to_sql_bits(count)],
@@ -438,7 +454,7 @@ impl RunDatabase {
         )
     }
 
-    /// Writes answer sizes unless there were no answers.
+    /// Writes response sizes or row counts, unless there are none.
     fn answer(&self, tick: i64, answer: &AnswerSizes) -> rusqlite::Result<()> {
         let (Some(min), Some(max)) = (answer.sizes.min(), answer.sizes.max()) else { return Ok(()) };
         let buckets: Vec<u64> = answer.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();

@@ -1,12 +1,12 @@
 //! Writer thread of a run, which keeps callers from waiting for the disk
 //!
 //! The thread writes one transaction per tick. Messages between ticks wait for the next tick, but not longer than
-//! [`batch::MAX_DELAY`], so that a killed process loses little.
-//! When the disk is full, the writer frees the reserve. The data up to then and the reason for the end then still fit.
+//! [`batch::MAX_DELAY`], so that a killed process loses little. When the disk is full, the writer frees the reserve.
+//! The data measured so far and the reason for the end can then still be written.
 
 mod batch;
 
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
 use crate::guard;
 use crate::read::{Run, State};
@@ -23,18 +23,18 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Reason for which the run can no longer be recorded completely. The load must then stop.
+/// Reason why the run can no longer be recorded completely. The load must then stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
     /// The disk is full, and the reserve is in use.
     DiskFull,
-    /// The system or SQLite refused to write; the text is its message.
+    /// The operating system or SQLite reported an error; the text is its message.
     Refused(String),
-    /// More than [`BACKLOG`] messages wait for the disk; further ones are lost.
+    /// More than [`BACKLOG`] messages wait for the disk, and further messages are lost.
     BacklogFull,
 }
 
-/// Maximum number of messages in the queue. It holds the ticks of a minute, of some megabytes each.
+/// Maximum number of messages in the queue: the ticks of about a minute, which take some megabytes each.
 const BACKLOG: usize = 64;
 
 /// Creates `<name>-<UTC time>.dyno` in `dir` and writes the header. Creates `dir` if it does not exist.
@@ -43,7 +43,7 @@ pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
     let writer = DiskReserve::allocate_near(&path)
         .and_then(|reserve| Writer::start(&path, reserve, RunDatabase::open(&path, header)?, 0));
     if writer.is_err() {
-        // The file is empty, and no other process uses it.
+        // Remove the file, because it is empty and no other process uses it.
         let _ = std::fs::remove_file(&path);
     }
     writer
@@ -64,7 +64,7 @@ pub struct Writer {
 /// A trial that was running counts as interrupted. `now_ms` is the Unix time in milliseconds. Fails for a run that is
 /// being written, and for a run of another version.
 pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
-    let path = std::fs::canonicalize(path).map_err(Error::system(path, "open"))?;
+    let path = std::fs::canonicalize(path).map_err(Error::system(path, Attempt::Open))?;
     // Opening rolls back the last transaction of a killed writer, and rejects files that are not runs.
     let run = Run::open(&path)?;
     if run.state()? == State::Running {
@@ -90,7 +90,7 @@ impl Writer {
                 writer_thread.run(&receiver);
                 writer_thread.close()
             })
-            .map_err(Error::system(path, "start a thread that writes"))?;
+            .map_err(Error::system(path, Attempt::StartThread))?;
         Ok(Writer {
             path: path.to_owned(),
             messages: Some(sender),
@@ -104,14 +104,14 @@ impl Writer {
         &self.path
     }
 
-    /// First error, for which the load must stop; `None` without an error. It is never cleared.
+    /// First error; `None` without an error. After an error, the load must stop.
     pub fn error(&self) -> Option<&WriteError> {
         self.write_error.get()
     }
 
-    /// Begins a trial. Call it before the load begins, because it may wait for queued messages.
+    /// Begins a trial. Call this before the load begins, because it may wait for queued messages.
     pub fn begin_trial(&mut self, trial: TrialHeader) -> TrialId {
-        // The table rejects a trial number above the maximum.
+        // A number that exceeds the maximum is rejected by the table.
         self.trials = self.trials.saturating_add(1);
         let id = TrialId(self.trials);
         self.send(Message::Begin(id, trial));
@@ -126,7 +126,7 @@ impl Writer {
         self.try_send(Message::Tick(trial, tick));
     }
 
-    /// Queues samples that belong to no tick, such as those before the first tick, without waiting.
+    /// Queues samples that belong to no tick, such as samples before the first tick, without waiting.
     pub fn samples(&self, trial: TrialId, samples: Vec<Sample>) {
         self.try_send(Message::Samples(trial, samples));
     }
@@ -146,7 +146,7 @@ impl Writer {
         self.try_send(Message::Note(note));
     }
 
-    /// Ends a trial. Call it after the load has ended, because it may wait for queued messages.
+    /// Ends a trial. Call this after the load has ended, because it may wait for queued messages.
     pub fn end_trial(&self, trial: TrialId, end: TrialEnd) {
         self.send(Message::End(trial, Box::new(end)));
     }
@@ -161,11 +161,11 @@ impl Writer {
 
     /// Writes the outcome of the run and closes the file.
     ///
-    /// An error means that some data are missing. The rest can be read.
+    /// After an error, some data are missing in the file, but the rest can be read.
     pub fn finish(mut self, outcome: RunOutcome) -> Result<PathBuf> {
         self.send(Message::Finish(outcome));
         match self.join() {
-            Some(Err(error)) => Err(Error::sqlite(&self.path, "write")(error)),
+            Some(Err(error)) => Err(Error::sqlite(&self.path, Attempt::Write)(error)),
             _ => {
                 stop_request::clear_request(&self.path);
                 Ok(std::mem::take(&mut self.path))
@@ -198,7 +198,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Nobody can receive the error any more.
+        // Ignore the error, because no caller can receive it any more.
         let _ = self.join();
     }
 }
@@ -231,7 +231,7 @@ impl WriterThread {
         }
     }
 
-    /// Writes the messages. After a failure, frees the reserve and tries again.
+    /// Writes the messages. After a failure, frees the reserve and retries.
     fn write(&mut self, messages: &[Message]) {
         if messages.is_empty() {
             return;

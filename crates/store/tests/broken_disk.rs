@@ -1,8 +1,10 @@
-//! Runs on a disk that fails or becomes read-only while they are written
+//! Runs on a disk that fails or becomes read-only; a program of its own, because all its SQLite files are on that disk
 
 mod invent;
 
-use invent::{RandomRun, TestDirectory, end, format_tick, header, outcome, read_all, trial, wait_for};
+use invent::{
+    Describe, RandomRun, TestDirectory, end, format_tick, header, outcome, read_all, trial, wait_for,
+};
 use rusqlite::ffi;
 use std::os::raw::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -107,8 +109,8 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };
         assert!(why.contains(words), "{why}");
         writer.end_trial(id, end(RunStatus::Failed, Some(random.measurement(&ticks))));
-        let error = writer.finish(outcome(RunStatus::Complete)).expect_err("the disk failed").to_string();
-        assert!(error.contains("could not write") && error.contains(words), "{error}");
+        let error = writer.finish(outcome(RunStatus::Complete)).expect_err("the disk failed").describe();
+        assert!(error.contains("store-attempt-write(") && error.contains(words), "{error:?}");
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
         read_all(&path).expect("the run can be read up to the failure");
         let run = Run::open(&path).expect("the run can be read");

@@ -1,4 +1,4 @@
-//! Runs whose writer was killed
+//! Runs whose writer was killed; a program of its own, because it starts itself as the writer
 
 mod invent;
 
@@ -48,7 +48,7 @@ fn killed_run_keeps_all_but_last_tick() {
         let journal = PathBuf::from(format!("{}-journal", path.display()));
         half_written += u32::from(journal.metadata().is_ok_and(|it| it.len() > 0));
 
-        let run = Run::open(&path).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        let run = Run::open(&path).unwrap_or_else(|error| panic!("round {round}: {error:?}"));
         assert_eq!(run.state().expect("the run can be read"), State::Lost, "round {round}");
         let trials = run.trials().expect("the run can be read");
         assert_eq!(trials.len(), 1, "round {round}");

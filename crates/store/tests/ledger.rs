@@ -1,4 +1,5 @@
-//! Ledgers after a kill, on a full disk and with damaged bytes
+//! Ledgers after a kill, on a full disk and with damaged bytes; a program of its own, because it starts itself as the
+//! writer
 
 mod invent;
 
@@ -323,7 +324,7 @@ fn killed_ledger_keeps_all_durable_entries() {
         let folder = TestDirectory::new(&format!("ledger-kill-{round}"));
         let safe = kill(&folder.0, random.below(40), random.below(1 << 20));
         let mut entries =
-            ledger::open(&folder.0.join("a.ledger")).unwrap_or_else(|it| panic!("round {round}: {it}"));
+            ledger::open(&folder.0.join("a.ledger")).unwrap_or_else(|it| panic!("round {round}: {it:?}"));
         let known = sequences(entries.by_ref());
         assert_eq!(known, (0..known.len() as u64).collect::<Vec<_>>(), "round {round}");
         assert!(known.len() as u64 >= safe, "round {round}: {} are there, and {safe} were safe", known.len());

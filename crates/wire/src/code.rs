@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Reason for a failed request: the server's error or the network's.
+/// Reason why a request failed: an error of the server or of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     /// SQLSTATE: the five ASCII characters of the error response's field `C`, such as `40001`; PostgreSQL manual,
@@ -19,9 +19,9 @@ pub enum Code {
 }
 
 impl Code {
-    /// Connection closed by the peer within a reply; counted as `ECONNRESET`.
+    /// Connection closed by the peer before a response was complete; counted as `ECONNRESET`.
     pub const RESET: Code = Code::Net(104);
-    /// Timeout of the generator; `ETIMEDOUT`.
+    /// Timeout that the generator enforced; `ETIMEDOUT`.
     pub const TIMED_OUT: Code = Code::Net(110);
     /// No listener at the address; `ECONNREFUSED`.
     pub const REFUSED: Code = Code::Net(111);

@@ -14,7 +14,7 @@ pub struct Pointer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     name: Box<[u8]>,
-    /// Array index that the token denotes; `None` if it denotes none.
+    /// Array index that the token denotes; `None` if the token is not an index.
     index: Option<u64>,
 }
 
@@ -50,8 +50,8 @@ impl FromStr for Pointer {
 impl Pointer {
     /// Appends the value to which the pointer refers in `json`. A string is unescaped; any other value is unchanged.
     ///
-    /// Returns false and appends nothing if there is no value, or if it is `null`. It does the same if the text up to
-    /// the value's end is not JSON.
+    /// Returns false and appends nothing if there is no value, if the value is `null`, or if the text up to the value's
+    /// end is not JSON.
     pub fn extract(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
         let before = out.len();
         let copied = self.find(json, out);
@@ -74,9 +74,9 @@ impl Pointer {
             }
         }
         let Some(value) = scan.value() else { return false };
+        // A number at the end of the text may be truncated, unless the number is the whole text.
         let ended = scan.at < json.len() || self.tokens.is_empty();
         match value {
-            // A number at the end of the text may be truncated.
             [b'"', text @ .., b'"'] => unescape(text, out),
             [b'{' | b'[', ..] => out.extend_from_slice(value),
             b"null" => return false,

@@ -19,7 +19,7 @@ pub struct Template {
 pub enum Placeholder {
     /// Unchanged bytes, for text within a simple query.
     Raw,
-    /// Big-endian `i32` length, then the bytes; only −1 for NULL: a parameter of Bind.
+    /// Parameter of a Bind message: big-endian `i32` length, then the bytes. NULL is the length −1 without bytes.
     LengthPrefixed,
     /// Percent-encoded except for RFC 3986's unreserved characters: within a URL or a form.
     Url,

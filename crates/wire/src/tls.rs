@@ -35,9 +35,9 @@ pub enum SslMode {
     Prefer,
     /// With TLS. The certificate is verified only if there are roots.
     Require,
-    /// With TLS and a certificate signed by one of the roots.
+    /// Requires TLS and a server certificate that one of the roots signed. The host name is not checked.
     VerifyCa,
-    /// With TLS and a verified certificate, as in `VerifyCa`, that matches the host name.
+    /// Requires what `VerifyCa` requires, and a certificate that matches the host name.
     VerifyFull,
 }
 
@@ -46,7 +46,7 @@ pub enum SslMode {
 pub struct TlsIdentity<'a> {
     /// `sslrootcert`: trusted authorities. Without it, the server's certificate is not verified.
     pub roots: Option<&'a [u8]>,
-    /// `sslcert`: the client's certificate, followed by the intermediate ones.
+    /// `sslcert`: the client's certificate, followed by intermediate certificates.
     pub certificate: Option<&'a [u8]>,
     /// `sslkey`: the client's private key, unencrypted.
     pub key: Option<&'a [u8]>,
@@ -64,7 +64,7 @@ impl fmt::Debug for TlsIdentity<'_> {
 pub enum TlsConfigError {
     /// `sslmode` requires verification, but there are no roots.
     MissingRoots,
-    /// No certificate in the file for `what`; the text is rustls's.
+    /// The file for `what` contains no certificate or key; the text is rustls's.
     Pem { what: &'static str, reason: String },
     /// Certificate without its key, or key without its certificate.
     IncompleteIdentity { missing: &'static str },
@@ -78,7 +78,10 @@ impl fmt::Display for TlsConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TlsConfigError::MissingRoots => {
-                write!(f, "sslmode asks to check the server's certificate, and sslrootcert is missing")
+                write!(
+                    f,
+                    "sslmode requires verification of the server's certificate, but sslrootcert is missing"
+                )
             }
             TlsConfigError::Pem { what, reason } => write!(f, "{what}: {reason}"),
             TlsConfigError::IncompleteIdentity { missing } => {
@@ -96,7 +99,7 @@ impl fmt::Display for TlsConfigError {
 
 impl std::error::Error for TlsConfigError {}
 
-/// Minimum and maximum TLS version; libpq also knows older ones, which rustls does not support.
+/// Minimum and maximum TLS version. libpq also supports older versions, which rustls does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlsVersionRange {
     pub lowest: TlsVersion,
@@ -117,9 +120,9 @@ impl Default for TlsVersionRange {
 
 /// TLS configuration for all connections to one PostgreSQL server.
 ///
-/// As in libpq, roots are used in every mode but `disable` if given. `verify-ca` and `verify-full` require them; only
-/// `verify-full` compares the name. Sessions are not resumed: PostgreSQL offers no tickets, so every connection costs
-/// the same.
+/// As in libpq, every mode except `disable` uses the roots if there are any. `verify-ca` and `verify-full` require
+/// roots; only `verify-full` compares the name. Sessions are not resumed: PostgreSQL offers no tickets, so every
+/// connection costs the same.
 pub fn config(
     mode: SslMode,
     identity: &TlsIdentity<'_>,
@@ -223,8 +226,8 @@ fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
 
 /// Server name for SNI and verification.
 ///
-/// A host that is not a DNS name, such as a socket directory, becomes an address. It is not sent and matches no
-/// certificate.
+/// A host that is not a DNS name, such as a socket directory, becomes an unspecified address. The address is not sent
+/// and matches no certificate.
 pub(crate) fn server_name(host: &str) -> ServerName<'static> {
     let unspecified = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
     ServerName::try_from(host.to_owned()).unwrap_or(unspecified)
@@ -279,7 +282,9 @@ pub(crate) fn describe(error: &Error) -> &'static str {
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 "the server's certificate is not valid yet"
             }
-            CertificateError::UnknownIssuer => "the server's certificate is signed by nobody in sslrootcert",
+            CertificateError::UnknownIssuer => {
+                "no authority in sslrootcert has signed the server's certificate"
+            }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 "the server's certificate is for another host"
             }
@@ -288,21 +293,21 @@ pub(crate) fn describe(error: &Error) -> &'static str {
             _ => "the server's certificate is not acceptable",
         },
         Error::AlertReceived(alert) => match alert {
-            AlertDescription::UnknownCA => "the server does not know who signed sslcert",
+            AlertDescription::UnknownCA => "the server does not know the authority that signed sslcert",
             AlertDescription::BadCertificate | AlertDescription::CertificateUnknown => {
                 "the server does not accept sslcert"
             }
-            AlertDescription::CertificateExpired => "the server says that sslcert has expired",
-            AlertDescription::CertificateRequired => "the server wants a client certificate (sslcert)",
+            AlertDescription::CertificateExpired => "sslcert has expired, according to the server",
+            AlertDescription::CertificateRequired => "the server requires a client certificate (sslcert)",
             AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure => {
-                "the server knows no common TLS version or cipher"
+                "server and client have no TLS version or cipher in common"
             }
             other => other.as_str().unwrap_or("the server sent an unknown alert"),
         },
-        Error::PeerIncompatible(_) => "the server knows no common TLS version or cipher",
-        Error::PeerMisbehaved(_) => "the server broke the rules of TLS",
-        Error::InvalidMessage(_) => "the server's bytes are not TLS",
-        Error::NoCertificatesPresented => "the server showed no certificate",
+        Error::PeerIncompatible(_) => "server and client have no TLS version or cipher in common",
+        Error::PeerMisbehaved(_) => "the server violated the TLS protocol",
+        Error::InvalidMessage(_) => "the server sent bytes that are not TLS",
+        Error::NoCertificatesPresented => "the server sent no certificate",
         Error::DecryptError => "a record cannot be decrypted",
         _ => "the handshake failed",
     }
@@ -423,7 +428,7 @@ fn read<'a>(der: &'a CertificateDer<'_>) -> Result<Certificate<'a>, Error> {
     Certificate::read(der).ok_or_else(|| CertificateError::BadEncoding.into())
 }
 
-/// Crypto provider of rustls; public so that tests can create a server with the same one.
+/// Crypto provider of rustls; public so that tests can create a server with the same provider.
 pub fn provider() -> CryptoProvider {
     ring::default_provider()
 }

@@ -1,8 +1,8 @@
 //! Rules of libpq for X.509 certificates that differ from webpki's.
 //!
 //! `webpki` verifies chains and `x509_parser` reads DER. This module adds libpq's comparison of names and the hash for
-//! channel binding. It also accepts two kinds of certificates that webpki rejects. One is version 1, which the
-//! PostgreSQL manual's recipe creates. The other is self-signed with the authority flag.
+//! channel binding. It also accepts two kinds of certificates that webpki rejects. The first kind has X.509 version 1,
+//! as created by the recipe in the PostgreSQL manual. The second kind is self-signed with the authority flag.
 
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use std::net::IpAddr;
@@ -26,14 +26,14 @@ pub struct Certificate<'a> {
     parsed: X509Certificate<'a>,
     /// Content of the subject's alternative names.
     alternative_names: Option<&'a [u8]>,
-    /// True if the basic constraints allow the certificate to sign others.
+    /// True if the basic constraints allow the certificate to sign other certificates.
     is_authority: bool,
 }
 
 impl<'a> Certificate<'a> {
     /// Parses the DER encoding of exactly one certificate; `None` if it is invalid.
     pub fn read(der: &'a [u8]) -> Option<Certificate<'a>> {
-        // webpki parses the other extensions and rejects damaged ones.
+        // webpki parses the other extensions and rejects damaged extensions.
         let mut parser = X509CertificateParser::new().with_deep_parse_extensions(false);
         let (rest, parsed) = parser.parse(der).ok()?;
         let has_whole_bytes = |bits: &BitString<'_>| bits.unused_bits == 0;
@@ -71,7 +71,7 @@ impl<'a> Certificate<'a> {
         Any::from_der(self.parsed.issuer.as_raw()).ok().map(|it| it.1.data)
     }
 
-    /// First and last second of its validity, since 1970.
+    /// First and last second of the certificate's validity, in seconds since 1970.
     pub fn validity(&self) -> (i64, i64) {
         let validity = self.parsed.validity();
         (validity.not_before.timestamp(), validity.not_after.timestamp())
@@ -82,7 +82,7 @@ impl<'a> Certificate<'a> {
         &self.parsed.subject_pki
     }
 
-    /// True if the certificate is valid for `host` by libpq's rules of `sslmode=verify-full`.
+    /// True if the certificate is valid for `host` by libpq's rules for `sslmode=verify-full`.
     ///
     /// Alternative names of the host's kind (DNS name or address) are compared; if there is none, the common name. `*`
     /// matches one whole leftmost label. Unreadable alternative names match no host.

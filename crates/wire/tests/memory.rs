@@ -1,4 +1,4 @@
-//! Allocations and memory of a session.
+//! Allocations and memory of a session; a program of its own, because its global allocator counts.
 
 mod server;
 

@@ -30,12 +30,13 @@ const BEFORE: [&[u8]; 6] = [
 /// Length of a ReadyForQuery, in bytes.
 const READY: usize = 6;
 
-/// Runs one input. The first byte selects the state, the second how the rest is split.
+/// Runs one input. The first byte selects the state. The second byte selects how the rest is split.
 pub fn run(data: &[u8]) {
     let [state, cut, bytes @ ..] = data else { return };
     let watch = state & 0x80 != 0;
     let secured = state & 0x40 != 0;
-    // If the state ends with an expected answer, the split determines whether later bytes arrive together with it.
+    // If the state ends with an expected response, the split determines whether later bytes arrive together with the
+    // response.
     let last = state & 0x20 != 0;
     let requests = if last { 1 } else { bytes.len() / READY + 2 };
     let before = BEFORE[usize::from(state & 0x1f) % BEFORE.len()];
@@ -54,7 +55,7 @@ pub fn run(data: &[u8]) {
     };
     let (mut whole, mut cuts) = (start(), start());
     let seen = feed(&mut whole, bytes, bytes.len());
-    // TLS rejects plain bytes after the answer to its request only if both arrive together.
+    // TLS rejects plain bytes after the response to SSLRequest only if both arrive together.
     if !secured && !last {
         assert_eq!(seen, feed(&mut cuts, bytes, usize::from(*cut)));
     } else {

@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
             assert!(!format!("{settings:?}").contains(PASSWORD));
             for host in &settings.hosts {
                 assert_eq!(host.socket().is_some(), host.transport() == wire::pg::Transport::Unix);
-                // The StartupMessage of the login can be built without a panic.
+                // Check that the StartupMessage of the login can be built without a panic.
                 let login = std::sync::Arc::new(settings.login(host));
                 wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
             }

@@ -1,7 +1,7 @@
 //! Target for experiment files: they yield a consistent plan, or diagnostics with positions.
 
 use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
-use model::plan::Transport;
+use model::plan::{DumpFile, Transport};
 use model::{Nanos, message};
 use std::path::Path;
 
@@ -41,6 +41,7 @@ pub fn run(data: &[u8]) {
             dsn: &|_| None,
             regex: &refuse,
             secret: &refuse,
+            settings: &|_, _| Vec::new(),
             rule: &|text, _| refuse(text),
             objective: &|text, _| refuse(text),
         },
@@ -48,6 +49,10 @@ pub fn run(data: &[u8]) {
         columns: &|path, _, given| match path.to_string_lossy().contains('!') {
             true => Err(model::message!("feed-empty")),
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
+        },
+        dump: &|path| match path.to_string_lossy().contains('!') {
+            true => Err(std::io::ErrorKind::NotFound.into()),
+            false => Ok(DumpFile { path: path.to_owned(), bytes: 1, sha256: "0".repeat(64) }),
         },
     };
     match read(&request) {

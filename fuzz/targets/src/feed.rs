@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
             Some(fields(&Rows::new(Arc::new(bytes), layout)))
         }
         Err(error) => {
-            assert!(!error.to_string().is_empty());
+            assert!(!format!("{error:?}").is_empty());
             None
         }
     };

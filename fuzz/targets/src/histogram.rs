@@ -7,8 +7,8 @@ use hdrhistogram::serialization::Deserializer;
 use model::{EncodedHistogram, LatencyHistogram};
 use std::io::Write;
 
-/// Runs one input. The first byte selects whether the rest is compressed first; the next eight are the stored sample
-/// count.
+/// Runs one input. The first byte selects whether the rest is compressed first. The next eight bytes are the stored
+/// sample count.
 pub fn run(data: &[u8]) {
     let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
     let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };

@@ -5,13 +5,13 @@ use wire::http::{
     Channel, CookieJar, Event, HEAD_MAX, Method, Origin, Response, ResponseReader, Retain, SetCookieContext,
 };
 
-const KEEP: Retain = Retain { head: true, body: 100, decompress: false };
+const KEEP: Retain = Retain { head: true, body: 100, error_body: 0, decompress: false };
 /// Memory that decompression needs, in bytes, approximately.
 const UNPACKER: usize = 64 << 10;
 const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 
-/// Runs one input. The first byte selects the method and whether bodies are decompressed, the second how the rest is
-/// split.
+/// Runs one input. The first byte selects the method and whether bodies are decompressed. The second byte selects how
+/// the rest is split.
 pub fn run(data: &[u8]) {
     let [how, cut, bytes @ ..] = data else { return };
     let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];

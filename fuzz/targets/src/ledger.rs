@@ -4,7 +4,8 @@ use crc32c::crc32c_append;
 use model::durability::{LedgerEnd, LedgerEntry};
 use store::ledger::LedgerReader;
 
-/// Runs one input. The first byte selects whether the rest is a file, or frames whose checksums are computed here.
+/// Runs one input. The first byte selects whether the rest is a file, or frames for which the target computes
+/// checksums.
 pub fn run(data: &[u8]) {
     let [how, rest @ ..] = data else { return };
     let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };

@@ -1,6 +1,6 @@
 //! Fuzz targets: functions that feed fuzzed bytes to the parsers of foreign input and assert their invariants.
 //!
-//! `fuzz/` runs them under libFuzzer; the tests here replay the stored inputs of `fuzz/corpus` with the stable
+//! `fuzz/` runs them under libFuzzer; the tests of this crate replay the stored inputs of `fuzz/corpus` with the stable
 //! compiler.
 
 pub mod backend;

@@ -1,10 +1,10 @@
-//! Target for responses to probes: each yields finite figures or an error.
+//! Target for responses to probes: each yields finite values or an error.
 
 use stack::client;
 use stack::component::probes;
 use stack::probe::ProbeResponse;
 
-/// Runs one input. The first byte selects the probe. The rest is its answer: lines of cells separated by tabs, with
+/// Runs one input. The first byte selects the probe. The rest is the response: lines of cells separated by tabs, with
 /// names in the first line and `\N` for NULL; or texts separated by NUL.
 pub fn run(data: &[u8]) {
     let [which, data @ ..] = data else { return };
@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
                     assert!(probe.series.iter().any(|known| std::ptr::eq(known, reading.series)));
                 }
             }
-            Err(error) => assert!(!error.to_string().is_empty()),
+            Err(error) => assert!(!format!("{error:?}").is_empty()),
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn run(data: &[u8]) {
         return;
     }
     if let Err(error) = read_all(&path) {
-        assert!(!error.to_string().is_empty());
+        assert!(!format!("{error:?}").is_empty());
     }
     check_facts(&path);
 }

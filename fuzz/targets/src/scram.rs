@@ -13,8 +13,8 @@ static LOGIN: LazyLock<Arc<Login>> = LazyLock::new(|| {
 /// Client's nonce, which follows from the fixed random bytes of this target.
 const NONCE: &[u8] = b"BwcHBwcHBwcHBwcHBwcHBwcH";
 
-/// Runs one input: three texts, separated by 0xff (mechanisms, first and last message). `@` in the second is the
-/// client's nonce.
+/// Runs one input: three texts, separated by 0xff (mechanisms, first and last message). `@` in the first message stands
+/// for the client's nonce.
 pub fn run(data: &[u8]) {
     let mut parts = data.splitn(3, |it| *it == 0xff);
     let mut part = || parts.next().unwrap_or_default();

@@ -18,7 +18,7 @@ static GUARD: LazyLock<Guard> = LazyLock::new(|| {
 });
 
 /// Runs one input: six texts, separated by NUL (path, query, `Host`, `Origin`, `Cookie`, `Authorization`). An empty
-/// text is absent.
+/// text means that the request lacks this part.
 pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(6, '\0');
     let mut part = || parts.next().filter(|it| !it.is_empty());

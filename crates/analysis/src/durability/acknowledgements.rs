@@ -1,16 +1,16 @@
-//! Times of acknowledgements, and the outages they show
+//! Times of acknowledged writes, and the write outages between them
 
 use model::Nanos;
 use model::durability::{FaultEvent, WriteOutage};
 use std::collections::BTreeMap;
 
-/// First and last acknowledgement of each 10 ms slot that has one. Every gap of at least 10 ms is therefore exact, even
-/// if acknowledgements arrive out of order.
+/// Times of the first and last acknowledgement in each 10 ms interval. Every gap of at least 10 ms is therefore exact,
+/// even if acknowledgements arrive out of order.
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgementTimes {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
-    /// Current slot, with its first and last acknowledgement. Most acknowledgements fall into the slot of the previous
-    /// one.
+    /// Interval of the latest acknowledgement, kept out of `slots` because consecutive acknowledgements mostly share an
+    /// interval.
     current: Option<(u64, (Nanos, Nanos))>,
     /// End of the latest attempt, with any outcome.
     last_attempt: Nanos,
@@ -38,7 +38,7 @@ impl AcknowledgementTimes {
         }
     }
 
-    /// Stores the current slot. Callers must call this before [`AcknowledgementTimes::outages`].
+    /// Stores the current interval. Callers must call this before [`AcknowledgementTimes::outages`].
     pub fn flush(&mut self) {
         if let Some((number, (first, last))) = self.current.take() {
             let slot = self.slots.entry(number).or_insert((first, last));
@@ -51,9 +51,9 @@ impl AcknowledgementTimes {
     }
 
     /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
-    /// fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until the last
-    /// attempt or until `over`, the end of the load, whichever is later, because there are no attempts without a login.
-    /// A fault without an earlier acknowledgement has no outage.
+    /// fault. A gap that contains several faults belongs to each of them. If no acknowledgement ends the gap, it lasts
+    /// until the last attempt or until `over`, the end of the load, whichever is later. A client that cannot log in
+    /// makes no attempts. A fault without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(over);
         let outage = |(number, fault): (usize, &FaultEvent)| {

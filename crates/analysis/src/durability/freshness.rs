@@ -1,10 +1,10 @@
 //! Staleness of reads on a cell's replicas
 //!
-//! Consecutive reads are correlated: a replica that lags for ten seconds makes fifty reads stale, but this is a single
-//! event. Reads are therefore modelled as a two-state Markov chain: stale and fresh. The mean of n reads has the
-//! variance of n (1 − ρ) / (1 + ρ) independent reads. ρ is computed from the number of changes between stale and fresh
-//! (Bayley and Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series",
-//! 1946). The interval is Wilson's (1927) with that effective number of reads. It is defined even if no read was stale.
+//! Consecutive reads are correlated: a replica that lags once for ten seconds makes fifty reads stale. Reads are
+//! therefore modelled as a two-state Markov chain: stale and fresh. The mean of n reads has the variance of n (1 − ρ) /
+//! (1 + ρ) independent reads. ρ is computed from the number of changes between stale and fresh (Bayley and Hammersley,
+//! "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series", 1946). The interval is
+//! Wilson's (1927) with that effective number of reads. It is defined even if no read was stale.
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ const Z: f64 = 1.959_964;
 /// Minimum number of reads beyond a reported quantile.
 const READS_BEYOND_QUANTILE: usize = 10;
 
-/// Results of all cells with sampled replicas, except controls, in the order of the cells. `trials` pairs the index of
-/// each trial's cell with the trial's observations.
+/// Staleness of all cells with sampled replicas, except controls, in the order of the cells. `trials` pairs the index
+/// of each trial's cell with the trial's observations.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
     let staleness = |(cell, planned): (usize, &model::plan::Cell)| {
@@ -32,7 +32,7 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec
     cells.filter_map(staleness).collect()
 }
 
-/// Result of one cell. `None` if no number was acknowledged.
+/// Staleness of one cell's replicas. `None` if no write was acknowledged.
 fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<FreshnessResult> {
     let trials: Vec<&Freshness> = trials.iter().filter(|it| it.acknowledged > 0).copied().collect();
     let bound = trials.first()?.bound;
@@ -76,7 +76,7 @@ fn promises_to_apply(setup: &Setup) -> bool {
         NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });
-    // If a setting occurs several times, its last line takes effect.
+    // If a setting occurs on several lines, the last line takes effect.
     let mut lines = settings.into_iter().flatten().rev();
     let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
     commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
@@ -98,7 +98,7 @@ fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     })
 }
 
-/// Number of independent reads that would carry as much information; at least 1.
+/// Number of independent reads with the same variance of the mean as the correlated reads; at least 1.
 fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
@@ -116,14 +116,15 @@ fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
     let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
-    // At a share of 0 or 1 the end is exact, without rounding errors.
+    // At a share of 0 or 1, set the end of the interval exactly, without rounding errors.
     let low = if share == 0.0 { 0.0 } else { end(middle - half) };
     let high = if share == 1.0 { 1.0 } else { end(middle + half) };
     (low, high)
 }
 
-/// Quantile of the time until a number became visible on a replica. `delays_us` has the times of visible numbers in
-/// microseconds, ascending. `all` also counts the numbers that were not yet visible, which rank after all others.
+/// Quantile of the time until a write became visible on a replica. `delays_us` has the times of visible writes in
+/// microseconds, ascending. `all` also counts the writes that never became visible, which rank after all visible
+/// writes.
 fn visibility_delay(delays_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
     if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct LedgerSurvey {
     servers: Vec<KnownServer>,
-    /// Reserved sequences by session: sequences below this number may have been used.
+    /// Number of reserved sequence numbers by session. Sequence numbers below it may have been used.
     pub reserved: Vec<u64>,
-    /// Completed sequences by session: one more than the highest sequence with an outcome.
+    /// One more than the highest sequence number with an outcome, by session.
     pub completed: Vec<u64>,
     pub acknowledgements: AcknowledgementTimes,
     pub clock_steps_us: Vec<i64>,
@@ -22,7 +22,7 @@ pub(super) struct LedgerSurvey {
     pub contradictions: u64,
     pub failovers: u32,
     pub doubts: Vec<InconclusiveReason>,
-    /// Timelines seen by clients, each with the time.
+    /// Timelines that clients saw, each with the time at which a client saw it.
     pub timelines: Vec<(Nanos, u32)>,
 }
 
@@ -35,11 +35,12 @@ struct KnownServer {
     /// Intervals in which the server was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
     acknowledged_in_recovery: bool,
-    /// Earliest acknowledgement by a successor. This server must not acknowledge a write that begins later.
+    /// Time of the earliest acknowledgement by a successor. This server must not acknowledge a write that begins later.
     superseded: Nanos,
 }
 
-/// Difference between the clocks, in microseconds, above which the wall clock was set.
+/// Change of the difference between wall clock and monotonic clock, in microseconds, from which the wall clock must
+/// have been changed.
 const STEP_US: i64 = 500_000;
 
 impl LedgerSurvey {
@@ -196,7 +197,7 @@ impl LedgerSurvey {
     }
 }
 
-/// Entry of `session`, which is inserted if it is missing.
+/// Entry of `session`. A missing entry is inserted.
 fn session_entry(entries: &mut Vec<u64>, session: u32) -> &mut u64 {
     let session = session as usize;
     if entries.len() <= session {

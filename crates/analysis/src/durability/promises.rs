@@ -4,7 +4,7 @@ use super::ledger_survey::LedgerSurvey;
 use model::Nanos;
 use model::durability::{AnomalyKind, DurabilityHistory, Promise, ServerInstance, WriteAttempt};
 
-/// Promises of each server and the times at which they began.
+/// Durability promises of each server, with the times from which they were in force.
 #[derive(Debug)]
 pub(super) struct PromiseHistory<'a> {
     /// All promises, ordered by time.
@@ -20,7 +20,8 @@ pub(super) enum PromiseStrength {
     /// The write is on the primary's disk; nothing more is certain.
     Local,
     None,
-    /// Some of the possible promises survive the loss of the primary, others do not.
+    /// The write survives the loss of the primary under some of the settings that may have been in force, but not under
+    /// all of them.
     Ambiguous,
     /// The settings were not sampled.
     Unknown,

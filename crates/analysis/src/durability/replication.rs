@@ -17,9 +17,10 @@ pub enum SyncState {
     Quorum,
 }
 
-/// Promise of a commit under these settings; `None` for an unknown `synchronous_commit`.
+/// Durability promise for a commit under these settings; `None` for an unknown `synchronous_commit`.
 pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
-    // A boolean may have any of its spellings, in addition to the words of the manual. Source: config.sgml, guc.c.
+    // PostgreSQL accepts all spellings of a boolean, in addition to the values in the manual. Source: config.sgml,
+    // guc.c.
     let with =
         |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
@@ -33,7 +34,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
 }
 
 /// Values of `sync_priority` and `sync_state` that the primary shows for streaming standbys. `streaming` lists the
-/// standbys in the order of the primary's array of WAL senders; among several with equal priority, the first is chosen.
+/// standbys in the order of the primary's array of WAL senders. Among standbys with equal priority, the primary chooses
+/// the first.
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
@@ -50,9 +52,9 @@ pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -
     priorities.iter().enumerate().map(state).collect()
 }
 
-/// True if the promoted standby certainly has all writes with a promise that survives the primary.
+/// True if the promoted standby certainly has all writes that must survive the loss of the primary.
 ///
-/// Without synchronous standbys no such promise exists. Then the standby with the most WAL is the right choice.
+/// Without synchronous standbys, no write must survive. Then the standby with the most WAL is the right choice.
 pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let received = |name: &str| {
         promotion
@@ -70,8 +72,8 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
         Some(standbys) if standbys.method == SyncMethod::First => {
             positions().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
-        // Each acknowledged write is on `count` of the standbys. If enough standbys answered, at least one of them has
-        // the write.
+        // Each acknowledged write is on `count` of the standbys. If enough standbys reported their WAL position, at
+        // least one of them has the write.
         Some(standbys) => {
             let is_member = |answer: &StandbyPosition| priority(standbys, &answer.name) > 0;
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();

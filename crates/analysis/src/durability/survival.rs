@@ -1,8 +1,8 @@
 //! Durability results of a cell's failover trials, compared with its positive control
 //!
-//! A trial without losses proves nothing alone: its setup may be unable to lose writes. Its verdict then contains
-//! [`InconclusiveReason::NoControl`]. This module resolves that doubt for the whole cell, by losses in the cell's
-//! control or in the cell.
+//! A trial without losses proves nothing alone, because its setup may be unable to lose writes. The verdict of each
+//! trial therefore contains [`InconclusiveReason::NoControl`]. This module removes that doubt if the cell or its
+//! control lost writes.
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +20,8 @@ use model::fault_injection::{
 use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
-/// Results of all cells with faults or a ledger, except controls, in the order of the cells. `trials` pairs the index
-/// of each trial's cell with its fault injection, in the order in which the trials began.
+/// Durability results of all cells with faults or a ledger, except controls, in the order of the cells. `trials` pairs
+/// the index of each trial's cell with its fault injection, in the order in which the trials began.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
     let injections = |cell: usize| {
         trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
@@ -34,7 +34,7 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
 }
 
-/// Result of one cell; `None` without a trial. `control` is the control cell with its trials.
+/// Durability result of one cell; `None` without a trial. `control` is the control cell with its trials.
 pub fn cell_result(
     cell: usize,
     trials: &[&FaultInjection],
@@ -57,7 +57,7 @@ pub fn cell_result(
         merge_doubt(&mut doubts, InconclusiveReason::NoFault);
     }
     let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
-    // Losses of the cell show that losses are detected.
+    // If the cell itself lost writes, losses are detectable.
     let loss_detected =
         verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
     if !verdicts.is_empty() && !loss_detected {
@@ -96,7 +96,7 @@ pub fn cell_result(
     })
 }
 
-/// Conclusion of the verdict without its doubts about the control.
+/// Conclusion of one trial's verdict, without the doubts about the positive control.
 fn own_conclusion(verdict: &DurabilityVerdict) -> Conclusion {
     let doubts: Vec<InconclusiveReason> =
         verdict.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
@@ -131,7 +131,8 @@ fn is_complete(injection: &FaultInjection) -> bool {
     !injection.injected.is_empty() && injection.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
-/// Number of failovers, by the timelines in the ledger. Without a ledger, by servers that accepted writes.
+/// Number of failovers, counted from the timelines in the ledger, or without a ledger from the servers that accepted
+/// writes.
 fn failovers(injection: &FaultInjection) -> u32 {
     injection.verdict.as_ref().map_or(injection.promotions.len() as u32, |it| it.failovers)
 }
@@ -146,7 +147,7 @@ fn rejoin_durations(injection: &FaultInjection) -> Vec<Nanos> {
     injection.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
 }
 
-/// Durations from each fault to an event of the new primary.
+/// Duration from the fault that caused each promotion to an event of the new primary.
 fn durations_since_fault(
     injection: &FaultInjection,
     moment: impl Fn(&PromotionRecord) -> Option<Nanos>,
@@ -158,8 +159,8 @@ fn durations_since_fault(
     injection.promotions.iter().filter_map(since).collect()
 }
 
-/// Last fault, before the promotion, on the server that the promotion replaced. If there is none, the last fault before
-/// the promotion. A fault that blocks replication is ignored, because it causes no promotion.
+/// Last fault before the promotion on the replaced server, or on any server if the replaced server had no fault. A
+/// fault that blocks replication is ignored, because it causes no promotion.
 fn causing_fault<'a>(injection: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
     let may_be = |fault: &&InjectedFault| {
         !fault.nodes.is_empty()
@@ -202,7 +203,7 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     all.into_values().collect()
 }
 
-/// Recovery point of the trial with the most losses; the first one among equals.
+/// Recovery point of the trial with the most losses; among equal trials, the first.
 fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }

@@ -1,4 +1,4 @@
-//! Trusted reads after the faults, and the rows that they found
+//! Reads after the faults from a primary of the newest timeline, and the rows that they found
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -39,28 +39,28 @@ impl<'a> TrustedReads<'a> {
         trusted
     }
 
-    /// True if the last read that began after `at` has the row; `None` if no read began later.
+    /// True if the last read found the row; `None` if no read began after `at`.
     pub fn is_present_by(&self, key: WriteKey, at: Nanos) -> Option<bool> {
         self.reads.last().filter(|it| it.started >= at).map(|it| it.keys.contains(key))
     }
 
-    /// True if a read that began after `at` lacks the row.
+    /// True if any read that began after `at` did not find the row.
     pub fn was_absent(&self, key: WriteKey, at: Nanos) -> bool {
         self.reads.iter().any(|it| it.started >= at && !it.keys.contains(key))
     }
 
-    /// True if any read has the row.
+    /// True if any read found the row.
     pub fn was_present(&self, key: WriteKey) -> bool {
         self.reads.iter().any(|it| it.keys.contains(key))
     }
 
-    /// True if any read has the row more than once.
+    /// True if any read found the row more than once.
     pub fn is_duplicated(&self, key: WriteKey) -> bool {
         self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
     }
 
-    /// Reports rows that one read has and a later read lacks. If a fault between the reads removed a row, the row
-    /// counts only as lost.
+    /// Reports rows that one read found and a later read did not find. A row that a fault between the reads removed is
+    /// only lost, so it is not reported.
     pub fn find_flickers(&self, found: &mut Anomalies) {
         for session in 0..self.sessions() {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
@@ -90,8 +90,8 @@ impl<'a> TrustedReads<'a> {
             && !self.history.faults.iter().any(|it| between(it.at))
     }
 
-    /// Reports rows that no client wrote. If the ledger is `closed`, these include keys that were reserved but never
-    /// used.
+    /// Reports rows that no client wrote. If the ledger is `closed`, rows with a key that was reserved but never used
+    /// are reported too.
     pub fn find_phantoms(&self, found: &mut Anomalies, survey: &LedgerSurvey, closed: bool) {
         let mut counts = [0, 0];
         let mut named = BTreeSet::new();
@@ -122,7 +122,7 @@ impl<'a> TrustedReads<'a> {
 }
 
 /// True if samples before and after the read both show its server in recovery. One sample is not enough, because the
-/// standby may be promoted between the sample and its answer to the read.
+/// standby may be promoted between the sample and the read.
 fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     let samples = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
     let before = samples().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
@@ -130,7 +130,7 @@ fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     before && after
 }
 
-/// Keys of the bits set in a word, lowest first.
+/// Keys of the writes whose bits are set in `word`, lowest first.
 fn keys(session: usize, place: usize, word: u64) -> impl Iterator<Item = WriteKey> {
     let key = move |bit: u64| WriteKey { session: session as u32, sequence: place as u64 * 64 + bit };
     (0..64).filter(move |bit| word >> bit & 1 == 1).map(key)

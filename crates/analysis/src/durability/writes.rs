@@ -1,7 +1,7 @@
 //! Second pass over the ledger: judges each write by all its attempts
 //!
 //! A session has one write in flight at a time, so the attempts of a write are adjacent. A write is judged when the
-//! next one begins.
+//! session's next write begins.
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -28,9 +28,10 @@ pub(super) struct WriteTotals {
     pub counts: WriteCounts,
     /// Number of writes acknowledged after the last read.
     pub younger: u64,
-    /// Number of absent writes with an unknown promise.
+    /// Number of acknowledged writes that are absent and whose durability promise is unknown.
     pub unpromised: u64,
-    /// Number of sequences without an outcome that precede a sequence with one.
+    /// Number of sequence numbers without an outcome that precede a sequence number with an outcome in the same
+    /// session.
     pub missing: u64,
     pub contradictions: u64,
     pub recovery_point: Option<RecoveryPoint>,
@@ -42,7 +43,7 @@ struct SessionState {
     /// Acknowledged but absent writes, with the server that had them on its disk. They are holes if a later write of
     /// the session on that server is present.
     absent: Vec<(ServerId, u64)>,
-    /// Last write of a run of losses without a promise, and the length of the run.
+    /// Last write and length of the current series of consecutive losses that break no promise.
     run: Option<(u64, u64)>,
 }
 
@@ -57,7 +58,7 @@ struct WriteState {
     unknown: bool,
     /// End of the last attempt of the write.
     ended: Nanos,
-    /// Server of all attempts; `None` if the attempts used different servers.
+    /// Server that all attempts used; `None` if the attempts used different servers.
     server: Option<ServerId>,
 }
 
@@ -106,8 +107,9 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Judges the last write of each session after the last entry. If the ledger is not `closed`, that write may have
-    /// been retried, even on another server, and all reserved sequences after it may have been sent.
+    /// Judges the last write of each session after the last entry. If the ledger is not `closed`, the last write may
+    /// have been retried, even on another server, and writes with all later reserved sequence numbers may have been
+    /// sent.
     pub fn finish(mut self, closed: bool, found: &mut Anomalies) -> WriteTotals {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
@@ -165,7 +167,7 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Judges an acknowledged write that is present or absent.
+    /// Judges an acknowledged write, and returns whether its row is present.
     fn judge_acknowledged(
         &mut self,
         write: &WriteState,

@@ -19,12 +19,13 @@ use predicates::updated_columns;
 
 /// Smallest saving for which an index is advised, as a share of the time of all statements.
 const SAVING_MIN: f64 = 0.005;
-/// Largest ratio of new to old cost; an index must reduce at least one statement's cost to this share.
+/// Largest ratio of a statement's cost with an index to its cost without the index. At least one statement must have
+/// this ratio or a smaller one.
 const COST_SHARE_MAX: f64 = 0.5;
-/// Minimum share of the best saving for which an index with fewer columns is preferred.
+/// Minimum ratio of a smaller index's saving to the best saving for which the smaller index is preferred.
 const NEARLY_EQUAL: f64 = 0.95;
 
-/// Advice from the plans and from the statements' times within the window. `cells` is copied to the result.
+/// Advice from `plans` and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
     let with_same_text = |statement: &StatementPlan| -> Vec<&StatementStats> {
@@ -91,7 +92,8 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     Advice { cells, statements, indexes, saved_share, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
-/// Mean times of the statements that both cells executed, without and with the indexes.
+/// Mean execution times of statements in a cell without the advised indexes and in a cell with them. Both cells must
+/// have executed the statement.
 pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
     let pair = |statement: &StatementStats| {
         let other = with
@@ -132,8 +134,8 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     }
 }
 
-/// Estimates the costs with each of these candidates, for servers whose planner cannot estimate them. The estimate
-/// reads one page at PostgreSQL's default cost for each row that the columns select.
+/// Estimates the costs with each candidate, for servers whose planner cannot estimate them. The estimate assumes one
+/// page read, at PostgreSQL's default cost, for each row that the index columns select.
 pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<IndexEstimate> {
     const PAGE: f64 = 4.0;
     let tried = |candidate: &IndexCandidate| {
@@ -155,7 +157,7 @@ pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<Ind
     candidates.iter().map(tried).collect()
 }
 
-/// Share of each statement in the time of all statements. Statements without counted times are weighted by observed
+/// Share of each statement in the time of all statements. Statements without measured times are weighted by observed
 /// calls and estimated cost.
 fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     if known.iter().any(|it| !it.is_empty()) {
@@ -218,9 +220,9 @@ fn remedy(
     indexes: &[IndexAdvice],
 ) -> Remedy {
     if statement.plan.is_none() {
-        return Remedy::NoPlan { reason: statement.error.clone().unwrap_or_default() };
+        return Remedy::NoPlan { reason: statement.error.clone() };
     }
-    // Several indexes may help: use the one with the lowest cost.
+    // If several indexes help, use the index with the lowest cost.
     let with = indexes.iter().enumerate().filter_map(|(n, index)| {
         let helped = index.cost_changes.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))

@@ -1,8 +1,8 @@
 //! Suspects for the limiter of the maximum, and the cause proven by perturbations
 //!
-//! Findings of trials at the edge are symptoms. Each suspect names the knob to perturb. A queue in front of a saturated
-//! resource is a symptom, not a cause, so the suspects nearest to the data come first. CPUs come before pools, because
-//! a throttled pooler or server holds its connections longer.
+//! Findings of trials near the maximum are symptoms. Each suspect names the knob to perturb. A queue in front of a
+//! saturated resource is a symptom, not a cause, so the resources nearest to the data come first. CPUs come before
+//! pools, because a throttled pooler or server holds its connections longer.
 
 use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
@@ -15,16 +15,17 @@ use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspe
 /// `QUOTA_DECREASE` instead.
 const QUOTA_INCREASE: f64 = 1.5;
 const QUOTA_DECREASE: f64 = 0.75;
-/// Slots that an enlarged pool leaves free for monitoring, maintenance and reserved connections.
+/// Connection slots of PostgreSQL that an enlarged pool leaves free for monitoring, maintenance and reserved
+/// connections.
 const SPARE_SLOTS: u32 = 5;
 
-/// Distance of a symptom from the data, nearest first.
+/// Rank of a suspect, by the distance of its resource from the data; the nearest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
     /// Connections are refused, or the measurement does not show the intended load.
     ConnectionRefused,
     OtherData,
-    /// The operation does more work than necessary.
+    /// Statements do more work than necessary, such as full scans.
     Work,
     Processor,
     /// Exhausted disk quota.
@@ -42,11 +43,11 @@ enum CauseRank {
     Generator,
 }
 
-/// Suspects of the cell, most likely first, each limit once. `findings` come from trials at or above the edge.
-/// `processors` is the number of CPUs of the machine.
+/// Suspects for the limiter of the cell, most likely first, each limit once. `findings` come from trials at or above
+/// the maximum. `processors` is the number of CPUs of the machine.
 ///
-/// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no resource behind it
-/// is a suspect and no transactions wait there.
+/// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no other resource is a
+/// suspect and no transactions wait for one.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
     let context = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
@@ -54,7 +55,7 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
-    // Among equally near suspects, the one with the higher utilisation comes first.
+    // Among suspects of equal rank, the suspect with the higher utilisation comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, suspect) in known {
@@ -65,12 +66,12 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     all
 }
 
-/// Adds the advised indexes to suspects whose table is read by full scans.
+/// Adds the advised indexes to suspects that are full scans of the same table.
 pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
     let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
     for suspect in &mut suspects {
         let Limit::Scan { table, ddl } = &mut suspect.limit else { continue };
-        // Statistics include the schema, as in `book.bookv2`, unless it is `public`.
+        // Table names from statistics include the schema, as in `book.bookv2`, unless the schema is `public`.
         let is_on_table = |index: &&IndexAdvice| {
             let IndexCandidate { schema, table: name, .. } = &index.candidate;
             name == table || format!("{schema}.{name}") == *table
@@ -85,8 +86,8 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     suspects
 }
 
-/// Cause proven by the perturbations: among several proven limits, the one with the largest effect on the maximum. If
-/// none is proven, the first suspect that no perturbation excluded.
+/// Proven limit with the largest effect on the maximum. If no limit is proven, the first suspect that no perturbation
+/// excluded.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
     if let Some((proof, strongest)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
@@ -99,7 +100,7 @@ pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
 }
 
-/// Full scans of a table that no index would avoid, if they saturate PostgreSQL's CPU.
+/// Full scans that no index would avoid, if `limit` is PostgreSQL's CPU.
 fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
     let Limit::Cpu { node } = limit else { return None };
     let server =
@@ -108,9 +109,9 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
     suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
-/// Effect of a perturbation. For an amount, it is the elasticity. For a switch, it is the relative
-/// increase of the maximum; doubling counts as the largest possible effect. For a feed that overstates the maximum, it
-/// is the relative decrease.
+/// Effect of a perturbation on the maximum, 0..=1. For a numeric knob, the effect is the elasticity. For a switch, the
+/// effect is the relative increase of the maximum; a doubled maximum counts as 1. For a feed that overstates the
+/// maximum, the roles of the two maxima are exchanged.
 fn effect(proof: &Proof) -> f64 {
     let effect_ratio =
         |ratio: f64| if matches!(proof.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
@@ -118,7 +119,7 @@ fn effect(proof: &Proof) -> f64 {
     proof.elasticity.map(|it| it.0).or_else(growth).unwrap_or(0.0)
 }
 
-/// True if transactions of the cell wait for a resource behind the in-flight cap.
+/// True if transactions of the cell wait for a resource other than the in-flight cap.
 fn is_behind(number: usize, finding: &Finding) -> bool {
     match finding {
         Finding::QueueInPooler { cell, .. }
@@ -181,12 +182,6 @@ impl CauseContext<'_> {
                 let perturbation = Some(self.perturb_pool(&node, *size));
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node }, perturbation)
             }
-            // Locks other than row locks.
-            Finding::SessionsWait { cell, event, share, .. }
-                if *cell == number && event.starts_with("Lock/") =>
-            {
-                found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
-            }
             Finding::NotOpenLoop { cell, in_flight_cap, .. } if *cell == number => {
                 let perturbation = numeric_perturbation(Knob::Clients, *in_flight_cap, 2 * in_flight_cap);
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(perturbation))
@@ -221,7 +216,7 @@ impl CauseContext<'_> {
             Some(Perturbation { knob, amount: None })
         };
         let (nearness, full, limit, perturbation) = match bound {
-            // The CPU findings cover it.
+            // `suspect` handles this bound together with the CPU findings.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
                 let perturbation = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
@@ -267,6 +262,10 @@ impl CauseContext<'_> {
                 let statement = statements.first().cloned();
                 (CauseRank::Waits, *share, Limit::RowLocks { statement }, None)
             }
+            Bound::Locks { lock, share, statements, .. } => {
+                let (lock, statement) = (lock.clone(), statements.first().cloned());
+                (CauseRank::Waits, *share, Limit::Locks { lock, statement }, None)
+            }
             Bound::Scans { table, cpu_share, .. } => {
                 let limit = Limit::Scan { table: table.clone(), ddl: None };
                 (CauseRank::Work, cpu_share.unwrap_or(0.0), limit, None)
@@ -301,7 +300,7 @@ impl CauseContext<'_> {
         };
         let neighbours = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
-        // A node without a quota may use all CPUs; another finding covers that case.
+        // A node without a quota may use all CPUs. Another finding reports a machine without idle CPUs.
         let taken: f64 =
             neighbours.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
         let pooler = self.node(name).and_then(|it| it.kind.pooler());
@@ -330,7 +329,8 @@ impl CauseContext<'_> {
         numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
     }
 
-    /// Doubles the environment variable whose name contains one of `words`, or the variable `usual` if there is none.
+    /// Doubles the value of the environment variable whose name contains one of `words`, or of the variable `usual` if
+    /// no name does.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
         let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
@@ -359,7 +359,7 @@ fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {
     Perturbation { knob, amount: Some((from.into(), to.into())) }
 }
 
-/// Suspect for a disk: its quota if the quota is exhausted, otherwise the disk itself, which cannot be perturbed.
+/// Suspect for a disk: the quota if it is exhausted, otherwise the disk itself, which cannot be perturbed.
 fn disk_suspect(
     limit: Limit,
     knob: Knob,
@@ -371,7 +371,7 @@ fn disk_suspect(
     match quota {
         Some(quota) => {
             let perturbation = Perturbation { knob, amount: Some((quota, 2.0 * quota)) };
-            // No perturbation changes a quota in bytes per second.
+            // No knob changes a quota in bytes per second.
             (
                 CauseRank::Disk,
                 per_second.unwrap_or(0.0) / quota,

@@ -1,8 +1,8 @@
-//! Findings: facts about a run that matter to its reader, with their evidence
+//! Rules that find relevant facts about a run, with their evidence
 //!
-//! A rule reports a finding only if all its inputs were measured; otherwise it reports the missing input. Counts of
-//! events cover all trials. Figures are medians over the valid trials. Exhausted slots are reported even if the
-//! generator was late.
+//! A rule reports a finding only if all its inputs were measured. Otherwise it reports the missing input. Counts of
+//! events cover all trials. Figures are medians over the valid trials. Exhausted connection slots are reported even for
+//! invalid trials.
 
 mod alternatives;
 mod answers;
@@ -40,7 +40,7 @@ struct CellTrials<'a> {
 }
 
 impl<'a> CellTrials<'a> {
-    /// Median of `figure` over the valid trials that have it.
+    /// Median of `figure` over the valid trials in which it was measured.
     fn median(&self, figure: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
         median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| figure(it)))
     }
@@ -57,7 +57,7 @@ impl<'a> CellTrials<'a> {
 }
 
 /// All findings from the trials, in the order of the cells; comparisons between cells come last. The caller selects the
-/// most important ones.
+/// most important findings.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let trials_of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
     let cells: Vec<CellTrials<'_>> = experiment
@@ -110,8 +110,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// True if the finding names a limit of the throughput. Such a finding cannot be derived from averages that include an
-/// outage.
+/// True if the finding names a limit of the throughput. Averages that include an outage cannot show such a limit.
 fn is_limiter(finding: &Finding) -> bool {
     matches!(
         finding,
@@ -123,8 +122,8 @@ fn is_limiter(finding: &Finding) -> bool {
     )
 }
 
-/// Rule on samples. `full` has the samples under full load, and `window` those of the whole windows. Series that are
-/// sampled every ten seconds or vary from second to second require whole windows.
+/// Rule on samples. `full` has the samples under full load, and `window` has the samples of the whole windows. Series
+/// that are sampled every ten seconds or vary from second to second require whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
 const RULES: [(FindingRule, RuleFn); 18] = [
@@ -158,14 +157,12 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     for (rule, judge) in RULES {
         take(rule, judge(full, window), &mut found);
     }
-    // A wait that a bound explains is reported with that bound.
-    let has_bound = |class| {
-        found
-            .iter()
-            .any(|it| matches!(it, Finding::Bound { bound, .. } if waits::matches_class(bound, class)))
+    // A wait event that a bound explains is reported only with that bound.
+    let has_bound = |event: &str| {
+        found.iter().any(|it| matches!(it, Finding::Bound { bound, .. } if waits::explains(bound, event)))
     };
     let other = waits::sessions_wait(full).filter(|finding| match finding {
-        Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(has_bound),
+        Finding::SessionsWait { event, .. } => !has_bound(event),
         _ => true,
     });
     found.extend(other);
@@ -176,7 +173,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
-    // Without a valid trial, no rule is judged, and the reasons of the invalid trials are reported instead.
+    // Without a valid trial, no rule applies, and the report shows why the trials are invalid instead.
     if !lacking.is_empty() && window.trials.iter().any(|it| it.valid().is_some()) {
         let circumstance = Circumstance::RulesSkipped { rules: lacking };
         found.push(Finding::Circumstance { cell: window.number, circumstance });
@@ -184,7 +181,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Reason why an input is missing. If the console was sampled, the part under full load was too short.
+/// Reason why an input is missing. If the pooler's console was sampled, the samples under full load were too few.
 fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
     let sampled = |trial: &&TrialFacts<'_>, node: &Node| {
         let mut samples = trial.samples.iter().filter(|it| it.node == node.name);
@@ -198,9 +195,9 @@ fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
     }
 }
 
-/// Samples under full load. Closed model: all samples. Open model, and users that arrive over time: the last third,
-/// because schedules grow towards the end, and an average over the ramp would hide the limit. Constant rate: all but
-/// the first quarter, in which queues fill, because a third of a short window has fewer than two samples.
+/// Samples under full load. In the closed model, these are all samples. If the load rises, these are the samples of the
+/// last third, because an average over the ramp would hide the limit. At a constant rate, these are all samples except
+/// those of the first quarter, in which queues fill.
 fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);
@@ -213,7 +210,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
-/// True if the schedule has a single part, with a constant rate.
+/// True if the schedule consists of a single constant rate.
 fn is_one_rate(schedule: &str) -> bool {
     schedule.trim_start().starts_with("const(") && schedule.matches('(').count() == 1
 }

@@ -1,4 +1,4 @@
-//! Trends of a soak: leaks and drifts while a level is held for a long time
+//! Trends of a soak: leaks and drifts of metrics while a level is held for a long time
 //!
 //! A long trial is divided into [`STRETCHES`] slices. In each slice, every metric that may leak or drift has one value:
 //! the median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges these values.
@@ -27,8 +27,8 @@ const FILES: &str = series::PROCESS_FILES;
 pub const SERIES: [&str; 6] =
     [PROCESS_MEMORY, GROUP_MEMORY, series::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
-/// Number of slices of a trial. It is large enough for an interval despite correlated neighbours, and small enough for
-/// trials of hours.
+/// Number of slices of a trial. It is large enough for a confidence interval although neighbouring slices are
+/// correlated.
 pub const STRETCHES: u64 = 120;
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -112,7 +112,7 @@ pub fn endurance(
     SoakResult { cell, purpose: stage, level, share_of_maximum, duration, outcome, trends }
 }
 
-/// Middle of a slice, in hours since the window began.
+/// Middle of the slice with index `number`, in hours since the window began.
 fn hours(number: u64, stretch: Nanos) -> f64 {
     (number as f64 + 0.5) * stretch.as_secs_f64() / 3600.0
 }
@@ -123,21 +123,20 @@ struct LoadLines {
     number: u64,
     ended: u64,
     seconds: f64,
-    /// Points of time in hours and throughput per second.
+    /// Points with the time in hours and the throughput per second.
     rate: Vec<(f64, f64)>,
     median: QuantileLine,
     p99: QuantileLine,
 }
 
-/// Quantile of response times over the slices. With few transactions, several slices are merged until they have enough
-/// samples.
+/// Quantile of response times over the slices. If a slice has too few transactions, it is merged with the next slices.
 #[derive(Debug)]
 struct QuantileLine {
     q: f64,
     gathered: HistogramSum,
     /// Start of the first merged slice, in hours since the window began.
     from: Option<f64>,
-    /// Points of time in hours and quantile in seconds.
+    /// Points with the time in hours and the quantile in seconds.
     points: Vec<(f64, f64)>,
 }
 
@@ -156,7 +155,7 @@ impl LoadLines {
         }
     }
 
-    /// Ends the last slice. A slice of less than half the length is discarded.
+    /// Ends the last slice. A last slice of less than half a slice's length is discarded.
     fn close(&mut self, stretch: Nanos) {
         let at = hours(self.number, stretch);
         if self.seconds >= stretch.as_secs_f64() / 2.0 {

@@ -22,7 +22,7 @@ fn sqlstate_name(state: &str) -> Option<&'static str> {
     Some(CONDITIONS[at].1)
 }
 
-/// Linux's error numbers that sockets return. Source: errno(3), asm-generic/errno.h.
+/// Linux error numbers (errno) that socket calls return. Source: errno(3), asm-generic/errno.h.
 const ERRNO: [(u16, &str); 22] = [
     (2, "ENOENT"),
     (11, "EAGAIN"),

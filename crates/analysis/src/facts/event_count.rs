@@ -1,7 +1,7 @@
-//! Number of events that several logs report
+//! Number of distinct events in several logs that repeat each other
 //!
-//! Poolers, balancers and services repeat the server's messages, so the sum over all logs counts an event several
-//! times. Each of their logs contains at most the server's events, so the greatest count is used.
+//! Poolers, balancers and services repeat the server's messages, so a sum over all logs would count an event several
+//! times. Each log contains at most the server's events, so the count in the log with the most events is used.
 
 use crate::facts::samples;
 use crate::facts::trial::TrialFacts;
@@ -15,7 +15,7 @@ fn is_rejection(text: &str) -> bool {
     rejections.any(|it| text.contains(it))
 }
 
-/// Number of events of one kind since the time `since` in the trial's window. An event that several logs report counts
+/// Number of events of one kind in the trial's window from the time `since`. An event that several logs report counts
 /// once.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
@@ -29,7 +29,7 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     other_nodes.dedup();
     for node in other_nodes {
         let rejects = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
-        // An aggregated line does not name the program that rejected the connections.
+        // An aggregated log line does not name the program that rejected the connections.
         let is_own = |event: &LogEvent| {
             is_rejection(&event.text) || rejects && event.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
@@ -56,7 +56,7 @@ pub fn deadlocks(trial: &TrialFacts<'_>, summary: &Summary) -> Option<u64> {
     known.then(|| reported.max(logged).max(counted.unwrap_or(0)))
 }
 
-/// Growth of the deadlock counters of all servers within the window; `None` if no counter was sampled.
+/// Increase of the deadlock counters of all servers within the window; `None` if no counter was sampled.
 fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     let mut nodes: Vec<&str> =
         trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();

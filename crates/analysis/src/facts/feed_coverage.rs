@@ -18,8 +18,8 @@ pub struct TableStats {
     pub distinct: f64,
 }
 
-/// Share of a table that a feed touches. `distinct` is the number of distinct values of the feed. `memory` is the
-/// memory available to the server, in bytes.
+/// Share of a table that a feed's values can touch. `distinct` is the number of distinct values in the feed. `memory`
+/// is the memory available to the server, in bytes.
 pub fn feed_coverage(
     feed: &str,
     (rows, distinct): (u64, u64),

@@ -1,4 +1,4 @@
-//! Figures of one trial
+//! Values of figures such as throughput or p99 in one trial
 
 use super::trial::TrialFacts;
 use super::{event_count, outage, samples, usage};
@@ -41,7 +41,8 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
 }
 
 /// Quantile `q` of response times of a trial or of one of its operations: p50, p90, p95, p99 or p99.9. `None` with too
-/// few samples. It is a lower bound if it falls among unanswered arrivals, or if an outage kept users from arriving.
+/// few samples. The quantile is a lower bound if it falls among unanswered arrivals, or if an outage kept users from
+/// arriving.
 pub fn response_quantile(summary: &Summary, response: &Distribution, q: f64) -> Option<Nanos> {
     let measured = match q {
         0.5 => response.p50,
@@ -60,7 +61,8 @@ pub fn is_lower_bound(summary: &Summary, response: &Distribution, q: f64) -> boo
         || response_quantile(summary, response, q).is_some_and(|it| it == outage_wait(summary, q))
 }
 
-/// Wait for the end of an outage of users who would have arrived during it. In the open model, they did arrive.
+/// Quantile of the time until the end of an outage, for users whom the outage kept from arriving. It is 0 in the open
+/// model, in which users also arrive during an outage.
 fn outage_wait(summary: &Summary, q: f64) -> Nanos {
     match summary.plan.model {
         LoadModelSummary::Closed { .. } => outage::wait_quantile(&summary.outages, summary.window, q),

@@ -1,18 +1,20 @@
 //! Outages: intervals in which no transaction succeeded
 //!
 //! In the open model, arrivals continue during an outage and are counted. In the closed model, every client waits or is
-//! refused, so an outage adds almost no samples. Objectives on times and errors are therefore judged for a user who
-//! arrives at a uniformly random time of the window. The probability that this user waits longer than a bound b is Σ
-//! max(0, gap − b) / window. Gaps of at least 100 ms count, so that many short outages weigh as much as a long one.
+//! refused, so an outage adds almost no samples. Objectives on response times and errors are therefore judged for a
+//! user who arrives at a uniformly random time of the window. The probability that this user waits longer than b is Σ
+//! max(0, gap − b) / window. The sum includes gaps of at least 100 ms, so that many short outages count as much as a
+//! long outage.
 //!
 //! A gap is an outage if all of these hold ([`unexplained`]):
 //!
-//! - Chance does not explain it: at the success rate of the rest of the window, a gap of this length is improbable.
-//! - It is several times as long as the response time of a typical transaction.
-//! - Overlapping slow statements do not explain it. With response times r, an independent client has no success for the
-//!   next g with probability S(g) = Σ max(0, r − g) / (clients · window). A transaction longer than g causes a gap of g
-//!   only if the other clients have no success either. With n(g) transactions longer than g, n(g) · S(g)^(clients − 1)
-//!   such gaps are expected. In an outage, all clients wait at the same time.
+//! - Chance does not explain the gap: at the success rate of the rest of the window, a gap of this length is
+//!   improbable.
+//! - The gap is several times as long as the response time of a typical transaction.
+//! - Overlapping slow statements do not explain the gap. With response times r, an independent client has no success
+//!   within the next g seconds with probability S(g) = Σ max(0, r − g) / (clients · window). A transaction longer than
+//!   g causes a gap of g only if the other clients have no success either. With n(g) transactions longer than g, n(g) ·
+//!   S(g)^(clients − 1) such gaps are expected. In an outage, all clients wait at the same time.
 //! - Clients waited: some transactions took as long as the gap, or failed. Users in their think time need no server.
 //!
 //! HdrHistogram's correction by an expected interval is not used. It needs the interval between arrivals, which a
@@ -20,11 +22,11 @@
 
 use model::{Interval, LatencyHistogram, Nanos, Outage, Successes};
 
-/// Shortest outage: a dozen buckets of [`model::Successes`].
+/// Duration of the shortest outage: a dozen buckets of [`model::Successes`].
 const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
-/// Shortest gap that counts in an open model, where arrivals show shorter ones. It also applies to a single client,
-/// because one slow statement of that client looks like a short outage. Files with one row per second show no shorter
-/// gaps.
+/// Shortest gap that counts in an open model, in which shorter gaps are visible in the response times. It also applies
+/// to a single client, because one slow statement of that client looks like a short outage. Files with one row per
+/// second show no shorter gaps.
 const LONG_GAP_MIN: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance explains a gap. Among n successes, a gap in which `expected` successes are
 /// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows such a gap.
@@ -32,7 +34,8 @@ const CHANCE_LOG: f64 = 9.2;
 /// Shortest outage, as a multiple of the [`typical_response_time`] (in an open model, of the median). Transactions of
 /// equal length that begin together also end together, which leaves gaps.
 const RESPONSE_MULTIPLE_MIN: f64 = 3.0;
-/// Outages delay at most one transaction in this number. If more are delayed, the response times themselves show it.
+/// Outages delay at most one transaction in `DELAYED_ONE_IN`. If more transactions are delayed, p99 shows the outage
+/// anyway.
 const DELAYED_ONE_IN: u64 = 100;
 /// Probability below which overlapping slow statements do not explain the gaps of a run.
 const OVERLAP_PROBABILITY_MAX: f64 = 0.01;
@@ -73,9 +76,10 @@ pub struct OutageDetector {
     /// Time of the last success, or the start of the window.
     last: Nanos,
     in_flight: u64,
-    /// End of the first second since `last` in which no transaction failed and after which none was in flight.
+    /// End of the first second since `last` in which no transaction failed, if no transaction was in flight after this
+    /// second.
     idle_since: Option<Nanos>,
-    /// True if after every second since `last` no transaction was in flight and some had failed.
+    /// True if in every second since `last` some transactions failed, and none was in flight at the end of the second.
     rejected: bool,
     /// Value of `rejected` after the latest second.
     rejected_at_end: bool,
@@ -90,7 +94,7 @@ pub struct OutageDetector {
 }
 
 impl OutageDetector {
-    /// Adds the next second of all threads, or the time after the last one.
+    /// Adds the next second of all threads, or the time after the window's last second.
     pub fn second(&mut self, counts: impl Into<SecondCounts>) {
         let second: SecondCounts = counts.into();
         if self.begin.is_none() {
@@ -106,7 +110,7 @@ impl OutageDetector {
         let failed = second.failed > 0;
         self.failures |= failed;
         match second.successes {
-            // The rows of a file have no times of successes: assume that the successes fill the second.
+            // The rows of a file have no times of successes, so assume that the successes are spread over the second.
             None if second.ok > 0 => self.success(second.from, second.to),
             None => self.empty = Some(failed),
             Some(successes) => {
@@ -148,7 +152,7 @@ impl OutageDetector {
         }
     }
 
-    /// Outages within the first `window` of the trial; times are relative to the start of the window.
+    /// Outages within the window, whose length is `window`. Times are relative to the start of the window.
     pub fn finish(mut self, window: Nanos) -> Vec<Outage> {
         let begin = self.begin.unwrap_or_default();
         self.close(begin + window, true);
@@ -160,8 +164,8 @@ impl OutageDetector {
     }
 }
 
-/// Gaps that neither chance nor slow statements explain. `clients` is the number of clients of a closed model if all of
-/// them run for the whole window, otherwise `None`.
+/// Gaps that neither chance nor slow statements explain. `clients` is the number of clients in the closed model if all
+/// clients run for the whole window, otherwise `None`.
 pub(crate) fn unexplained(
     gaps: &[Outage],
     window: Nanos,
@@ -195,8 +199,8 @@ pub(crate) fn unexplained(
     candidates
 }
 
-/// Response time of the transaction that a client executes at a random time: the median weighted by time. The longest 1
-/// % of transactions are left out, because an outage may have delayed them.
+/// Response time of the transaction that a client executes at a random time: the median weighted by response time. The
+/// slowest 1 % of transactions are left out, because an outage may have delayed them.
 fn typical_response_time(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / DELAYED_ONE_IN;
     let mut counted = Vec::new();
@@ -214,8 +218,7 @@ fn typical_response_time(response: &LatencyHistogram) -> Nanos {
     counted.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
-/// Gaps in which all `clients` waited at the same time. Empty unless there are more of them than independent clients
-/// would cause.
+/// Gaps in which all `clients` waited at the same time. Gaps are left out if independent clients would cause as many.
 fn simultaneous_gaps(
     mut gaps: Vec<Outage>,
     response: &LatencyHistogram,
@@ -223,7 +226,7 @@ fn simultaneous_gaps(
     window: Nanos,
 ) -> Vec<Outage> {
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
-    // In a gap shorter than a second, a client waited for the gap's end or was refused.
+    // Keep a gap shorter than a second only if a client waited for its end or was refused.
     let mut matched = 0;
     gaps.retain_mut(|gap| {
         let waited = response.count_above(Nanos((gap.duration().0 as f64 * WAIT_SHARE_MIN) as u64)) > matched;
@@ -231,8 +234,8 @@ fn simultaneous_gaps(
         gap.failing &= !waited || gap.duration() >= LONG_GAP_MIN;
         waited || gap.failing || gap.duration() >= LONG_GAP_MIN
     });
-    // Expected number of gaps in the rest of the window, without these outages and the transactions that waited for
-    // their ends.
+    // Expected number of gaps of at least `length` in the rest of the window. The outages in `without` are left out,
+    // with the transactions that waited for their ends.
     let expected = |length: Nanos, without: &[Outage]| {
         let (mut count, mut excess, mut rest) = (0.0, 0.0, window.as_secs_f64());
         for (time_taken, n) in response.counts().filter(|it| it.0 > length) {
@@ -266,8 +269,8 @@ fn simultaneous_gaps(
 pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
-    // A user who arrives in the last w of an outage waits less than w. Find the w for which Σ (length − w) equals this
-    // time.
+    // A user who arrives in the last w seconds of an outage waits less than w. Find the w for which Σ (length − w) =
+    // `beyond`.
     let beyond = (1.0 - q) * window.as_secs_f64();
     let mut sum = 0.0;
     for (number, length) in lengths.iter().enumerate() {
@@ -287,7 +290,7 @@ pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
     Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
 }
 
-/// Share of users who arrive at uniformly random times and are refused or not served within the window.
+/// Share of users who are refused, or not served within the window, if users arrive at uniformly random times.
 pub(crate) fn failing_share(outages: &[Outage], window: Nanos) -> f64 {
     let those = outages.iter().filter(|it| it.failing || it.ongoing);
     those.map(|it| it.duration().as_secs_f64()).sum::<f64>() / window.as_secs_f64()

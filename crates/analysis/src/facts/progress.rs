@@ -29,7 +29,7 @@ pub fn progress(interval: &Interval, start: Nanos) -> Progress {
     progress
 }
 
-/// Mean of `count` differences, from the sum of the minuends and the sum of the subtrahends.
+/// Mean of `count` differences, computed from the sum of the minuends and the sum of the subtrahends.
 pub fn mean_difference(minuends: u128, subtrahends: u128, count: u64) -> Nanos {
     match count {
         0 => Nanos::ZERO,

@@ -1,4 +1,4 @@
-//! Reads series from a trial's samples
+//! Reader of a trial's sampled series
 
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub const SERIES: &[&str] = &[
     PROCESS_CPU[1],
 ];
 
-/// Duration in seconds above which a trial is long.
+/// Duration of a trial, in seconds, above which series that are sampled ten times per second are averaged.
 const LONG_TRIAL_SECONDS: u64 = 600;
 /// Series that are sampled ten times per second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
@@ -158,7 +158,7 @@ impl OpenSecond {
 }
 
 /// Number of clients of each pooler in its last sample after the window. Nodes without clients are left out. Poolers
-/// that do not report waiting clients do not report idle ones either.
+/// that do not report waiting clients do not report idle clients either.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
     let reports = |node: &str| samples.iter().any(|it| it.node == node && it.series == POOL_CLIENTS_WAITING);
@@ -175,7 +175,7 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
     last.into_iter().map(clients_at).filter(|it| it.1 > 0).collect()
 }
 
-/// Sum of a node's gauge over all labels that `label` accepts, at each sample time from the start of the window.
+/// Sum of a node's series over all labels that `label` accepts, at each sample time from the start of the window.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let node_samples =
@@ -198,29 +198,29 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
 /// Mean number of sessions in `state`. A state without sessions has no sample, so the mean is taken over the sample
 /// times of all states.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
-    // If there are no sessions at all, only the total number of sessions has samples.
+    // Without any session, only the series of the total number of sessions has samples.
     let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = states.max(counted);
     let in_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
     (moments > 0).then(|| in_state / moments as f64)
 }
 
-/// Growth of a counter per second, corrected for restarts; `None` with fewer than two samples.
+/// Increase of a counter per second, corrected for restarts; `None` with fewer than two samples.
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let duration = (all.last()?.0 - all.first()?.0).as_secs_f64();
     (duration > 0.0).then(|| sum_of_increases(&all) / duration)
 }
 
-/// Growth of a counter between its first and last sample in the window, corrected for restarts. `None` with fewer than
-/// two samples.
+/// Increase of a counter between its first and last sample in the window, corrected for restarts. `None` with fewer
+/// than two samples.
 pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
     (all.len() > 1).then(|| sum_of_increases(&all))
 }
 
 fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
-    // An empty sum would be -0.
+    // `sum` of no values would be −0, which prints as "-0".
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
 

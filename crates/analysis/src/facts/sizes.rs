@@ -1,24 +1,24 @@
-//! Changes in response sizes that suggest error pages
+//! Detector of changes in response sizes that suggest error pages
 //!
 //! An error page or a login page with status 200 counts as a success; only its size reveals it.
 
 use model::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit};
 
-/// Minimum number of answers from which a population of sizes is judged.
+/// Minimum number of responses from which response sizes are judged.
 const ANSWERS_MIN: u64 = 200;
-/// Smallest share of all answers that each of two populations must have.
+/// Smallest share of all responses that each of two groups of sizes must have.
 const POPULATION: f64 = 0.05;
-/// Smallest ratio of the lower end of the larger population to the upper end of the smaller one.
+/// Smallest ratio of the lower end of the group of larger sizes to the upper end of the group of smaller sizes.
 const GAP_RATIO_MIN: u64 = 2;
-/// Share of small answers above which the sizes have dropped.
+/// Share of small responses above which the response sizes count as dropped.
 const SMALL_SHARE_MIN: f64 = 0.8;
 /// Maximum number of intervals stored per trial.
 const STRETCHES_MAX: usize = 64;
 
-/// Minimum number of answers beyond a reported quantile.
+/// Minimum number of responses beyond a reported quantile.
 const BEYOND: f64 = 10.0;
 
-/// Summary of the sizes; `None` without answers.
+/// Count, mean and quantiles of the response sizes; `None` without responses.
 pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
     let count = sizes.count();
     let quantile = |q: f64| sizes.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
@@ -31,20 +31,20 @@ pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
     })
 }
 
-/// Two groups of response sizes with no answers in between.
+/// Two groups of response sizes, with no response between the groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Populations {
-    /// Median of the smaller answers, in bytes.
+    /// Median size of the smaller responses, in bytes.
     pub small: u64,
-    /// Median of the larger answers, in bytes.
+    /// Median size of the larger responses, in bytes.
     pub large: u64,
-    /// Share of the smaller answers among all answers, 0..=1.
+    /// Share of the smaller responses among all responses, 0..=1.
     pub share: f64,
 }
 
 /// Two groups of sizes that a single kind of page does not produce. The gap between the groups is wide compared with
-/// the range of the larger sizes, and with any gap among these. Lists of varying length are not detected, because their
-/// gaps are as wide as one of their items. Sizes that vary continuously are not detected either.
+/// the range of the larger sizes, and with any gap within this range. Pages with lists of varying length are not
+/// detected, because their sizes differ by whole list items. Sizes that vary continuously are not detected either.
 pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
     if count < ANSWERS_MIN {
@@ -95,7 +95,7 @@ fn is_small(sizes: &SizeHistogram, limit: u64) -> bool {
     sizes.count() > 0 && sizes.count_at_most(limit) as f64 >= SMALL_SHARE_MIN * sizes.count() as f64
 }
 
-/// True if most of `these` answers are smaller than almost all of `those`.
+/// True if most responses in `these` are smaller than almost all responses in `those`.
 pub fn is_mostly_smaller(these: &SizeHistogram, those: &SizeHistogram) -> bool {
     let enough = these.count() >= ANSWERS_MIN / 2;
     enough && small_limit(those).is_some_and(|limit| is_small(these, limit))
@@ -119,7 +119,8 @@ impl SizeSeries {
         all
     }
 
-    /// Drop in the sizes: compares the first quarter with all later intervals in which most answers were small.
+    /// Drop in the response sizes from the first quarter of the trial to the later intervals in which most responses
+    /// were small.
     pub fn find_fall(&self) -> Option<SizeDrop> {
         let quarter = self.stretches.len().div_ceil(4);
         let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));
@@ -163,7 +164,7 @@ pub struct SizeDrop {
     pub after: u64,
     /// Second of the window in which the drop began.
     pub second: u64,
-    /// Share of small answers since the drop, 0..=1.
+    /// Share of small responses after the drop, 0..=1.
     pub share: f64,
 }
 
@@ -172,7 +173,7 @@ pub struct SizeDrop {
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 
 impl SizeSeriesSet {
-    /// Adds the sizes of the second with this number, counted from the window's start.
+    /// Adds the response sizes of the second with this number, counted from the window's start.
     pub fn second(&mut self, number: usize, answers: &[AnswerSizes]) {
         for AnswerSizes { operation, command, unit, sizes } in answers {
             if *unit != SizeUnit::Bytes {

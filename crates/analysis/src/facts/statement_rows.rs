@@ -1,30 +1,30 @@
-//! Row counts of statements, and statements that return no rows
+//! Row counts of SQL statements, and detector of statements that return no rows
 //!
-//! Row counts vary naturally: lists have any length, and tables grow. Therefore only the share of answers without a row
+//! Row counts vary naturally, because lists have any length and tables grow. Therefore only the share of empty results
 //! is judged.
 
 use crate::facts::sizes::figures;
 use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
 
-/// Minimum number of answers from which a statement is judged, and minimum number of empty answers at the end of a
+/// Minimum number of results from which a statement is judged, and minimum number of empty results at the end of the
 /// window.
 const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
-/// Smallest share of a statement's answers that the empty answers at the end of the window must make up.
+/// Smallest share of empty results at the end of the window in all results of a statement.
 const LAST_SHARE_MIN: f64 = 0.1;
-/// Minimum share of answers without a row in a second that counts as empty.
+/// Minimum share of empty results in a second from which the second counts as empty.
 const EMPTY_SECOND: f64 = 0.99;
-/// Largest share of empty answers before a statement stops finding rows. A queue that is often empty, or a lookup that
-/// often misses, exceeds it.
+/// Largest share of empty results before a statement stops finding rows. A queue that is often empty, or a lookup that
+/// often misses, exceeds this share.
 const EMPTY_BEFORE_MAX: f64 = 0.5;
 
-/// Minimum share of empty answers for which a statement is reported. It depends on the kind of statement, because a
-/// SELECT may look for rare rows.
+/// Minimum share of empty results from which a statement is reported. The share for a `SELECT` is higher, because it
+/// may look for rare rows.
 fn empty_share_min(kind: StatementKind) -> f64 {
     if kind == StatementKind::Select { 0.99 } else { 0.95 }
 }
 
-/// Row counts of the statements among these answers.
+/// Row counts of the SQL statements in `answers`.
 pub(crate) fn statement_rows(answers: &[AnswerSizes]) -> Vec<StatementRows> {
     let rows = |answer: &AnswerSizes| {
         Some(StatementRows {
@@ -45,14 +45,14 @@ pub struct EmptyStatementDetector {
     second: u64,
 }
 
-/// Counts of one statement.
+/// Numbers of all results and of empty results of one statement.
 #[derive(Debug)]
 struct StatementCounts {
-    /// Sum of all seconds up to the last one that was not empty.
+    /// Counts of all seconds up to the last second that was not empty.
     before: AnswerCounts,
-    /// Sum of the empty seconds after `before`.
+    /// Counts of the empty seconds after `before`.
     after: AnswerCounts,
-    /// First second after which all seconds are empty.
+    /// Index of the first second of `after`.
     since: u64,
     operation: u16,
     command: u16,
@@ -71,7 +71,7 @@ impl AnswerCounts {
         self.empty += other.empty;
     }
 
-    /// True if at least this share of the answers is empty.
+    /// True if at least this share of the results is empty.
     fn reaches(self, share: f64) -> bool {
         self.empty as f64 >= share * self.all as f64
     }

@@ -32,7 +32,7 @@ pub struct TrialFacts<'a> {
     pub monitoring_cpu: Option<f64>,
     /// Number of transactions that succeeded in each whole second of the window; empty if unknown.
     pub delivered: &'a [f64],
-    /// Coverage of the tables by those feeds of the setup that name a column.
+    /// Table coverage of the setup's feeds that name a column.
     pub feed_coverage: &'a [FeedCoverage],
     /// Nodes that still had clients some time after the load ended, and their number of clients.
     pub remaining_clients: &'a [(String, u64)],
@@ -40,7 +40,7 @@ pub struct TrialFacts<'a> {
     pub answers: &'a [SizeSeries],
     /// State of an attached server's data before the trial, if known.
     pub data: Option<&'a DataState>,
-    /// Comparison of the answers with the recorded ones, by operation.
+    /// Comparison of the responses with the recorded responses, by operation.
     pub replayed: &'a [ReplayFigures],
 }
 
@@ -56,7 +56,7 @@ impl<'a> TrialFacts<'a> {
         self.setup.stack.nodes.last()
     }
 
-    /// Nodes in front of PostgreSQL; the first one accepts the clients' connections.
+    /// Nodes in front of PostgreSQL; the first node accepts the clients' connections.
     pub fn upstream_nodes(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }

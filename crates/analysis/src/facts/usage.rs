@@ -6,7 +6,7 @@ use model::Sample;
 
 /// Node name of the machine itself.
 const HOST: &str = "host";
-/// CPU states in which a CPU was free.
+/// CPU states that count as idle.
 const FREE: [&str; 2] = ["idle", "iowait"];
 
 /// CPUs used by the generator, excluding the monitoring and child processes.
@@ -28,7 +28,7 @@ pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 
-/// Busy CPUs that no known program used.
+/// CPUs used by programs other than the generator, the monitoring and the nodes.
 pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
     let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };

@@ -3,10 +3,10 @@
 use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 
-/// Intervals of a log, filled in order of time.
+/// Aggregator that fills the log's intervals in order of time.
 #[derive(Clone, Debug)]
 pub struct LogAggregator {
-    /// Unix time of the zero of the run's clock.
+    /// Unix time at which the run's clock was 0.
     epoch: Nanos,
     /// Length of an interval, in seconds; at least 1.
     interval: u64,
@@ -28,7 +28,7 @@ impl LogAggregator {
         count(&mut self.current, record);
     }
 
-    /// Passes all intervals that ended before `now` to `done`, including empty ones.
+    /// Passes all intervals that ended before `now` to `done`, including empty intervals.
     pub fn advance(&mut self, now: Nanos, mut done: impl FnMut(&LogAggregate)) {
         let now = (self.epoch + now).0 / 1_000_000_000;
         while self.current.from_epoch_secs + self.interval <= now {

@@ -16,15 +16,15 @@ pub use sampled::SERIES;
 
 const HOST: &str = "host";
 
-/// Number of points before the last second for which samples are still accepted.
+/// Number of points beyond the last second for which samples are stored.
 const SAMPLE_LAG_MAX: usize = 60;
 
 /// Charts of one trial, built second by second.
 ///
-/// Rates are divided by the actual length of the seconds. Quantiles come from the merged histograms of a point. A gauge
-/// is the mean of the samples in a point. A counter is its growth, corrected for restarts. A series that is sampled
-/// less often than there are points keeps its last value for its sampling interval, at least a second; after that there
-/// is a gap. While the trial is running, the last two points may still change.
+/// Rates are divided by the actual length of the seconds. Quantiles come from the merged histograms of a point. The
+/// value of a gauge is the mean of the samples in a point. The value of a counter is its increase, corrected for
+/// restarts. If a series has no sample in a point, its last value remains for its sampling interval, but at least for a
+/// second. After that, the chart has a gap. While the trial is running, the last two points may still change.
 ///
 /// The offered rate counts transactions that began or were dropped. Arrivals in the backlog count when they are sent.
 #[derive(Clone, Debug)]
@@ -63,6 +63,13 @@ impl ChartBuilder {
         }
     }
 
+    /// Draws the steps of operations with several steps. `names` are those of each operation's commands; a command
+    /// without a name is no step.
+    pub fn with_steps<'a>(mut self, names: impl IntoIterator<Item = &'a [String]>) -> ChartBuilder {
+        self.load = self.load.with_steps(names);
+        self
+    }
+
     /// Adds the next second with its samples.
     pub fn push(&mut self, tick: &Tick) {
         self.second(&tick.into());
@@ -76,7 +83,7 @@ impl ChartBuilder {
 
     /// Adds samples. Samples must arrive sorted by node and series, then by time.
     pub fn samples(&mut self, all: &[Sample]) {
-        // Points that are never drawn would only use memory.
+        // Ignore points that are never drawn, because they would only use memory.
         let points = self.points().max(Charts::POINTS) + SAMPLE_LAG_MAX;
         let last = Nanos::from_secs(points as u64 * u64::from(self.bin));
         all.iter().filter(|it| it.at <= last).for_each(|it| self.sampled.push(it));
@@ -101,7 +108,7 @@ impl ChartBuilder {
         self.since(0)
     }
 
-    /// Charts with the points from `from` on, the same series and all annotations.
+    /// Charts with the points from index `from` on, with all series and all annotations.
     pub fn since(&self, from: usize) -> Charts {
         let points = from.min(self.points())..self.points();
         let mut tracks = self.load.tracks(points.start);
@@ -126,7 +133,7 @@ impl ChartBuilder {
         Charts { bin: self.bin, times: at, charts, annotations: self.marks.all() }
     }
 
-    /// Hash of the charts and their series. If it changes, the result of [`ChartBuilder::since`] no longer extends
+    /// Hash of the list of charts and series. If it changes, points from [`ChartBuilder::since`] cannot be appended to
     /// earlier points.
     pub fn structure_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();

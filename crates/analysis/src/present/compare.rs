@@ -1,12 +1,12 @@
 //! Changes of figures from one run to another, with their significance
 //!
-//! [`repeats`] estimates each change and tests it, for the matrix of a run as well: [`changes`] is the only caller for
-//! figures that both show, so a pair of cells has the same change and the same verdict everywhere. One trial on each
-//! side does not show how far two equal trials differ, so no difference is claimed. With the option `by_time`, the
-//! comparison is limited to the measured intervals of time, and blocks of seconds decide ([`blocks`]).
+//! [`repeats`] estimates and tests each change. The matrix of a run and the comparison of runs both use [`changes`], so
+//! a pair of cells has the same change and the same verdict in both. One trial on each side does not show how far two
+//! equal trials differ, so no difference is claimed. With the option `by_time`, blocks of seconds decide ([`blocks`]),
+//! and the result holds only for the measured intervals of time.
 //!
-//! A comparison has ten figures for each operation of each cell. All of them together keep a false discovery rate of
-//! 5 %. On average, at most one of twenty comparisons of equal systems then claims any difference.
+//! A comparison has ten figures for each operation of each cell. The false discovery rate over all these figures is 5
+//! %. On average, at most one of twenty comparisons of equal systems then claims any difference.
 
 mod blocks;
 mod differences;
@@ -46,17 +46,17 @@ pub struct ComparedRun<'a> {
 pub struct CompareOptions<'a> {
     /// True if blocks of seconds decide for any number of trials.
     pub by_time: bool,
-    /// Paths of intended differences. A path includes everything below it.
+    /// Paths of intended differences. A path includes all settings below it.
     pub expected: &'a [String],
     pub conditions: &'a [FailCondition],
     pub seed: u64,
 }
 
-/// Difference between service and response p99, as a share, up to which one repeats the other.
+/// Relative difference between service and response p99 up to which the service p99 carries no information of its own.
 const REPEATED_MAX: f64 = 2e-3;
 
-/// Comparison of each of `runs` with `base`. Without `runs`, comparison of the cells of `base` with their baselines, or
-/// with the first cell.
+/// Comparison of each of `runs` with `base`. If `runs` is empty, comparison of the cells of `base` with their
+/// baselines, or with the first cell.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), options)
@@ -72,8 +72,8 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &Compa
     Comparison { base: base.source.clone(), runs: all, seed: options.seed }
 }
 
-/// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, these two form a
-/// pair.
+/// Index pairs of cells with equal labels. If no labels are equal and each experiment has a single cell, these two
+/// cells form a pair.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     let run_cell = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =
@@ -137,8 +137,8 @@ fn compare_run(
     }
 }
 
-/// Changes of all figures between pairs of cells, base first, decided together. A pair's trials are those of each cell
-/// in order of repetition.
+/// Changes of all figures between pairs of cells, base first. The verdicts share a false discovery rate. Each pair has
+/// the trials of its two cells in order of repetition.
 pub fn changes(
     pairs: &[(&[TrialFigures], &[TrialFigures])],
     options: &CompareOptions<'_>,
@@ -179,7 +179,8 @@ fn figures(
     all
 }
 
-/// True if the trials of both sides were measured alternately, and each pair ended before the next one began.
+/// True if the trials of both sides were measured alternately, and each pair of trials ended before the next pair
+/// began.
 fn are_alternating(base: &[TrialFigures], run: &[TrialFigures]) -> bool {
     let begun: Vec<[u64; 2]> = base.iter().zip(run).map(|(a, b)| [a.begun_ms, b.begun_ms]).collect();
     base.len() == run.len()
@@ -187,7 +188,7 @@ fn are_alternating(base: &[TrialFigures], run: &[TrialFigures]) -> bool {
         && begun.windows(2).all(|it| it[0].iter().max() < it[1].iter().min())
 }
 
-/// Figures of both sides.
+/// Figures of the base and of the run for one pair of cells.
 #[derive(Clone, Copy)]
 struct FigurePair<'a> {
     base: &'a [TrialFigures],
@@ -254,7 +255,7 @@ impl FigurePair<'_> {
         blocks::resample(&groups, self.metric, seed)
     }
 
-    /// Level of a metric over the trials of one side; `None` without values.
+    /// Median of a metric over the trials of one side, with its interval; `None` without values.
     fn level(
         &self,
         trials: &[TrialFigures],
@@ -273,7 +274,7 @@ impl FigurePair<'_> {
         Some(MetricEstimate { value: estimate.median, interval, trials: estimate.runs })
     }
 
-    /// Change between the levels of both sides, with the error that blocks of seconds show.
+    /// Change between the values of both sides, with the standard error computed from blocks of seconds.
     fn by_time(&self, base: f64, run: f64, options: &CompareOptions<'_>) -> ChangeEstimate {
         let scale = self.scale();
         let value = Some(scale.change(base, run)).filter(|it| it.is_finite());
@@ -308,8 +309,8 @@ impl FigurePair<'_> {
 
 /// Values of a metric, one for each trial that has it.
 ///
-/// If only some trials have enough samples for a quantile, the others contribute a lower bound. Otherwise p50 and p99
-/// could be medians of different trials, and p50 might exceed p99.
+/// If only some trials have enough samples for a quantile, the other trials contribute a lower bound. Otherwise p50 and
+/// p99 could be medians of different trials, and p50 might exceed p99.
 pub fn figure_values(trials: &[TrialFigures], metric: Metric, operation: Option<&str>) -> Vec<FigureValue> {
     let known: Vec<FigureValue> = trials.iter().filter_map(|it| it.value(metric, operation)).collect();
     if known.is_empty() {

@@ -1,10 +1,10 @@
 //! Change points in the history of an experiment's figures
 //!
-//! The algorithm is E-divisive means. It cuts a series where the distances between the two sides exceed those within
-//! the sides by most. The cut counts only if permutations of the values almost never exceed this excess. The algorithm
-//! then cuts each part again, until no cut is found. It assumes no distribution, only that runs of an unchanged system
-//! are exchangeable, so a drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach
-//! for Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
+//! The algorithm is E-divisive means. It cuts a series where the distances between values on different sides exceed the
+//! distances between values on the same side by most. The cut counts only if permutations of the values almost never
+//! reach this excess. The algorithm then cuts each part again, until no cut is found. It assumes only that runs of an
+//! unchanged system are exchangeable, so a drift of the machine counts as a change too. Source: Matteson and James, "A
+//! Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, TrialFigures, differences, figure_values};
 use crate::stats::quantile::median;
@@ -15,7 +15,8 @@ use model::comparison::{
 use model::plan::Experiment;
 use model::{PerSecond, SplitMix64};
 
-/// Minimum number of runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
+/// Minimum number of runs on either side of a change. With fewer runs, too many permutations are as extreme as the real
+/// order.
 pub const RUNS_MIN: usize = 5;
 /// Number of permutations per test.
 const DRAWS: usize = 1999;
@@ -35,7 +36,7 @@ pub struct HistoryRun<'a> {
 /// History of the runs, which must be in order of time, oldest first.
 pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
     let mut labels: Vec<&CellLabel> = Vec::new();
-    // Cells in the order of the newest file, followed by cells that it no longer has.
+    // Cells in the order of the newest run, followed by cells that the newest run does not have.
     for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
         if !labels.contains(&&cell.label) {
             labels.push(&cell.label);
@@ -79,7 +80,7 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
         let known: Vec<(usize, f64)> =
             points.iter().enumerate().filter_map(|(n, it)| Some((n, value(it)?))).collect();
         let values: Vec<f64> = known.iter().map(|it| it.1).collect();
-        // Doubling from 1 ms counts as much as doubling from 100 ms.
+        // Use logarithms, so that doubling from 1 ms counts as much as doubling from 100 ms.
         let logs: Vec<f64> = values.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).collect();
         let found = change_points(&logs, level, DRAWS, seed);
         let ends: Vec<usize> = found.iter().map(|it| it.at).collect();
@@ -112,15 +113,15 @@ fn differences_between(
     differences(of(before), of(after), &[])
 }
 
-/// Position of a cut: the index `at` of the first value after it.
+/// Position of a cut. `at` is the index of the first value after the cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePosition {
     pub at: usize,
     pub p: f64,
 }
 
-/// Cuts in ascending order. A cut counts if at most a share `level` of the `draws` permutations has one as strong.
-/// `seed` determines the permutations.
+/// Cuts in ascending order. A cut counts if at most a share `level` of the `draws` permutations has an equally strong
+/// cut. `seed` determines the permutations.
 pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
     let mut rng = SplitMix64(seed);
     let mut cuts: Vec<ChangePosition> = Vec::new();
@@ -161,9 +162,8 @@ fn shuffle(values: &mut [f64], rng: &mut SplitMix64) {
 }
 
 /// Strongest cut and its strength. The strength is the energy distance between the values before the cut and an
-/// interval after it, weighted by their lengths. The interval may end before the series does, so that a reverted change
-/// is found too. `None` if the series is too short.
-/// is found too. `None` if the series is too short.
+/// interval of values after the cut, weighted by their numbers. The interval may end before the series does, so that a
+/// reverted change is found too. `None` if the series is too short.
 fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
     if n < 2 * RUNS_MIN {

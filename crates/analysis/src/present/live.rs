@@ -3,17 +3,22 @@
 use crate::facts::samples::{
     BALANCER_QUEUE, CGROUP_CPU, POOL_CLIENTS_WAITING, POOL_SERVERS_ACTIVE, PROCESS_CPU, sums,
 };
-use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::live::{LiveSecond, NodeCpu, PoolState, RecentQuantile};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-/// State of one trial. A sample that is taken less often than once per second holds until the next sample.
+/// Live figures of one trial. A value that is sampled less often than once per second remains until the next sample.
 #[derive(Clone, Debug, Default)]
 pub struct LiveState {
     pools: BTreeMap<String, PoolState>,
     /// Time of the last sample, CPU time until then, and CPUs used since the previous sample, by node.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
+    /// Response times and numbers of unanswered arrivals of the last seconds, the newest first.
+    recent: VecDeque<(LatencyHistogram, u64)>,
 }
+
+/// Longest period of a recent quantile, in seconds.
+const RECENT_MAX: usize = 30;
 
 impl LiveState {
     /// Adds a second. Callers call this once per second, in order of time.
@@ -25,13 +30,21 @@ impl LiveState {
         let duration = (interval.to - interval.from).as_secs_f64();
         let rate = if duration > 0.0 { response.count() as f64 / duration } else { 0.0 };
         let unanswered = interval.scripts.iter().map(ScriptCounts::unanswered).sum();
+        let (p50, p99) = (
+            response.quantile_with_unanswered(0.5, unanswered),
+            response.quantile_with_unanswered(0.99, unanswered),
+        );
+        let is_answered = response.count() > 0;
+        self.recent.push_front((response, unanswered));
+        self.recent.truncate(RECENT_MAX);
         let used = |(node, usage): (&String, &(Nanos, f64, Option<f64>))| {
             Some(NodeCpu { node: node.clone(), processors: usage.2? })
         };
         LiveSecond {
             rate: PerSecond(rate),
-            p50: response.quantile_with_unanswered(0.5, unanswered),
-            p99: response.quantile_with_unanswered(0.99, unanswered),
+            p50,
+            p99,
+            recent_p99: if is_answered { self.recent_quantile(0.99) } else { None },
             failed: interval.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
             dropped: interval.scripts.iter().map(|it| it.dropped).sum(),
             refused: interval.refused.total(),
@@ -39,6 +52,17 @@ impl LiveState {
             pools: self.pools.values().cloned().collect(),
             processors: self.processors.iter().filter_map(used).collect(),
         }
+    }
+
+    /// Quantile of the shortest period until now that has enough samples.
+    fn recent_quantile(&self, quantile: f64) -> Option<RecentQuantile> {
+        let (mut response, mut unanswered) = (LatencyHistogram::new(), 0);
+        self.recent.iter().enumerate().find_map(|(i, second)| {
+            response.merge(&second.0);
+            unanswered += second.1;
+            let value = response.quantile_with_unanswered(quantile, unanswered)?;
+            Some(RecentQuantile { value, seconds: i as u32 + 1 })
+        })
     }
 
     fn add_samples(&mut self, samples: &[Sample]) {
@@ -55,7 +79,7 @@ impl LiveState {
             if let Some((at, cpu)) = cpu_time(samples, node) {
                 let before = self.processors.get(node).copied();
                 let used = match before {
-                    // A restarted counter has no difference.
+                    // The counter was not reset since the previous sample.
                     Some((then, had, _)) if at > then && cpu >= had => {
                         Some((cpu - had) / (at - then).as_secs_f64())
                     }
@@ -125,6 +149,35 @@ mod tests {
         assert_eq!((second.refused, second.in_flight), (5, 7));
         let nothing = LiveState::default().second(&tick(0, Vec::new()));
         assert_eq!(nothing, LiveSecond { in_flight: 7, ..LiveSecond::default() });
+    }
+
+    /// At low rates, one second has too few samples for a p99.
+    #[test]
+    fn takes_a_quantile_of_the_last_seconds() {
+        let mut live = LiveState::default();
+        let mut second = |count: u64, millis: u64| {
+            let mut tick = tick(0, Vec::new());
+            let finished = Nanos::from_millis(millis);
+            let (script, client, intended) = (ScriptId(0), ClientId(0), Nanos::ZERO);
+            let record = Record {
+                script,
+                client,
+                outcome: Outcome::Ok,
+                intended,
+                started: intended,
+                finished,
+                tries: 1,
+            };
+            (0..count).for_each(|_| tick.interval.scripts[0].record(&record, Nanos::MAX, Nanos::MAX));
+            live.second(&tick).recent_p99.map(|recent| (recent.value.as_millis_f64().round(), recent.seconds))
+        };
+        assert_eq!(second(400, 10), None, "ten samples beyond the p99 need a thousand");
+        assert_eq!(second(400, 10), None);
+        assert_eq!(second(400, 10), Some((10.0, 3)));
+        assert_eq!(second(2000, 30), Some((30.0, 1)));
+        // In an outage, an old quantile is not a current one.
+        assert_eq!(second(0, 0), None);
+        assert_eq!(second(400, 20), Some((30.0, 3)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::facts::trial::TrialFacts;
 use crate::present::compare::{self, CompareOptions, TrialFigures};
 use crate::stats::quantile::{median, upper_median};
 use crate::stats::repeats::{self, ChangeEstimate, Samples};
-use crate::verdict::validity;
+use crate::verdict::{several_trials, validity};
 use model::comparison::{Change, Metric, MetricComparison};
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, TrialStatus, UnappliedLimit,
@@ -29,7 +29,7 @@ const FIGURES: [Figure; 12] = [
     Figure::TimeToSteady,
 ];
 
-/// Matrix of all cells of the experiment, including those without a trial.
+/// Matrix of all cells of the experiment, including cells without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     let mut rows = Vec::new();
     let mut cells: Vec<CellFigures> = Vec::new();
@@ -49,7 +49,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         rows,
         baseline: experiment.baseline.as_ref().and_then(Baseline::single),
         seed: experiment.seed,
-        verdict: validity::combined_verdict(&judged.collect::<Vec<_>>()),
+        verdict: several_trials::verdict(&judged.collect::<Vec<_>>()),
         doubts: doubts(trials),
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
         monitoring_cpu: median(watching),
@@ -70,13 +70,13 @@ fn counts(trial: &TrialFacts<'_>) -> bool {
     trial.valid().is_some_and(|it| it.total.counts.ok > 0)
 }
 
-/// Verdict on a trial. A trial that does not count is invalid.
+/// Verdict on a trial. A trial without a counted summary is invalid.
 fn verdict(trial: &TrialFacts<'_>) -> Verdict {
     let summary = trial.summary.filter(|_| counts(trial));
     summary.map_or(Verdict::Invalid, |it| it.validity.verdict)
 }
 
-/// Doubts that the verdicts of the trials that count name.
+/// Doubts in the verdicts of all trials that count.
 fn doubts(trials: &[TrialFacts<'_>]) -> Vec<DoubtSummary> {
     let named = trials.iter().filter(|it| counts(it)).flat_map(|trial| {
         let clients = trial.setup.load.model.clients();
@@ -84,7 +84,7 @@ fn doubts(trials: &[TrialFacts<'_>]) -> Vec<DoubtSummary> {
         let doubts = doubts.filter(|it| it.is_in_verdict());
         doubts.map(move |doubt| (doubt, trial.cell, trial.repetition, clients))
     });
-    validity::doubt_summaries(named)
+    several_trials::summaries(named)
 }
 
 /// Figures of the trials of one cell.
@@ -100,7 +100,7 @@ impl<'a> CellFigures<'a> {
         CellFigures { trials: trials.to_vec(), figures }
     }
 
-    /// Values of one figure, one for each valid trial that has it.
+    /// Values of one figure, one for each valid trial in which it was measured.
     fn values(&self, figure: Figure) -> Vec<f64> {
         match metric(figure) {
             Some(metric) => {
@@ -110,7 +110,7 @@ impl<'a> CellFigures<'a> {
         }
     }
 
-    /// True if the median is only a lower bound, because the trials it depends on have only a lower bound.
+    /// True if the median is only a lower bound, because some trials have only a lower bound of the figure.
     fn is_lower_bound(&self, estimate: &Estimate) -> bool {
         let q = match estimate.figure {
             Figure::P50 => 0.5,
@@ -119,7 +119,8 @@ impl<'a> CellFigures<'a> {
         };
         let valid = || self.trials.iter().filter_map(|it| it.valid());
         let hidden = valid().filter(|it| is_lower_bound(it, &it.total.response, q)).count();
-        // Hidden durations are the longest, so the median is one of them if at least half of the trials have any.
+        // In a trial with a hidden duration, the figure may have any higher value. If at least half of the trials are
+        // such trials, the median may too.
         if hidden > 0 && 2 * hidden >= estimate.runs as usize {
             return true;
         }
@@ -132,7 +133,7 @@ impl<'a> CellFigures<'a> {
     }
 }
 
-/// Metric of a comparison of runs that is the same figure.
+/// Metric with which `pgdyno compare` compares the same figure.
 fn metric(figure: Figure) -> Option<Metric> {
     match figure {
         Figure::Tps => Some(Metric::Tps),
@@ -158,7 +159,7 @@ fn compared_rows(matrix: &Matrix, cells: &[CellFigures<'_>]) -> Vec<Vec<MetricCo
     all
 }
 
-/// Estimates one figure of all rows. Changes of figures that only the matrix has are decided together.
+/// Estimates one figure of all rows. Changes of figures that only the matrix shows share a false discovery rate.
 fn estimate(
     matrix: &mut Matrix,
     figure: Figure,
@@ -193,7 +194,7 @@ fn estimate(
     }
 }
 
-/// Change of a metric of all operations together.
+/// Change of a metric that covers all operations together.
 fn total_change(changes: &[MetricComparison], metric: Metric) -> Option<BaselineComparison> {
     let change = changes.iter().find(|it| it.metric == metric && it.operation.is_none())?;
     let Change::Ratio { value, interval } = change.change else { return None };

@@ -4,7 +4,9 @@
 
 mod hops;
 mod operations;
+mod quantiles;
 mod statements;
+mod steps;
 
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use operations::{TrialPart, operation_results};

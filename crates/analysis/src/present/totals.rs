@@ -21,8 +21,8 @@ pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[Strin
     }
 }
 
-/// Adds one second. `operations` are the names in the order of the mix. `probe` returns the probe that owns a series; a
-/// series without a probe is left out.
+/// Adds one second. `operations` are the names in the order of the mix. `probe` returns the probe that measures a
+/// series; a series without a probe is left out.
 pub fn add(
     totals: &mut Totals,
     tick: &Tick,
@@ -53,7 +53,7 @@ pub fn add(
         if sample.at < latest.at {
             continue;
         }
-        // A sample is complete: labels that it no longer contains are removed.
+        // A probe samples all labels at once, so remove labels that have no sample at the new time.
         if sample.at > latest.at {
             latest.values.clear();
             latest.at = sample.at;

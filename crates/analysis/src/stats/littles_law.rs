@@ -1,7 +1,7 @@
-//! Little's law: checks number, rate and time of a node against each other
+//! Check of a node's figures by Little's law
 //!
-//! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
-//! measured separately and must agree. Otherwise one of them is mislabelled.
+//! Little's law: the mean number of transactions in a node is the rate of transactions times their mean time in the
+//! node. If the three figures are measured separately and do not agree, at least one of them is wrong.
 
 /// Mean of a figure and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,23 +11,25 @@ pub struct MeanEstimate {
     pub error: f64,
 }
 
-/// Disagreement between the number, rate and time of a node.
+/// Disagreement between number, rate and time of the transactions in a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
     pub hop: String,
-    /// Mean number of transactions in the node, in service or waiting.
+    /// Mean number of transactions that are executed or wait in the node.
     pub number: f64,
     /// Number expected by the law: `rate` × `time`.
     pub expected: f64,
-    /// Transactions through the node, per second.
+    /// Transactions that pass through the node, per second.
     pub rate: f64,
-    /// Mean time in the node, seconds.
+    /// Mean time of a transaction in the node, in seconds.
     pub time: f64,
-    /// Largest difference between `number` and `expected` that chance and the ends of the window explain.
+    /// Largest difference between `number` and `expected` that chance, and transactions at the window's start and end,
+    /// explain.
     pub tolerance: f64,
 }
 
-/// Number of standard errors that chance may explain. With normal errors, one check in 16,000 exceeds it.
+/// Number of standard errors that chance may explain. If errors are normally distributed, one check in 16,000 exceeds
+/// this number.
 const DEVIATIONS_MAX: f64 = 4.0;
 /// Relative difference that sampling times and the clocks of two programs may cause.
 const SHARE_MIN: f64 = 0.05;
@@ -50,10 +52,10 @@ pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
 }
 
-/// Checks the law for one node. `n` is the sampled number in the node, `rate` the rate per second, and `time` the mean
-/// time in seconds. `window` is the number of seconds that all three cover. A transaction that is in the node at either
-/// end of the window may count in only one of the figures. The difference this causes is at most 2 · number · time /
-/// window.
+/// Checks the law for one node. `n` is the sampled number of transactions in the node, `rate` is their rate per second,
+/// and `time` is their mean time in seconds. All three cover the same `window`, in seconds. A transaction that is in
+/// the node when the window starts or ends may count in only one of the figures. The resulting difference is at most 2
+/// · number · time / window.
 pub fn check_law(
     hop: &str,
     n: MeanEstimate,

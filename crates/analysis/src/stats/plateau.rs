@@ -1,14 +1,13 @@
-//! Plateau of a grid: the cells that are not shown to be worse than the best one
+//! Plateau of a grid: the cells that are not shown to be worse than the best cell
 //!
-//! The best cell of a grid is rarely shown to be better than its neighbours. Together these cells are the plateau; the
-//! smallest settings on it are recommended.
+//! The best cell of a grid is rarely shown to be better than its neighbours. These cells form the plateau, and the cell
+//! with the smallest settings on the plateau is recommended.
 //!
-//! The best of many cells is partly lucky, and each cell may look worse by chance. A cell therefore leaves the plateau
-//! only if the best one beats it by more than chance explains. The bound is the 95 % quantile of the difference between
-//! the best and the worst of as many *equal* cells (Tukey's range). It is resampled from the relative deviations of all
-//! runs from the mean of their own cell. If each cell was searched once, the confidence intervals of the answers give
-//! the scatter.
-//! scatter.
+//! The best of many cells is partly lucky, and each cell may look worse by chance. A cell is therefore outside the
+//! plateau only if the best cell beats it by more than chance explains. The bound is the 95 % quantile of the
+//! difference between the best and the worst of equally many *equal* cells (Tukey's range). It is computed by
+//! resampling the relative deviations of all runs from the mean of their cells. If each cell was searched once, the
+//! scatter follows from the confidence intervals of the maxima.
 
 use crate::stats::repeats;
 use model::SplitMix64;
@@ -17,21 +16,21 @@ use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
-/// Minimum total number of runs beyond the first run of each cell. Fewer runs do not show the scatter.
+/// Minimum number of runs in excess of one run per cell. Fewer runs do not show the scatter.
 const RUNS_MIN: usize = 4;
 /// Width of a 95 % interval of a normal value, in standard deviations.
 const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;
 
-/// Data of one cell: the figure of each of its runs, or an answer with its interval.
+/// Data of one cell: the figure of each run, or the maximum from a search with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellValue {
     Runs(Vec<f64>),
-    /// Answer of a single search.
+    /// Maximum from a single search.
     Answer {
         value: f64,
         interval: Option<(f64, f64)>,
     },
-    /// No data: the cell was skipped or has no answer.
+    /// No data: the cell was skipped, or its search found no maximum.
     Missing,
 }
 
@@ -63,7 +62,7 @@ pub fn plateau(
         .enumerate()
         .filter_map(|(cell, fitted)| Some((cell, fitted.filter(|it| it.value > 0.0)?.value)))
         .collect();
-    // Among equal cells, the first one is the best.
+    // Among equal cells, the first cell counts as the best.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();
@@ -179,16 +178,16 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
     ranges[(LEVEL * (ranges.len() - 1) as f64).ceil() as usize]
 }
 
-/// Orders two cells by size: the product of their numbers, so that doubling the threads weighs as much as doubling the
-/// pool. Cells of equal size are ordered by the first axis, then by position in the file. Axes without numbers have no
-/// weight.
+/// Orders two cells by the product of the numbers on their axes, so that doubling the threads counts as much as
+/// doubling the pool. Cells with equal products are ordered by the first axis, then by position in the file. Axes
+/// without numbers do not count.
 fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
     };
     let (amounts_one, amounts_other) = (amounts(one), amounts(other));
     let weight = |them: &[f64]| them.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).sum::<f64>();
-    // Products of the same numbers in another order may differ in their last bit.
+    // Rounding may make products of the same numbers in another order unequal.
     let heavier = weight(&amounts_one) - weight(&amounts_other);
     let by_weight = if heavier.abs() < 1e-9 { Ordering::Equal } else { heavier.total_cmp(&0.0) };
     let axes = amounts_one.iter().zip(&amounts_other);
@@ -216,8 +215,8 @@ fn amount(text: &str) -> Option<f64> {
 }
 
 /// Number of connections required for `rate` transactions per second, by Little's law. Each transaction holds a
-/// connection for `held` seconds. `None` if either value is unknown. If `held` was measured under light load, the
-/// result is a lower bound, because transactions hold their connections longer under load.
+/// connection for `held` seconds. `None` if `rate` or `held` is unknown. If `held` was measured under light load, the
+/// result is a lower bound, because transactions hold their connections longer under full load.
 pub fn required_connections(rate: f64, held: f64, processors: f64) -> Option<RequiredConnections> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
     sound.then_some(RequiredConnections { rate, hold_time: held, connections: rate * held, processors })

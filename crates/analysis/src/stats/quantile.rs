@@ -1,6 +1,6 @@
 //! Medians and quantiles of samples
 
-/// Median of `values`; the mean of the middle two if their number is even. `None` without values.
+/// Median of `values`; with an even number of values, the mean of the middle two. `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     median_of_sorted(&sorted(values))
 }
@@ -11,7 +11,8 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))
 }
 
-/// Median that is one of the values: the greater of the middle two if their number is even. `None` without values.
+/// Median that is one of the values: with an even number of values, the greater of the middle two. `None` without
+/// values.
 pub(crate) fn upper_median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let sorted = sorted(values);
     sorted.get(sorted.len() / 2).copied()

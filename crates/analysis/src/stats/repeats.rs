@@ -1,30 +1,31 @@
 //! Confidence intervals over several runs, and tests of differences between cells
 //!
 //! This is the only place in which pgdyno estimates a figure of a cell, or the change from one cell to another. Matrix,
-//! report, comparison, history and findings use it, so they show the same numbers.
+//! report, comparison, history and findings use this module, so they show the same numbers.
 //!
 //! Runs are resampled, never requests. The requests of one run share its cache, its plans and its noise, so even a
-//! million of them do not predict the next run.
+//! million requests of one run do not predict the next run.
 //!
-//! *One cell.* The estimate is the median. The interval lies between two runs at the same rank from either end: the
-//! innermost two that contain the true median with 95 % (by the binomial distribution; David and Nagaraja, "Order
-//! Statistics", 7.1). The interval is exact for any distribution. Three to five runs cannot reach 95 %: their smallest
-//! and largest value contain the median with 75, 87.5 and 93.75 %. A percentile bootstrap of the median gives the same
-//! interval for up to six runs. With more runs it is too narrow: with seven, it covers 88 %.
+//! *One cell.* The estimate is the median. The interval lies between the k-th smallest and the k-th largest run, with
+//! the largest k for which it contains the true median with 95 % probability (by the binomial distribution; David and
+//! Nagaraja, "Order Statistics", 7.1). The interval is exact for any distribution. Three, four and five runs cannot
+//! reach 95 %: the interval from the smallest to the largest run contains the true median with 75, 87.5 and 93.75 %. A
+//! percentile bootstrap of the median gives the same interval for up to six runs. With more runs the bootstrap interval
+//! is too narrow: with seven runs, it covers 88 %.
 //!
 //! *Two cells.* The estimate is the ratio of the two medians, or their difference, so it follows from the values shown.
-//! Its percentile interval is computed by resampling the runs of both cells, or pairs of runs if they alternated in
-//! time, because a drift of the machine then cancels. For normal values it contains the true ratio in 91 % of cases
-//! with three runs each, 98 % with five, and 96 % with ten.
+//! Its percentile interval is computed by resampling the runs of both cells. Runs that alternated in time are resampled
+//! in pairs, because a drift of the machine then cancels out. For normally distributed values, the interval contains
+//! the true ratio in 91 % of cases with three runs each, 98 % with five, and 96 % with ten.
 //!
-//! *Test.* With at least four runs each, the p-value is that of Student's test of the logarithms: Welch's for unpaired
-//! runs, the paired test for alternating ones. Ranks of so few runs cannot reach the small p-values that many
-//! comparisons require: the smallest of four and four runs is 3 %. A change is claimed only if the interval excludes
-//! "no change" too. Figures that are 0 in some run have no logarithm; their p-value is that of an exact permutation
-//! test of the rank sum (Wilcoxon, Mann, Whitney; ties share their ranks).
+//! *Test.* With at least four runs each, the p-value comes from Student's test of the logarithms: Welch's test for
+//! unpaired runs, the paired test for alternating runs. Rank tests of so few runs cannot reach the small p-values that
+//! many comparisons require: with four runs each, the smallest p-value is 3 %. A change is claimed only if the interval
+//! excludes "no change" too. A figure that is 0 in some run has no logarithm, so its p-value comes from an exact
+//! permutation test of the rank sum (Wilcoxon, Mann, Whitney; ties share their ranks).
 //!
-//! *Many comparisons.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false
-//! discovery rate of all its comparisons at 5 % (Benjamini and Hochberg 1995).
+//! *Many comparisons.* Of twenty comparisons of equal systems, one is "significant" by chance. [`decide`] therefore
+//! keeps the false discovery rate of all comparisons that it receives at 5 % (Benjamini and Hochberg 1995).
 
 use super::quantile::{median, median_of_sorted, sorted};
 use super::student::{MeanDifference, Moments, welch};
@@ -32,7 +33,7 @@ use model::SplitMix64;
 use model::comparison::TestMethod;
 use model::matrix::ChangeVerdict;
 
-/// Maximum number of runs for which every resample is enumerated, 5⁵ in all.
+/// Maximum number of runs for which all resamples are enumerated: 5⁵ for five runs.
 const EXACT_MAX: usize = 5;
 /// Number of random resamples if there are more runs.
 const RESAMPLES: usize = 4000;
@@ -43,7 +44,7 @@ const LEVEL: f64 = 0.05;
 /// Minimum number of runs from which an interval is computed.
 const RUNS_MIN: usize = 3;
 /// Minimum number of runs of each cell for a test.
-const TESTED_MIN: usize = 4;
+pub const TESTED_MIN: usize = 4;
 /// Minimum number of pairs of runs that are resampled and tested as pairs.
 const PAIRS_MIN: usize = 6;
 /// Relative precision of a histogram with three digits: the standard deviation of a value that rounding alone causes.
@@ -62,7 +63,7 @@ pub struct MedianEstimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Ratio,
-    /// For shares: a ratio of shares near 0 is meaningless.
+    /// Scale for shares, because a ratio of shares near 0 is meaningless.
     Difference,
 }
 
@@ -91,7 +92,7 @@ impl Scale {
         }
     }
 
-    /// Change that means that nothing changed.
+    /// Value of "no change" on this scale.
     fn none(self) -> f64 {
         match self {
             Scale::Ratio => 1.0,
@@ -182,7 +183,7 @@ pub fn compare(samples: &Samples<'_>, seed: u64) -> Option<ChangeEstimate> {
 
 /// Verdicts of several comparisons, which share a false discovery rate.
 pub fn decide(all: &[ChangeEstimate]) -> Vec<ChangeVerdict> {
-    // Accept the largest p that does not exceed its share of the level, and all smaller ones.
+    // Accept the largest p-value that does not exceed its share of the level, and all smaller p-values.
     let sorted = sorted(all.iter().filter_map(|it| it.p));
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
@@ -208,7 +209,7 @@ fn measures(samples: &Samples<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
     base.iter().chain(&run).all(|it| it.is_finite()).then_some((base, run))
 }
 
-/// Mean difference within pairs. `floor` is that of one value.
+/// Mean difference within pairs of runs. `floor` is the floor of a single value.
 fn paired_difference(base: &[f64], run: &[f64], floor: f64) -> MeanDifference {
     let differences: Vec<f64> = base.iter().zip(run).map(|(base, run)| run - base).collect();
     let moments = Moments::from_values(&differences, floor * std::f64::consts::SQRT_2);
@@ -257,7 +258,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     (0..RESAMPLES).map(|_| resampled_median(&mut || rng.below(n as u64) as usize)).collect()
 }
 
-/// Range of the middle 95 % of the values, which it sorts.
+/// Range of the middle 95 % of `values`. The function sorts `values`.
 fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
@@ -303,7 +304,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
         (2 * below + equal + 1) as i64
     };
     let ranks: Vec<i64> = all.iter().map(rank).collect();
-    // Distance of the doubled rank sum from its expectation, k (n + 1).
+    // Distance of the doubled rank sum from its expected value, k (n + 1).
     let away = |sum: i64| sum - (k * (n + 1)) as i64;
     let observed = away(ranks[a.len()..].iter().sum());
     let ways = binomial(n as u64, k as u64);
@@ -317,7 +318,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
     } else {
         let mut rng = SplitMix64(seed);
         let mut shuffled = ranks;
-        // The observed order is one of the permutations.
+        // Count the observed order too, because it is one of the permutations.
         count(observed + (k * (n + 1)) as i64);
         for _ in 0..PERMUTATIONS {
             for i in 0..k {
@@ -330,7 +331,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
     (far as f64 / of as f64, observed > 0)
 }
 
-/// Calls `each` with the sum of every choice of `k` of `ranks`.
+/// Calls `each` with the sum of every subset of `k` elements of `ranks`, plus `sum`.
 fn subsets(ranks: &[i64], k: usize, sum: i64, each: &mut impl FnMut(i64)) {
     if k == 0 {
         return each(sum);

@@ -1,14 +1,14 @@
 //! Robust slope of a series, with a confidence interval
 //!
 //! The slope is the median of the slopes between all pairs of points (Theil 1950, Sen 1968, "Estimates of the
-//! Regression Coefficient Based on Kendall's Tau"). It is robust if up to 29 % of the points are arbitrary. Its
-//! interval of 95 % lies between two of those slopes, determined by the spread of Kendall's S.
+//! Regression Coefficient Based on Kendall's Tau"). The slope remains usable if up to 29 % of the points are arbitrary.
+//! The ends of its 95 % interval are two of the pairs' slopes, whose ranks follow from the variance of Kendall's S.
 //!
-//! Points of one run are not independent: a slow minute is probably followed by another one. Sen's interval is then too
-//! narrow. At a correlation of 0.6 from point to point, it contains the truth in 67 % of cases instead of 95 %. The
-//! variance of S is therefore multiplied by (1 + φ) / (1 − φ), after Hamed and Rao (1998). φ is the correlation of the
-//! ranks of the residuals, corrected for the part that a fitted line removes. With fewer than eight effective points
-//! there is no interval.
+//! Points of one run are not independent, because a slow minute is probably followed by another slow minute. Sen's
+//! interval is then too narrow. At a correlation of 0.6 from point to point, it contains the true slope in 67 % of
+//! cases instead of 95 %. The variance of S is therefore multiplied by (1 + φ) / (1 − φ), after Hamed and Rao (1998). φ
+//! is the correlation of the ranks of the residuals, corrected for the part that a fitted line removes. With fewer than
+//! eight effective points there is no interval.
 
 use crate::stats::student;
 
@@ -21,7 +21,7 @@ pub struct SlopeEstimate {
     pub interval: Option<(f64, f64)>,
     /// Value of y at x = 0.
     pub at_zero: f64,
-    /// Number of independent points that would carry as much information; at most the number of points.
+    /// Number of independent points with the same variance of the slope; at most the number of points.
     pub effective_points: f64,
 }
 
@@ -35,8 +35,8 @@ impl SlopeEstimate {
 /// Minimum number of effective points for an interval.
 const POINTS_MIN: f64 = 8.0;
 
-/// Fits a line to `points` (x, y), ascending and about evenly spaced in x. Takes quadratic time, so a few hundred
-/// points are the practical maximum. `None` with fewer than two different x.
+/// Fits a line to `points` (x, y), which must be ascending and about evenly spaced in x. The function takes quadratic
+/// time, so a few hundred points are the practical maximum. `None` with fewer than two different x.
 pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
     let slopes = pairwise(points);
     let slope = interpolate(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
@@ -86,8 +86,8 @@ fn variance(points: &[(f64, f64)]) -> f64 {
     (term(values.len() as f64) - ties) / 18.0
 }
 
-/// Factor by which correlated neighbours increase the variance of S; at least 1. `rest` has the residuals. `None` if
-/// the correlation is too high to be estimated.
+/// Factor by which the correlation of neighbouring residuals increases the variance of S; at least 1. `None` if there
+/// are too few residuals or the correlation is too high for an estimate.
 fn variance_inflation(residuals: &[f64]) -> Option<f64> {
     let n = residuals.len() as f64;
     let ranks = ranks(residuals);
@@ -100,7 +100,8 @@ fn variance_inflation(residuals: &[f64]) -> Option<f64> {
     let together: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
     // Correlation of normal values, from the correlation of their ranks (Pearson 1907).
     let correlation = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
-    // A fitted line removes (2 + 4φ) / n of the correlation (Kendall 1954, Marriott and Pope 1954, for two parameters).
+    // Fitting a line with two parameters reduces the correlation by (2 + 4φ) / n (Kendall 1954, Marriott and Pope
+    // 1954).
     let phi = (correlation * n + 2.0) / (n - 4.0);
     (phi < 1.0).then(|| ((1.0 + phi) / (1.0 - phi)).max(1.0))
 }

@@ -1,4 +1,4 @@
-//! Time until the system reaches its steady rate
+//! Time until the system reaches its steady throughput
 //!
 //! A database with cold caches reads data from disk at first and from memory later. Its throughput is lower until then.
 
@@ -10,21 +10,21 @@ use model::{Nanos, PerSecond, Second};
 pub struct SteadyState {
     /// Median throughput of the seconds in the trial's last third.
     pub rate: PerSecond,
-    /// Time from the start of the window to the end of the first second with at least [`STEADY_SHARE`] of the rate.
-    /// Zero if this is the very first second.
+    /// Time from the start of the window to the end of the first second with at least [`STEADY_SHARE`] of `rate`. Zero
+    /// if the window's first second has this rate.
     pub after: Nanos,
 }
 
-/// Minimum share of the steady rate at which a system counts as warm.
+/// Minimum share of the steady rate from which a system counts as warm.
 pub const STEADY_SHARE: f64 = 0.9;
-/// Minimum number of whole seconds. With fewer, the last third has only one or two.
+/// Minimum number of whole seconds. With fewer, the last third has only one or two seconds.
 const SECONDS_MIN: usize = 9;
 
 /// Steady state from the number of successful transactions in each second of the window, in order of time. `None` with
 /// too few seconds, or if no transaction succeeds at the end.
 ///
-/// In an open model, the offered rate limits throughput. The steady rate is then the offered one, and a system that
-/// keeps up from the beginning is steady at once.
+/// In an open model, the offered rate limits throughput. A system that serves the offered rate from the beginning is
+/// then steady at once.
 pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     if delivered.len() < SECONDS_MIN {
         return None;

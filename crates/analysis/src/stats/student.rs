@@ -31,9 +31,9 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// Two-sided critical value: 5 % of values lie farther from 0.
+/// Two-sided critical value of Student's distribution: 5 % of values lie farther from 0.
 pub fn critical_value(freedom: f64) -> f64 {
-    // The critical value is 12.7 for one degree of freedom. Callers do not pass fewer than one.
+    // The largest critical value is 12.7, for one degree of freedom. Callers do not pass less than one.
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);

@@ -2,17 +2,17 @@
 //!
 //! Source: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), Gunther, "Guerrilla Capacity Planning" (2007). With θ = (1, σ, κ) /
 //! λ, X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squared errors of X by Gauss–Newton with Marquardt's
-//! damping, starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits four laws, in which each of the two is
-//! either free or 0, and uses the best permitted one. With three unknowns, no library is needed.
+//! damping, starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits four laws, in which σ and κ are each
+//! either free or 0, and uses the best law without negative parameters. For three unknowns, no library is needed.
 //!
 //! Intervals come from resampling trials; each resample's parameter is divided by its own standard error (bootstrap-t):
 //!
 //! - Each trial keeps its residual, with random sign and size (the wild bootstrap; Wu 1986, weights of Webb 2013;
-//!   errors HC3 of MacKinnon and White 1985). This is correct even if fast trials scatter more than slow ones, as they
-//!   do. The intervals cover the truth in 92 to 98 % of cases if every number of clients was measured twice. If it was
-//!   measured once, the interval of κ covers it in 83 %.
-//! - With fewer than two trials per level, all residuals are also redistributed at random, as if they had equal
-//!   variances. The wider of the two intervals is reported.
+//!   errors HC3 of MacKinnon and White 1985). This is correct even if trials with high throughput scatter more, as they
+//!   do. The intervals contain the true values in 92 to 98 % of cases if every number of clients was measured twice. If
+//!   every number was measured once, the interval of κ contains the true value in 83 % of cases.
+//! - With fewer than two trials per number of clients, a second interval is computed by redistributing all residuals at
+//!   random, as if they had equal variances. The wider interval is reported.
 
 use model::SplitMix64;
 use model::search::{FittedValue, Scalability};
@@ -21,7 +21,7 @@ const RESAMPLES: usize = 1000;
 /// Minimum number of different client counts for a fit: one more than the three parameters.
 const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
-/// Leverage above which a single trial determines a parameter, so that it has no residual.
+/// Leverage above which a single trial determines a parameter, so that the trial has no residual.
 const MOST_LEVERAGE: f64 = 0.99;
 /// Webb's six weights: ± √½, 1 and √1½. Their mean is 0 and their mean square is 1.
 const WEBB: [f64; 6] = [
@@ -97,7 +97,7 @@ impl Fit {
     fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
-        // Among equally good fits, the first one wins. It has the most free parameters.
+        // Among equally good fits, use the first fit, which has the most free parameters.
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 
@@ -153,7 +153,7 @@ fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
 }
 
 /// Intervals of λ, σ and κ; `None` with too few trials or without a usable fit. `levels` is the number of different
-/// numbers of clients.
+/// client counts.
 fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Option<[(f64, f64); 3]> {
     if trials.len() <= LEVELS_MIN {
         return None;
@@ -206,7 +206,7 @@ fn resampled(
             related.extend(Some(studentized).filter(|it| it.is_finite()));
         }
     }
-    // No interval if half of the resamples have no fit.
+    // There is no interval if more than half of the resamples have no fit.
     if related.iter().any(|it| it.len() < RESAMPLES / 2) {
         return None;
     }
@@ -219,12 +219,12 @@ fn resampled(
     }))
 }
 
-/// Fit with σ and κ both free and unbounded, for the scatter of resamples.
+/// Fit in which σ and κ are free and may be negative, for the scatter of resamples.
 fn fit_unbounded(trials: &[(f64, f64)]) -> Option<Fit> {
     marquardt(trials, LAWS[0]).filter(|it| it.theta[0] > 0.0)
 }
 
-/// Least-squares fit of the law. `free` selects the parameters θ that are fitted; the others are 0.
+/// Least-squares fit of the law. `free` selects the parameters θ that are fitted; the other parameters are 0.
 fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let basis = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
     let below = |theta: &Three, n: f64| {
@@ -242,7 +242,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
         (0..3).filter(|at| !free[*at]).for_each(|at| theta_row[at] = 0.0);
         theta_row
     };
-    // N / X is linear in θ. Weighted by X² / N, its errors equal those of X to first order.
+    // N / X is linear in θ. With the weight X² / N, the errors of N / X equal the errors of X to first order.
     let mut rows = Vec::with_capacity(trials.len());
     let mut aims = Vec::with_capacity(trials.len());
     for (n, x) in trials {
@@ -290,8 +290,8 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     Some(Fit { theta, squares: least })
 }
 
-/// Least-squares solution of rows · x = aims; 0 for fixed parameters. `damping` is the share of each diagonal element
-/// that is added to it.
+/// Least-squares solution x of rows · x = aims; 0 for fixed parameters. Each diagonal element of the normal equations
+/// is multiplied by 1 + `damping`.
 fn solve(rows: &[Three], aims: &[f64], free: [bool; 3], damping: f64) -> Option<Three> {
     let mut matrix = normal_matrix(rows);
     for at in 0..3 {
@@ -321,7 +321,7 @@ fn multiply(matrix: &[Three; 3], vector: Three) -> Three {
 }
 
 /// Inverse of a symmetric matrix with a positive diagonal; `None` if it is singular. The matrix is scaled to a diagonal
-/// of 1, because its columns differ by the square of the clients.
+/// of 1, because its columns differ by up to the square of the number of clients.
 fn inverse(matrix: &[Three; 3]) -> Option<[Three; 3]> {
     let scale = [0, 1, 2].map(|at| matrix[at][at].sqrt());
     if scale.iter().any(|it| !(it.is_finite() && *it > 0.0)) {

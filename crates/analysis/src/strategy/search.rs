@@ -9,17 +9,18 @@
 //! are:
 //!
 //! 1. *Ramp*: geometric steps up to the first overloaded level.
-//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur. The next level is the
-//!    one whose result is least certain. The throughput of an overloaded level gives the first estimate.
+//! 2. *Narrow*: every trial is a vote for or against its level, not a verdict. From the votes, [`belief`] estimates the
+//!    *edge*, the level at which half of the trials hold. The next trial has the level whose result is least certain.
+//!    The throughput of an overloaded level gives the first estimate.
 //! 3. *Hold*: a longer trial, on a fresh state, at a level that should hold in four of five trials. A failure is
 //!    another vote, and the search continues at a lower level. If votes contradict each other by more than the
-//!    precision, two of three trials must hold. Trials of one window each then repeat the level until they exclude a
-//!    slower state of the system. If there is one, the slower state's level is the answer.
+//!    precision, two of three trials must hold. Trials of one window each then repeat the level until they exclude that
+//!    the system has a slower state. If it has one, the level of that state is the answer.
 //!
 //! The search rests after two overloaded levels in a row, because some systems stay slow until the load drops.
 //!
-//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling. An answer then requires votes
-//! against a level below the ceiling; otherwise there is none.
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling. The search then has an answer
+//! only if trials at a level below the ceiling did not hold.
 
 mod belief;
 mod judge;
@@ -45,12 +46,12 @@ pub enum NextStep {
     Done,
 }
 
-/// Next step of one search. A search has one subject (the unchanged cell, or the cell with one perturbation) and one
-/// round.
+/// Next step of one search. A search measures one subject (the unchanged cell, or the cell with one perturbation) in
+/// one round.
 ///
-/// `start` is the first level (`max.from`, or the level of the cell's load). A start close to the answer makes the
-/// search short. `done` lists this search's trials in the order of measurement. A step has the perturbation and the
-/// round of `done[0]`; without trials, it has no perturbation and round 0. Callers with several searches set both.
+/// `start` is the first level (`max.from`, or the level of the cell's load). If it is close to the answer, the search
+/// is short. `done` lists this search's trials in the order of measurement. The step has the perturbation and the round
+/// of `done[0]`. If `done` is empty, it has no perturbation and round 0, which callers with several searches replace.
 pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     let track = SearchTrack::new(max, start, done);
     let (level, stage, window) = match track.next_action() {
@@ -63,8 +64,8 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     NextStep::Measure(SearchStep { scale: max.scale, level, purpose: stage, window, perturbation, round })
 }
 
-/// Result of the trials so far. An unfinished search has no level and no stop reason, but it has the interval, if
-/// known.
+/// Result of the search so far. The result of an unfinished search has no level and no stop reason, but it has the
+/// interval, if known.
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
@@ -108,7 +109,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     result
 }
 
-/// Most frequent reason for overload. Ties go to the reason at the level closest above `level`.
+/// Most frequent reason for overload. Among equally frequent reasons, it is the reason at the level nearest to `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.overload.clone()?))).collect();

@@ -1,6 +1,6 @@
 //! Setup for one step of a search
 //!
-//! The setup is that of the cell at another level, with the perturbation of the step.
+//! The step has the cell's setup, but at the step's level and with the step's perturbation.
 
 use model::plan::{
     Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
@@ -36,7 +36,7 @@ pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
         perturb(&mut setup, perturbation);
     }
     let load = &mut setup.load;
-    // A client belongs to a single thread.
+    // Each thread has at least one client.
     load.threads = u32::from(load.threads).min(load.model.clients()).max(1) as u16;
     setup
 }
@@ -46,13 +46,13 @@ pub fn clients(level: f64) -> u32 {
     level.round().max(1.0) as u32
 }
 
-/// Settings of a search for a maximum that is known to be about `level`. The search starts slightly below the level and
+/// Settings of a search for a maximum that is known to be about `level`. The search starts slightly below `level` and
 /// omits the long hold.
 pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
     MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
 }
 
-/// Start of a search near its answer, as a share of the answer.
+/// First level of such a search, as a share of the known maximum.
 const START_SHARE: f64 = 0.85;
 
 /// Schedule that rises linearly to `level` during `ramp` and stays there for `window`.
@@ -103,7 +103,7 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &perturbation.knob {
-        // Replicas share one set of limits.
+        // All replicas have the same limits.
         Knob::Cpu { node: name } if is_replica(name) => {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
@@ -153,11 +153,11 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     }
 }
 
-/// Number of rows that the query requests. With one row per block, they touch 1.6 GB.
+/// Number of rows that the query requests. If each row is in another 8 kB block, the rows touch 1.6 GB.
 const FEED_ROWS: u32 = 200_000;
 
 /// Query for random rows of the whole table, which replaces the feed's rows. `None` if the feed does not name its
-/// table, or if its rows have other columns, which the query could not fill.
+/// table, or if its rows have further columns, which the query could not fill.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
     let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');

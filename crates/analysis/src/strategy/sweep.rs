@@ -16,8 +16,8 @@ pub struct PlannedTrial {
 
 /// Order of `repeat` trials of every cell: all cells once in a random order, then all again in another order.
 ///
-/// Trials are interleaved because a machine drifts. Consecutive repetitions of one cell would share the same hour, and
-/// the drift would look like a difference between cells.
+/// Cells are interleaved because a machine drifts. If all repetitions of a cell were consecutive, the drift would look
+/// like a difference between cells.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     order: Vec<PlannedTrial>,

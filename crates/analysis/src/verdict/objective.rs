@@ -1,14 +1,14 @@
 //! Parser and judge of objectives
 //!
 //! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%` or `tps >
-//! 500`. An operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
-//! Times are response times, from the intended start, of transactions that succeeded. An arrival that was never
-//! answered is longer than any bound. Errors are the share of arrivals that failed, are unknown or were dropped;
-//! dropped arrivals were never sent. A connection refused before its transaction was sent is a failure of that
-//! transaction. A reconnect without a transaction is not an arrival.
+//! 500`. An operation's name may precede it: `transfer: p99 < 1s`, or an operation and the name or the number of one of
+//! its steps: `session/login: p99 < 50ms`. Times are response times of successful transactions, from the intended start;
+//! those of a step begin when the previous step ends, and its errors are a share of its requests. An arrival without an answer counts as longer than any bound. Errors are the share of
+//! arrivals that failed, are unknown or were dropped. A connection refused before its transaction was sent is a failure
+//! of that transaction. A reconnect without a transaction is not an arrival.
 //!
-//! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
-//! [`outage`]s, and errors also by the share of clients that never connected because they were refused.
+//! In the closed model, no user arrives during an outage. Times and errors are therefore also judged by the window's
+//! [`outage`]s, and errors also by the share of clients without any success.
 //!
 //! A load that ended early because a feed was used up meets no objective, because the rest of the planned load was not
 //! measured.
@@ -16,9 +16,11 @@
 use crate::facts::outage;
 use crate::verdict::rule::{quoted, unknown_operation};
 use crate::verdict::validity;
+use model::live::LatencyObjective;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict, TooFewSamples};
+use model::plan::Setup;
 use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
-use model::{GrammarDiagnostic, Nanos, message};
+use model::{GrammarDiagnostic, Nanos, PerSecond, message};
 
 /// One objective.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +28,8 @@ pub struct Objective {
     text: String,
     /// Index of the operation; `None` for all operations.
     pub operation: Option<usize>,
+    /// Name or number of a step of the operation; `None` for the whole operation.
+    pub step: Option<String>,
     pub figure: ObjectiveMetric,
     pub relation: ObjectiveRelation,
     /// Bound in seconds, as a share (0..=1), or in transactions per second.
@@ -34,7 +38,7 @@ pub struct Objective {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ObjectiveMetric {
-    /// Quantile of the response time, one of those in a summary.
+    /// Quantile of the response time.
     Quantile(Quantile),
     Mean,
     Max,
@@ -74,7 +78,7 @@ const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("tps", ObjectiveMetric::Tps),
 ];
 
-/// Relations. Longer ones come first, because the parser takes the first match.
+/// Relations by sign.
 const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     ("<=", ObjectiveRelation::AtMost),
     (">=", ObjectiveRelation::AtLeast),
@@ -93,20 +97,23 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, GrammarDiag
         return reject(text.trim(), message!("objective-form", text = quoted(text.trim())));
     };
     let (left, right) = (text[..sign_at].trim(), text[sign_at + sign.len()..].trim());
-    let (operation, name) = match left.rsplit_once(':') {
-        None => (None, left),
-        Some((operation, name)) => {
-            let operation = operation.trim();
-            let Some(known) = operations.iter().position(|it| it == operation) else {
-                return reject(operation, unknown_operation(operation, operations));
+    let (operation, step, name) = match left.rsplit_once(':') {
+        None => (None, None, left),
+        Some((target, name)) => {
+            let target = target.trim();
+            let Some((known, step)) = find_target(target, operations) else {
+                return reject(target, unknown_operation(target, operations));
             };
-            (Some(known), name.trim())
+            (Some(known), step.map(str::to_owned), name.trim())
         }
     };
     let Some((_, figure)) = FIGURES.iter().find(|it| it.0 == name) else {
         let known = FIGURES.map(|it| it.0).join(", ");
         return reject(name, message!("objective-metric", text = quoted(name), names = known));
     };
+    if step.is_some() && *figure == ObjectiveMetric::Dropped {
+        return reject(name, message!("objective-step-dropped"));
+    }
     let Some(bound) = figure.read(right) else {
         let quoted = quoted(right);
         let message = match figure.unit() {
@@ -123,7 +130,64 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, GrammarDiag
         let message = message!("objective-relation", sign, is_rate, metric = name);
         return reject(&text[sign_at..sign_at + sign.len()], message);
     }
-    Ok(Objective { text: text.trim().to_owned(), operation, figure: *figure, relation, bound })
+    Ok(Objective { text: text.trim().to_owned(), operation, step, figure: *figure, relation, bound })
+}
+
+/// Parses one objective, and checks that its step exists. `steps` are the names of each operation's commands; a command
+/// without a name is no step.
+pub fn parse_with_steps(
+    text: &str,
+    operations: &[String],
+    steps: &[Vec<String>],
+) -> Result<Objective, GrammarDiagnostic> {
+    let objective = parse(text, operations)?;
+    if let (Some(operation), Some(step)) = (objective.operation, &objective.step) {
+        let names = steps.get(operation).map_or(&[][..], Vec::as_slice);
+        if find_step(names, step).is_none() {
+            let target = text.rsplit_once(':').map_or(text, |it| it.0);
+            let part = &target[target.rfind(step.as_str()).unwrap_or_default()..];
+            let names: Vec<&str> = names.iter().filter(|it| !it.is_empty()).map(String::as_str).collect();
+            let names = (!names.is_empty()).then(|| names.join(", "));
+            let message = message!("objective-step", text = quoted(step), names);
+            return Err(GrammarDiagnostic::in_part(text, part, message));
+        }
+    }
+    Ok(objective)
+}
+
+/// Operation and step of `operation` or `operation/step`. Names of operations may contain slashes.
+fn find_target<'a>(target: &'a str, operations: &[String]) -> Option<(usize, Option<&'a str>)> {
+    let find = |name: &str| operations.iter().position(|it| it == name);
+    if let Some(operation) = find(target) {
+        return Some((operation, None));
+    }
+    let mut parts =
+        target.match_indices('/').map(|(at, _)| (target[..at].trim_end(), target[at + 1..].trim()));
+    parts.find_map(|(name, step)| Some((find(name).filter(|_| !step.is_empty())?, Some(step))))
+}
+
+/// Index of the command that is the step with this name, or with this number, from 1.
+fn find_step(commands: &[String], step: &str) -> Option<usize> {
+    let mut steps = commands.iter().enumerate().filter(|it| !it.1.is_empty());
+    let by_name = steps.clone().find(|it| it.1 == step);
+    let by_number = || steps.nth(step.parse::<usize>().ok()?.checked_sub(1)?);
+    by_name.or_else(by_number).map(|it| it.0)
+}
+
+/// Results of one step as those of a group; `None` if the operation has no such step.
+fn step_group(summary: &Summary, operation: Option<usize>, step: &str) -> Option<GroupSummary> {
+    let operation = operation?;
+    let command = find_step(&summary.plan.scripts.get(operation)?.commands, step)?;
+    let measured = summary.scripts.get(operation)?.statements.get(command)?;
+    let (ok, failed) = (measured.service.count, measured.failures);
+    let unanswered = measured.response.unanswered.map_or(0, |it| it.count);
+    Some(GroupSummary {
+        counts: OutcomeCounts { ok, failed, unanswered, ..OutcomeCounts::default() },
+        tps: PerSecond(ok as f64 / summary.window.as_secs_f64()),
+        response: measured.response,
+        service: measured.service,
+        lag_mean: Nanos::ZERO,
+    })
 }
 
 impl ObjectiveMetric {
@@ -160,9 +224,11 @@ impl Objective {
     }
 
     pub fn judge(&self, summary: &Summary) -> ObjectiveResult {
-        let group = match self.operation {
-            None => Some(&summary.total),
-            Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
+        let step = self.step.as_ref().map(|it| step_group(summary, self.operation, it));
+        let group = match (&step, self.operation) {
+            (Some(step), _) => step.as_ref(),
+            (None, None) => Some(&summary.total),
+            (None, Some(operation)) => summary.scripts.get(operation).map(|it| &it.group),
         };
         let (value, sample_count) = group.map_or((None, 0), |it| self.figure.measure(it));
         let least = group.and_then(|it| self.figure.lower_bound(it, summary));
@@ -171,10 +237,9 @@ impl Objective {
             (None, Some(least)) => (Some(least), true),
             (value, _) => (value, false),
         };
-        // If the largest time is within the bound, so are all quantiles. If a lower quantile exceeds the bound, so does
-        // a higher one.
+        // A quantile with too few samples is violated if a lower quantile already exceeds the bound.
         let verdict = match (measured, group) {
-            // The figure has no upper limit, so it exceeds any bound.
+            // An unanswered arrival takes longer than any bound.
             (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
             (Some(value), _) => match self.compare(value) {
                 ObjectiveVerdict::Met if is_lower_bound && self.figure.is_hidden_by_outage(summary) => {
@@ -224,7 +289,7 @@ impl Objective {
     }
 }
 
-/// Number of samples beyond a quantile that it needs.
+/// Minimum number of samples beyond a quantile.
 const SAMPLES_BEYOND: f64 = 10.0;
 
 impl Quantile {
@@ -269,7 +334,7 @@ impl ObjectiveMetric {
         }
     }
 
-    /// Samples that the quantile lacks; `None` for other metrics.
+    /// Description of missing samples for a quantile; `None` for other metrics.
     fn too_few(self, distribution: &Distribution) -> Option<TooFewSamples> {
         let ObjectiveMetric::Quantile(quantile) = self else { return None };
         let measured = |it: &Quantile| Some((it.share(), it.quantile_of(distribution)?.as_secs_f64()));
@@ -281,32 +346,32 @@ impl ObjectiveMetric {
         })
     }
 
-    /// Share (0..=1) of the samples at or below the figure, such as 0.99 for p99; `None` for metrics that are not
-    /// times.
+    /// Share (0..=1) of the samples that do not exceed the metric, such as 0.99 for p99; `None` for metrics that are
+    /// not times.
     fn share(self) -> Option<f64> {
         match self {
             ObjectiveMetric::Quantile(it) => Some(it.share()),
-            // A single unanswered arrival makes the mean unbounded.
+            // A single unanswered arrival may raise the mean above any bound.
             ObjectiveMetric::Mean | ObjectiveMetric::Max => Some(1.0),
             ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => None,
         }
     }
 
-    /// True if the figure is a time that falls among the unanswered arrivals.
+    /// True if the metric is a time that falls among the unanswered arrivals.
     fn is_unanswered(self, group: &GroupSummary) -> bool {
         self.share().is_some_and(|place| group.response.longer_than(place).is_some())
     }
 
-    /// True if the figure is a time that an outage up to the end of the window hides, because too many users were still
-    /// waiting.
+    /// True if the metric is a time that is unknown because too many users were still waiting in an outage at the end
+    /// of the window.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
         self.share().is_some_and(|place| share > 1.0 - place)
     }
 
-    /// Lower bound of the figure; `None` if the samples show the figure completely. Unanswered arrivals hide a part of
-    /// it, and in a closed model outages and refused clients do.
+    /// Lower bound of the metric from arrivals without a sample; `None` if there are none. Unanswered arrivals have no
+    /// sample. In a closed model, outages and refused clients prevent arrivals.
     fn lower_bound(self, group: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
@@ -318,7 +383,7 @@ impl ObjectiveMetric {
             ObjectiveMetric::Errors => outage::failing_share(outages, window),
             ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
-        // Each client is equally likely to be the arriving user.
+        // An arriving user is equally likely to be any of the clients.
         let clients_without_success = match self {
             ObjectiveMetric::Errors => {
                 f64::from(summary.connects.clients_without_success) / f64::from(summary.plan.clients.max(1))
@@ -329,6 +394,19 @@ impl ObjectiveMetric {
             unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited).chain([clients_without_success]);
         least.max_by(f64::total_cmp).filter(|it| *it > 0.0)
     }
+}
+
+/// Objective on the p99 of all operations together, for the live view.
+pub fn latency_objective(setup: &Setup) -> Option<LatencyObjective> {
+    let operations: Vec<String> = setup.operations.iter().map(|operation| operation.name.clone()).collect();
+    let all = setup.objectives.iter().filter_map(|text| parse(text, &operations).ok());
+    let mut of_p99 = all.filter(|objective| {
+        objective.operation.is_none() && objective.figure == ObjectiveMetric::Quantile(Quantile::P99)
+    });
+    of_p99.next().map(|objective| LatencyObjective {
+        bound: Nanos::from_secs_f64(objective.bound),
+        text: objective.text,
+    })
 }
 
 /// Results of all `objectives`, in their order.
@@ -342,7 +420,7 @@ mod tests {
     use crate::fixture::{closed_plan, quiet_measurement};
     use crate::verdict::summary::summarise;
     use model::summary::Server;
-    use model::{Code, Measurement};
+    use model::{Code, CommandCounts, Measurement};
 
     fn operations() -> Vec<String> {
         ["pay", "look: up"].map(str::to_owned).to_vec()
@@ -511,6 +589,63 @@ mod tests {
             check(objective, nothing, "Unknown - of 0");
         }
         check("tps > 1", nothing, "Violated 0.000000 of 0");
+    }
+
+    #[test]
+    fn judges_single_steps() {
+        let steps = |measurement: &mut Measurement| {
+            let script = &mut measurement.interval.scripts[0];
+            script.statements = vec![CommandCounts::default(); 4];
+            script.statements[1].service = crate::fixture::millis(2_000, 3);
+            script.statements[2].service = crate::fixture::millis(900, 40);
+            script.statements[2].failed.add(Code::Http(503), 100);
+        };
+        let check = |objective, change: &dyn Fn(&mut Measurement), expected| {
+            let mut measured = quiet_measurement();
+            steps(&mut measured);
+            change(&mut measured);
+            let mut plan = closed_plan();
+            plan.scripts[0].commands = ["", "login", "pay", "receipt"].map(str::to_owned).to_vec();
+            let summary = summarise(&measured, Server::default(), plan);
+            let objective = parse_with_steps(objective, &operations(), &step_names()).expect(objective);
+            let result = objective.judge(&summary);
+            let figure = result.measured.map_or("-".to_owned(), |it| format!("{it:.3}"));
+            let text = format!("{:?} {figure} of {}", result.verdict, result.samples);
+            assert_eq!(text, expected, "{}", objective.text());
+        };
+        let nothing = |_: &mut Measurement| {};
+        check("pay/login: p99 < 5ms", &nothing, "Met 0.003 of 2000");
+        check("pay/1: p99 < 2ms", &nothing, "Violated 0.003 of 2000");
+        check("pay/pay: p95 < 30ms", &nothing, "Violated 0.040 of 900");
+        check("pay / pay: p99 < 50ms", &nothing, "Unknown - of 900");
+        check("pay/pay: errors < 11%", &nothing, "Met 0.100 of 1000");
+        check("pay/2: errors < 9%", &nothing, "Violated 0.100 of 1000");
+        check("pay/pay: tps > 80", &nothing, "Met 90.000 of 900");
+        // A step without a request meets nothing.
+        check("pay/receipt: p99 < 1s", &nothing, "Unknown - of 0");
+        check("pay/receipt: errors < 1%", &nothing, "Unknown - of 0");
+        // Requests without an answer are longer than any bound.
+        let lost = |measurement: &mut Measurement| {
+            measurement.interval.scripts[0].statements[1].unknown.add(Code::TIMED_OUT, 40);
+        };
+        check("pay/login: p99 < 5s", &lost, "Violated 10.000 of 2040");
+        let wrong = |text| parse_with_steps(text, &operations(), &step_names()).expect_err(text);
+        for (text, part, id) in [
+            ("pay/buy: p99 < 1s", "buy", "objective-step"),
+            ("pay/4: p99 < 1s", "4", "objective-step"),
+            ("pay/0: p99 < 1s", "0", "objective-step"),
+            ("look: up/1: p99 < 1s", "1", "objective-step"),
+            ("pay/: p99 < 1s", "pay/", "rule-operation"),
+            ("pay/login: dropped < 1%", "dropped", "objective-step-dropped"),
+        ] {
+            let diagnostic = wrong(text);
+            assert_eq!((&text[diagnostic.span.clone()], &*diagnostic.message.id), (part, id), "{text}");
+        }
+    }
+
+    /// Names of the commands of [`operations`].
+    fn step_names() -> Vec<Vec<String>> {
+        vec![["", "login", "pay", "receipt"].map(str::to_owned).to_vec(), Vec::new()]
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::verdict::rule::RuleContext;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
 use model::plan::Experiment;
 
-/// Summaries of the objectives: one for each different text, in the order of the cells and of their lists. Every
-/// measured trial counts, including invalid ones, because a late generator makes no answer faster.
+/// Summaries of the objectives, one for each different text, in the order of the cells and of their lists. Every
+/// measured trial counts, including invalid trials, because a late generator makes no response faster.
 pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
     let mut all: Vec<ObjectiveSummary> = Vec::new();
     for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
@@ -43,8 +43,8 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
     }
 }
 
-/// Measured value relative to the bound, oriented so that more is worse; 1 is the bound itself. A violation without a
-/// figure has unknown severity, so a figure beyond the bound takes precedence.
+/// Ratio of the measured value to the bound, inverted if higher is better, so that a greater ratio is worse. A
+/// violation without a measured value ranks below any measured violation.
 fn severity(result: &ObjectiveResult) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
     match (result.measured, result.verdict) {

@@ -5,14 +5,14 @@
 //! `cumulative_criterions.py`. Where pgdyno differs from Tank, [`parse`] returns the [`TankDifference`].
 //!
 //! A duration is `10`, `10s`, `1s500ms` or `1m`. Without a unit, a time limit is in milliseconds, and the duration of a
-//! condition is in seconds. The last argument may name an operation (Tank's tag); the rule then counts only its
-//! transactions.
+//! condition is in seconds. The last argument may name an operation (Tank's tag). The rule then counts only
+//! transactions of this operation.
 //!
-//! `net` codes are the errno of broken, refused and timed-out connections, and 0 for all others. `http` codes are
-//! statuses: a transaction that succeeded counts as 200, one without a status as 0. `sql` codes, which Tank does not
-//! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have no code, because they got no
-//! response. `errors`, which Tank does not have either, compares no code. It counts everything that did not succeed,
-//! including dropped arrivals.
+//! The `net` code is the errno of a broken, refused or timed-out connection, otherwise 0. The `http` code is the
+//! status; it is 200 for a successful transaction and 0 for a failure without a status. The `sql` code is the SQLSTATE,
+//! as in `sql(40P01, 5, 10)` or `sql(53xxx, 1%, 5)`. Dropped arrivals have no code, because they got no response.
+//! `errors` compares no code. It counts all arrivals that did not succeed, including dropped arrivals. Tank has neither
+//! `sql` nor `errors`.
 
 mod arguments;
 mod codes;
@@ -55,7 +55,7 @@ impl RuleContext {
     }
 }
 
-/// Active rule.
+/// Stop rule with its state.
 #[derive(Debug)]
 pub struct Rule {
     text: String,
@@ -75,7 +75,7 @@ pub struct ParsedRule {
 /// Series name in a rule. Only the probes know whether the series exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
-    /// Offset of the name from the beginning of the text, in bytes.
+    /// Offset of the name from the beginning of the rule, in bytes.
     pub offset: usize,
     /// Name without its label.
     pub name: String,
@@ -84,7 +84,7 @@ pub struct SeriesName {
 /// State of one kind of stop rule. [`Rule::tick`] calls it once per second, in order of time, on the caller's thread. A
 /// rule cannot fail.
 trait RuleState: Debug + Send {
-    /// First bad second if the rule fires in this second.
+    /// Reads the next second. If the rule fires in it, returns the first bad second.
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
     /// True if no second so far had a value that the rule reads.
@@ -134,14 +134,14 @@ pub const RULES: &[RuleKind] = &[
     family("total_sql", "mask, N or P%, D[, operation]", None, total::sql),
 ];
 
-/// Rules that Tank lists but does not implement: it raises `NotImplementedError`.
+/// Rules that Tank lists but does not implement; Tank raises `NotImplementedError` for them.
 const UNIMPLEMENTED_IN_TANK: [&str; 2] = ["steady_cumulative", "qsat"];
 
 const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, build: BuildFn) -> RuleKind {
     RuleKind { name, arguments, tank_exit_status: rc, build }
 }
 
-/// Parses one rule. Errors locate the offending text.
+/// Parses one rule. A diagnostic has the position of the wrong text.
 pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, GrammarDiagnostic> {
     let written = text.trim();
     let reject = |part, message| Err(GrammarDiagnostic::in_part(text, part, message));
@@ -206,7 +206,7 @@ pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<StopEvent> {
     ticks.iter().find_map(|tick| first_fired(rules, tick))
 }
 
-/// First of `rules` that fires at this tick. All of them read the tick.
+/// First of `rules` that fires at this tick. All rules read the tick.
 pub fn first_fired(rules: &mut [Rule], tick: &Tick) -> Option<StopEvent> {
     let mut fired = None;
     for rule in rules {
@@ -222,7 +222,7 @@ impl TriggerSecond {
     }
 }
 
-/// Transactions begun per second; transactions ended per second if none began.
+/// Transactions begun per second, or if none began, transactions ended per second.
 fn rate(interval: &Interval) -> f64 {
     let begun = match interval.started {
         0 => interval.scripts.iter().map(model::ScriptCounts::arrivals).sum(),

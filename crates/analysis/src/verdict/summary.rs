@@ -14,7 +14,8 @@ use model::{
 };
 use std::cmp::Reverse;
 
-/// Summary of the measurement of `server` under `plan`. The plan's scripts are the cells of the measured interval.
+/// Summary of a measurement of `server` under `plan`. The plan's scripts have the order of the scripts in the measured
+/// interval.
 pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Summary {
     let interval = &measured.interval;
     assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has a cell");
@@ -35,14 +36,15 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
                 .map(|(command, text)| CommandSummary {
                     text: text.clone(),
                     service: distribution(&command.service),
-                    failures: command.failures,
+                    response: responses(&command.service, command.unanswered(), measured.window),
+                    failures: command.failures(),
                     retries: command.retries,
                 })
                 .collect(),
         })
         .collect();
     let closed = matches!(plan.model, LoadModelSummary::Closed { .. });
-    // The users of a schedule of stages are present until the last stage ends.
+    // In a schedule of stages, the number of users varies.
     let constant = closed && plan.end != EndCondition::ScheduleEnds;
     let outages =
         outage::unexplained(&measured.outages, measured.window, interval, constant.then_some(plan.clients));
@@ -114,7 +116,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Distribution of response times. The `unanswered` arrivals count as longer than all others.
+/// Distribution of response times. The `unanswered` arrivals count as longer than all answered arrivals.
 fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(histogram);
@@ -133,8 +135,8 @@ fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Di
     }
 }
 
-/// Response times of the arrivals, of which `count` are unanswered. `mean` and `max` are those of the answered
-/// arrivals.
+/// Facts about `count` unanswered arrivals. They took longer than the `window` and than `max`, the longest answered
+/// arrival. `mean` is the mean of the answered arrivals.
 pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
@@ -175,7 +177,7 @@ pub(crate) fn merge_failures<'a>(
     all
 }
 
-/// Label of the codes that are not counted one by one.
+/// Label of all codes that are counted together.
 const OTHER: &str = "other";
 
 fn failures(counts: &FailureCounts, class: FailureClass) -> Vec<Failure> {
@@ -185,11 +187,19 @@ fn failures(counts: &FailureCounts, class: FailureClass) -> Vec<Failure> {
         class,
         count,
         message: None,
+        body: None,
     });
     let mut all: Vec<Failure> = named.collect();
     all.sort_by_key(|it| Reverse(it.count));
     if counts.other() > 0 {
-        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: counts.other(), message: None });
+        all.push(Failure {
+            code: OTHER.to_owned(),
+            name: None,
+            class,
+            count: counts.other(),
+            message: None,
+            body: None,
+        });
     }
     all
 }

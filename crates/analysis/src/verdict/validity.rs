@@ -1,49 +1,51 @@
 //! Judge of a measurement's validity
 //!
-//! An invalid reason means that the measurement describes the generator, its host or another load than planned. A doubt
-//! is a fact without which the figures are easily misread. Each rule is one function from the summary to its finding.
+//! An invalid measurement describes the generator, its host or another load than planned. A doubt is a fact that is
+//! needed to interpret a valid measurement correctly.
 
+use super::several_trials::rank;
 use crate::facts::sizes::{Populations, populations};
 use model::summary::{Distribution, LoadModelSummary, Summary};
 pub use model::validity::Validity;
-use model::validity::{Doubt, DoubtSummary, InvalidReason, Verdict};
+use model::validity::{Doubt, InvalidReason, Verdict};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
-/// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.
+/// Largest send lag of a valid measurement. Timers of ordinary language runtimes have the same lateness.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
-/// Largest ratio of the send lag to the host's timer jitter that the host explains.
+/// Largest ratio of the send lag to the host's timer jitter at which the host counts as the cause.
 const JITTER_FACTOR: u64 = 2;
 /// Busy share of the window above which a thread is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Smallest difference between the clocks that shows that the machine was suspended.
+/// Smallest difference between boot-time clock and monotonic clock that shows that the machine was suspended.
 const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
-/// Smallest difference between wall clock and boot-time clock that shows that the wall clock was set.
+/// Smallest difference between wall clock and boot-time clock that shows that somebody changed the wall clock.
 const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
-/// Time between two clock readings from which on a thread, with all its clients, counts as stalled.
+/// Time between two clock readings of a thread from which the thread counts as stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(100);
-/// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to one period.
+/// Share of the CPU quota's periods with throttling from which a measurement is invalid. In each such period, the whole
+/// generator may stop.
 const THROTTLED_SHARE_MIN: f64 = 0.01;
-/// Share of one CPU that the hypervisor took away (CPU steal).
+/// Smallest CPU steal that is a doubt, in CPUs.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Share of the window in which a thread was runnable but had no CPU.
+/// Share of the window in which a thread was runnable but had no CPU, from which there is a doubt.
 const RUNNABLE_SHARE_MIN: f64 = 0.05;
-/// Share of arrivals that waited for a client.
+/// Share of arrivals that waited for a client from which there is a doubt.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 /// Jain's index below which averages hide starved clients.
 const JAIN_INDEX_MIN: f64 = 0.5;
-/// Share of the median below which a client counts as starved, whatever Jain's index is.
+/// Share of the median client's transactions below which a client counts as starved, whatever Jain's index is.
 const STARVED_SHARE: f64 = 0.1;
-/// Number of transactions per client from which on chance alone does not explain unfairness.
+/// Number of transactions per client from which chance alone does not explain unfairness.
 const FAIRNESS_TRANSACTIONS_MIN: u64 = 10;
-/// Share of small answers above which they dominate the throughput.
+/// Share of small responses from which there is a doubt.
 const SMALL_SHARE_MIN: f64 = 0.5;
-/// Length of an outage that always raises a doubt, whatever the window.
+/// Duration of an outage from which there is a doubt, whatever the length of the window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
-/// Share of the window above which outages affect p99.
+/// Share of the window from which outages affect p99.
 const OUTAGE_SHARE_MIN: f64 = 0.01;
-/// Number of samples from which on p99 has ten samples beyond it.
+/// Number of samples from which p99 has ten samples beyond it.
 const P99_SAMPLES_MIN: u64 = 1000;
-/// Smallest share of the planned duration of a load that did not end early.
+/// Share of the planned duration below which a load ended early.
 const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 
 /// Validity of a measurement. `summary` is the summary of `measured`, without its validity.
@@ -92,6 +94,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
 
 /// Derives the verdict from the reasons and doubts.
 fn set_verdict(validity: &mut Validity) {
+    validity.doubts.sort_by_key(rank);
     validity.valid = validity.reasons.iter().all(|it| *it == InvalidReason::NoSuccess);
     validity.verdict = if !validity.reasons.is_empty() {
         Verdict::Invalid
@@ -102,14 +105,14 @@ fn set_verdict(validity: &mut Validity) {
     };
 }
 
-/// Adds doubts that other sources than the measurement show.
+/// Adds doubts from sources other than the measurement.
 fn add_doubts(summary: &mut Summary, doubts: impl IntoIterator<Item = Doubt>) {
     summary.validity.doubts.extend(doubts);
     set_verdict(&mut summary.validity);
 }
 
-/// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
-/// generator was throttled by its quota.
+/// Adds the reason that the generator was throttled, which only its control group reports. `share` is the share of the
+/// CPU quota's periods in which the generator was throttled.
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED_SHARE_MIN) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
@@ -117,19 +120,19 @@ pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     }
 }
 
-/// Adds the doubt that the generator's wall clock was set by `step` nanoseconds during the measurement.
+/// Adds the doubt that the generator's wall clock was changed by `step` nanoseconds during the measurement.
 pub fn add_clock_step(summary: &mut Summary, step: i64) {
     if step.unsigned_abs() >= CLOCK_STEP_MIN.0 {
         add_doubts(summary, [Doubt::ClockStepped { step }]);
     }
 }
 
-/// Adds the doubt that the load ended early because all `rows` of a feed were used up. No doubt is added if the feed
-/// ends with the `planned` duration.
+/// Adds the doubt that the load ended early because all `rows` of a feed were used up. No doubt is added if the load
+/// lasted for about the `planned` duration.
 pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     let at = summary.window;
     if at.as_secs_f64() < FULL_LOAD_SHARE_MIN * planned.as_secs_f64() {
-        // The last arrival got no row; it did not lack a client.
+        // The last arrival was dropped because it got no row, not because the cap was reached.
         summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
         add_doubts(summary, [Doubt::FeedExhausted { rows, at, planned }]);
     }
@@ -138,60 +141,6 @@ pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
 /// True if the load ended before its planned end because a feed was used up.
 pub(crate) fn ended_early(summary: &Summary) -> bool {
     summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
-}
-
-/// Doubts of several trials with their cells, repetitions and numbers of clients: each kind once with the figures of the
-/// worst trial, the most frequent first.
-pub fn doubt_summaries<'a>(doubts: impl Iterator<Item = (&'a Doubt, usize, u32, u32)>) -> Vec<DoubtSummary> {
-    let mut all: Vec<DoubtSummary> = Vec::new();
-    for (doubt, cell, repetition, clients) in doubts {
-        let trials = 1;
-        let new = DoubtSummary { doubt: doubt.clone(), cell, repetition, clients, trials };
-        match all.iter_mut().find(|it| it.doubt.is_like(doubt)) {
-            Some(known) => {
-                // Threads of one trial may have equal doubts.
-                let same_trial = (known.cell, known.repetition) == (cell, repetition);
-                let trials = known.trials + u32::from(!same_trial);
-                if severity(doubt) > severity(&known.doubt) {
-                    *known = new;
-                }
-                known.trials = trials;
-            }
-            None => all.push(new),
-        }
-    }
-    all.sort_by_key(|it| std::cmp::Reverse(it.trials));
-    all
-}
-
-/// Figure by which doubts of one kind are compared; more is worse.
-fn severity(doubt: &Doubt) -> f64 {
-    match doubt {
-        Doubt::HostLate { lag, .. } => lag.as_secs_f64(),
-        Doubt::Stolen { processors } => *processors,
-        Doubt::Starved { share, .. } | Doubt::SmallAnswers { share, .. } | Doubt::NoRows { share, .. } => {
-            *share
-        }
-        Doubt::InFlightCapReached { arrivals, waited, dropped } => {
-            (waited + dropped) as f64 / *arrivals as f64
-        }
-        Doubt::UnevenClients { jain, .. } => -jain,
-        Doubt::Outage { duration, .. } => duration.as_secs_f64(),
-        Doubt::FeedExhausted { at, planned, .. } => planned.as_secs_f64() - at.as_secs_f64(),
-        Doubt::FewSamples { count } => -(*count as f64),
-        Doubt::ClockStepped { step } => step.unsigned_abs() as f64,
-        Doubt::NodeNotUsed { .. } | Doubt::LogIncomplete => 0.0,
-    }
-}
-
-/// Verdict on several trials, from the verdicts on each.
-pub fn combined_verdict(trials: &[Verdict]) -> Verdict {
-    let count = |verdict| trials.iter().filter(|it| **it == verdict).count();
-    match (count(Verdict::Valid), count(Verdict::Invalid)) {
-        (_, invalid) if invalid == trials.len() => Verdict::Invalid,
-        (valid, _) if valid == trials.len() => Verdict::Valid,
-        _ => Verdict::ValidWithDoubts,
-    }
 }
 
 /// Doubts that the trial's verdict shows.
@@ -225,9 +174,8 @@ enum LateCause {
     Host(Doubt),
 }
 
-/// Cause of a late send. It compares the highest quantile, up to p99, for which both distributions have enough samples.
-/// The jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the
-/// jitter.
+/// Cause of late sends; `None` if they are not late. The function compares send lag and timer jitter at the highest
+/// quantile, up to p99, for which both have enough samples. A lag of up to twice the jitter is caused by the host.
 fn late_cause(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
     let quantiles: [(f64, Read); 4] =
@@ -263,8 +211,8 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
 }
 
-/// Doubt about unfair service, in the closed model only. In the open model any idle client takes the next arrival, so
-/// no client is entitled to a share.
+/// Doubt about unfair service, in the closed model only. In the open model, any idle client takes the next arrival, so
+/// equal shares are not expected.
 fn uneven_clients(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let fairness = summary.fairness?;
@@ -279,7 +227,7 @@ fn uneven_clients(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Doubt about a long outage, or about short ones that make up a significant share of the window.
+/// Doubt about a long outage, or about outages that make up a significant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
     let total = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
@@ -292,10 +240,10 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Doubt that most answers belong to the smaller of two groups of sizes of their request. It names the sizes of the
-/// most frequent such request.
+/// Doubt that most responses may be error pages: the response sizes of their requests form two groups, and they belong
+/// to the smaller group. The doubt has the sizes for the most frequent such request.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
-    // Answers of a replayed log are compared with the recorded answers instead.
+    // Responses to a replayed log are compared with the recorded responses instead.
     let replays = &measured.interval.replays;
     let is_replayed = |operation| {
         replays.iter().filter_map(ReplayCounts::figures).any(|it| it.operation == operation && it.sized > 0)
@@ -446,33 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn verdict_of_several_trials() {
-        use Verdict::{Invalid, Valid, ValidWithDoubts};
-        for (trials, expected) in [
-            (&[][..], Invalid),
-            (&[Valid, Valid], Valid),
-            (&[Valid, ValidWithDoubts], ValidWithDoubts),
-            (&[Valid, Invalid], ValidWithDoubts),
-            (&[ValidWithDoubts, Invalid], ValidWithDoubts),
-            (&[Invalid, Invalid], Invalid),
-        ] {
-            assert_eq!(combined_verdict(trials), expected, "{trials:?}");
-        }
-    }
-
-    #[test]
-    fn summarises_doubts_by_their_worst_trial() {
-        let starved = |thread, share| Doubt::Starved { thread, share };
-        let unused = |node: &str| Doubt::NodeNotUsed { node: node.to_owned() };
-        let (low, high) = (starved(0, 0.1), starved(1, 0.7));
-        let (pooler, balancer) = (unused("pooler"), unused("balancer"));
-        // Trials of cell 0 with repetitions 0 and 1, and one of cell 1.
-        let doubts =
-            [(&pooler, 0, 0, 8), (&low, 0, 0, 8), (&high, 0, 0, 8), (&balancer, 0, 1, 8), (&low, 1, 0, 20)];
-        let summaries = doubt_summaries(doubts.into_iter());
-        let short = |it: &DoubtSummary| (it.doubt.clone(), it.cell, it.repetition, it.clients, it.trials);
-        let expected = [(high, 0, 0, 8, 2), (pooler, 0, 0, 8, 1), (balancer, 0, 1, 8, 1)];
-        assert_eq!(summaries.iter().map(short).collect::<Vec<_>>(), expected);
+    fn sorts_doubts_by_their_rank() {
+        let cap = Doubt::InFlightCapReached { arrivals: 10, waited: 5, dropped: 0 };
+        let few = Doubt::FewSamples { count: 5 };
+        let starved = Doubt::Starved { thread: 0, share: 0.2 };
+        let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+        add_doubts(&mut summary, [&few, &starved, &cap].map(Doubt::clone));
+        assert_eq!(summary.validity.doubts, [cap, starved, few]);
     }
 
     #[test]

@@ -28,14 +28,14 @@ pub struct Replicas {
     pub manager: Option<ManagerKind>,
     /// With `manager: pgdyno`: replica to promote. Default: `advanced`.
     pub promote: Option<Promote>,
-    /// With `manager: pgdyno`: time without an answer after which the primary is considered failed. Default: 1s.
+    /// With `manager: pgdyno`: time without a response after which the primary is considered failed. Default: 1s.
     pub timeout: Option<Duration>,
     /// With `manager: pgdyno`: whether the old primary is killed before the promotion. Default: true.
     pub fence: Option<bool>,
     /// Whether the balancer closes the sessions of a server whose role has changed. Default: true.
     pub shutdown_sessions: Option<bool>,
-    /// Whether to measure the replication lag that readers see, by five writes per second to a table of pgdyno. Default:
-    /// true.
+    /// Whether to measure the replication lag that readers see. pgdyno then writes to a separate table five times per
+    /// second. Default: true.
     pub freshness: Option<bool>,
     /// Settings of Patroni.
     #[serde(rename = "patroni")]
@@ -63,7 +63,7 @@ pub struct ManagerSettings {
     pub ttl: Option<Duration>,
     /// Interval at which Patroni checks its state. Default: 5s.
     pub loop_wait: Option<Duration>,
-    /// Timeout of Patroni's requests to etcd and PostgreSQL. Default: 5s.
+    /// Timeout for Patroni's requests to etcd and PostgreSQL. Default: 5s.
     pub retry_timeout: Option<Duration>,
     /// Time that a crashed primary has to restart before a replica is promoted. Default: 300s.
     pub primary_start_timeout: Option<Duration>,
@@ -77,9 +77,9 @@ pub struct ManagerSettings {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// Time after the begin of the measurement; with `after`, time after that event.
+    /// Time after the beginning of the measurement; with `after`, time after that event.
     pub at: Option<Duration>,
-    /// Event after the previous fault that triggers this one.
+    /// Event after the previous fault that triggers this fault.
     pub after: Option<Event>,
     /// Sends SIGKILL to all processes of `primary`, `replica`, `etcd` or a node such as `postgres-2`.
     pub kill: Option<Word>,
@@ -89,7 +89,7 @@ pub struct Fault {
     pub pause: Option<Word>,
     /// Stops a node in the regular way, and starts it again.
     pub restart: Option<Word>,
-    /// Planned switchover to `any` replica, or to one by its name.
+    /// Planned switchover to `any` replica, or to the replica with this name.
     pub switchover: Option<Word>,
     /// Isolates a node from the network for `duration`.
     pub isolate: Option<Word>,
@@ -106,6 +106,6 @@ pub struct Fault {
 pub enum Event {
     /// The fault is injected after a replica has become the primary.
     Promoted,
-    /// The fault is injected after a former primary follows the new one.
+    /// The fault is injected after a former primary follows the new primary.
     Rejoined,
 }

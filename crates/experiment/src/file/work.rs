@@ -39,11 +39,11 @@ pub enum FileFormat {
     /// One JSON object per line.
     #[serde(rename = "jsonl")]
     JsonLines,
-    /// Ammo of Yandex.Tank: headers in brackets, one path per line.
+    /// Yandex.Tank ammunition: headers in brackets, one path per line.
     Uri,
-    /// Ammo of Yandex.Tank with a body after each line.
+    /// Yandex.Tank ammunition with a body after each line.
     UriPost,
-    /// Ammo of Yandex.Tank: complete requests, each after its length.
+    /// Yandex.Tank ammunition: complete requests, each after its length.
     Raw,
     /// Access log of a web server.
     Access,
@@ -66,8 +66,8 @@ pub struct Operation {
     pub set: Ordered<Word>,
     /// Server that executes the SQL if there are replicas. Default: `primary`.
     pub target: Option<ServerTarget>,
-    /// Query of one column that returns the tokens that this operation has written. The variable `token` has a new value in
-    /// each execution. After the load, every acknowledged token must be present.
+    /// Query with one column that returns the tokens that this operation has written. The variable `token` has a new value
+    /// in each execution. After the load, every acknowledged token must be present.
     pub ledger: Option<String>,
     /// Check before the first trial: the server prepares the statements, and one client executes the operation once.
     /// Default: `true`.
@@ -141,7 +141,7 @@ pub enum Capture {
     Json(String),
     /// Name of a header.
     Header(String),
-    /// Regular expression: its first group, or the whole match if it has none.
+    /// Regular expression: its first group, or the whole match if it has no group.
     Regex(String),
 }
 
@@ -150,7 +150,7 @@ pub enum Capture {
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Status: 200, 2xx, 200-299, or a list of them. Default: 200-399.
-    pub status: Option<OneOrMany>,
+    pub status: Option<OneOrMany<Statuses>>,
     /// Text that the body must contain.
     pub contains: Option<String>,
 }
@@ -158,7 +158,7 @@ pub struct Expect {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-pub enum OneOrMany {
-    Many(Vec<Statuses>),
-    One(Statuses),
+pub enum OneOrMany<T> {
+    Many(Vec<T>),
+    One(T),
 }

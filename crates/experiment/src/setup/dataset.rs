@@ -2,8 +2,8 @@
 
 use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
-use crate::file::{self, DatasetName};
-use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
+use crate::file::{self, DatasetName, OneOrMany};
+use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, Table};
 use model::{message, parse_utc};
 
 const ROWS: u64 = 100_000;
@@ -54,7 +54,15 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-conflicting-keys", first = "name", second = "tables");
             self.report("dataset.tables", message);
         }
+        for (first, is_given) in [("name", source.name.is_some()), ("tables", source.tables.is_some())] {
+            if is_given && source.restore.is_some() {
+                let message = message!("experiment-conflicting-keys", first, second = "restore");
+                self.report("dataset.restore", message);
+            }
+        }
+        let restore = source.restore.map(|dumps| self.dumps(dumps));
         let content = match (source.name, source.tables) {
+            _ if restore.is_some() => Content::Dump { files: restore.unwrap_or_default() },
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
             (Some(Tickets), _) => Content::Tickets { rows: source.rows.unwrap_or(ROWS) },
             (Some(Delivery), _) => Content::Delivery { scale: source.scale.unwrap_or(DELIVERY) },
@@ -78,6 +86,32 @@ impl SetupBuilder<'_> {
             Some(file::Cache::AsIs) => CacheState::AsIs,
         };
         Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache }
+    }
+
+    /// Dumps with their sizes and hashes; without those that cannot be read.
+    fn dumps(&mut self, source: OneOrMany<String>) -> Vec<DumpFile> {
+        let (paths, is_list) = match source {
+            OneOrMany::One(path) => (vec![path], false),
+            OneOrMany::Many(paths) => (paths, true),
+        };
+        if paths.is_empty() {
+            self.report("dataset.restore", message!("experiment-dumps-empty"));
+        }
+        let folder = self.request.path.parent().unwrap_or("".as_ref());
+        let mut files = Vec::new();
+        for (i, path) in paths.iter().enumerate() {
+            match (self.request.dump)(&folder.join(path)) {
+                Ok(file) => files.push(file),
+                Err(error) => {
+                    let at =
+                        if is_list { format!("dataset.restore[{i}]") } else { "dataset.restore".to_owned() };
+                    let error = error.to_string();
+                    let error = error.split(" (os error").next().unwrap_or_default();
+                    self.report(&at, message!("experiment-dump-unreadable", file = quote(path), error));
+                }
+            }
+        }
+        files
     }
 
     fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {

@@ -5,7 +5,7 @@ use crate::file::Find as Asked;
 use crate::tree::Value;
 use model::Nanos;
 use model::message;
-use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup};
+use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup, Sweep};
 
 /// Lead time and duration of blocked replication in a positive control, before the primary fails.
 const AHEAD: Nanos = Nanos::from_millis(500);
@@ -22,15 +22,13 @@ impl SetupBuilder<'_> {
         times.or(repeat).unwrap_or(1)
     }
 
-    /// Reports why a failover trial would prove nothing; returns its positive control unless disabled.
-    ///
-    /// `window` is the measured duration.
+    /// Reports why a failover trial would prove nothing. Returns the trial's positive control, unless controls are
+    /// disabled.
     pub(super) fn failover(
         &mut self,
         requested: Option<&Asked>,
         find: &Goal,
         setup: &Setup,
-        window: Nanos,
     ) -> Option<Setup> {
         if *find != Goal::Failover {
             return None;
@@ -53,7 +51,15 @@ impl SetupBuilder<'_> {
             self.report("find", message!("experiment-failover-faults"));
             return None;
         }
-        for (i, fault) in setup.faults.iter().enumerate() {
+        let control_enabled = settings(requested).and_then(|it| it.control).unwrap_or(true);
+        control_enabled.then(|| self.control(setup)).flatten()
+    }
+
+    /// Reports faults that come after the end of the load. `window` is the measured duration. A search determines it
+    /// later.
+    pub(super) fn check_fault_times(&mut self, find: &Goal, faults: &[Fault], window: Nanos) {
+        let is_known = matches!(find, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
+        for (i, fault) in faults.iter().enumerate().filter(|_| is_known) {
             if let FaultTrigger::At(at) = fault.trigger
                 && at >= window
             {
@@ -61,8 +67,6 @@ impl SetupBuilder<'_> {
                 self.report(&format!("faults[{i}]"), message);
             }
         }
-        let control_enabled = settings(requested).and_then(|it| it.control).unwrap_or(true);
-        control_enabled.then(|| self.control(setup)).flatten()
     }
 
     /// Setup of the positive control: no promise of durability, and replication blocked before the primary fails.

@@ -17,7 +17,7 @@ pub struct FeedInfo {
     pub name: String,
     /// Column names. `None` if only the query's result defines them.
     pub columns: Option<Vec<String>>,
-    /// True if its rows are whole requests.
+    /// True if the feed's rows are whole requests.
     pub is_ammo: bool,
 }
 
@@ -26,7 +26,7 @@ impl SetupBuilder<'_> {
         all.into_iter().map(|(name, it)| self.feed(name, it)).unzip()
     }
 
-    /// Reports feed queries without a database to answer them.
+    /// Reports feed queries in an experiment without a database that could execute them.
     pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
         let alone =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));

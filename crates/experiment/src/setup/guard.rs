@@ -25,7 +25,7 @@ const ABORT: &str = "errors(5%, 10s)";
 pub struct AttachedSection {
     /// Section in `stack`.
     pub node: &'static str,
-    /// Key of its address.
+    /// Key of the system's address.
     pub address: &'static str,
 }
 
@@ -44,7 +44,7 @@ struct LimitWithSource<T> {
     attached: AttachedSection,
 }
 
-/// Combines the caps of a chain: the lowest of each applies.
+/// Combines the caps of a chain: the lowest value of each cap applies.
 pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
     fn less<T: PartialOrd>(a: LimitWithSource<T>, b: LimitWithSource<T>) -> LimitWithSource<T> {
         if b.most < a.most { b } else { a }
@@ -111,7 +111,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Checks that a load is within the caps. A closed load gets the rate's cap as its maximum rate.
+    /// Checks that a load is within the caps. A closed load gets the cap on the rate as its maximum rate.
     pub(super) fn check_load_caps(&mut self, guard: &Guard, requested: &mut RequestedLoad) {
         let mut beyond = |key: &str, attached: AttachedSection, path: &str, is: String, cap: String| {
             self.report(path, message!("experiment-cap", value = is, cap, node = attached.node, key));

@@ -206,7 +206,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Path and query in encoded form. `sound` is true if their variables are valid.
+    /// Path and query in encoded form. `sound` is true if the variables in them are valid.
     fn target(&mut self, path: &str, written: String, query: &Ordered<Word>, sound: bool) -> String {
         let instead = match written.split_once("://") {
             _ if written.is_empty() || written.starts_with('/') => None,
@@ -335,6 +335,8 @@ impl SetupBuilder<'_> {
             if let Err(diagnostics) = template::pieces(text) {
                 self.report_in_text(&node.span, text, diagnostics);
             }
+            let with_colons = variables_with_colons(text, &variables.names);
+            self.report_in_text(&node.span, text, with_colons);
             for variable in template::variables(text) {
                 if let Some(name) = template::secret(&variable.name) {
                     if let Err(diagnostics) = (self.request.grammars.secret)(name) {
@@ -359,7 +361,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Error about an unknown variable; `None` if it is known.
+    /// Error for an unknown variable; `None` if the variable is known.
     pub(super) fn unknown_variable(
         &self,
         name: &str,
@@ -383,6 +385,20 @@ impl SetupBuilder<'_> {
             names
         ))
     }
+}
+
+/// Errors for variables in the notation of SQL, `/books/:id`, in a path with its query.
+fn variables_with_colons(text: &str, names: &[String]) -> Vec<GrammarDiagnostic> {
+    let one = |(at, _): (usize, &str)| {
+        let rest = &text[at + 1..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let name = &rest[..end];
+        let is_value = text[..at].ends_with(['/', '=']) && names.iter().any(|it| it == name);
+        let message = message!("experiment-colon-variable", name = name.to_owned());
+        is_value.then(|| GrammarDiagnostic { span: at..at + 1 + end, message })
+    };
+    let colons = text.match_indices(':').filter(|_| text.starts_with('/'));
+    colons.filter_map(one).collect()
 }
 
 /// Suggestion for a text that is no JSON pointer (RFC 6901).

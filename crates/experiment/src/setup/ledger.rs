@@ -13,8 +13,8 @@ use model::plan::{NodeKind, Operation, OperationKind};
 const TOKEN: &str = "token";
 
 impl SetupBuilder<'_> {
-    /// Returns the query that reads an operation's tokens, without its semicolon. Also defines the variable for the
-    /// operation.
+    /// Returns the query that reads an operation's tokens, without its semicolon. Also defines the variable `token` for
+    /// the operation.
     pub(super) fn ledger(
         &mut self,
         path: &str,
@@ -72,7 +72,7 @@ impl SetupBuilder<'_> {
                 }
                 (variables.used.iter().any(|it| it == TOKEN), "${token}")
             }
-            // Already reported.
+            // This error is already reported.
             OperationKind::Ammo => return,
         };
         if !written {
@@ -106,7 +106,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// True if a script sets the variable.
+/// True if a script sets the variable `token`.
 fn sets_token(script: &str) -> bool {
     let sets = |line: &str| {
         let mut words = line.split_whitespace();
@@ -115,7 +115,7 @@ fn sets_token(script: &str) -> bool {
     script.lines().any(sets)
 }
 
-/// True if a script uses the variable, as `:token`. A name after two colons is a type.
+/// True if a script uses the variable `token`, as `:token`. A name after two colons is a type.
 fn names_token(script: &str) -> bool {
     let continues = |it: char| is_name(&format!("a{it}"));
     script.match_indices(":token").any(|(i, token)| {

@@ -69,6 +69,7 @@ impl SetupBuilder<'_> {
             cookies: source.cookies.unwrap_or(false),
             timeout: source.timeout.map(|it| it.0),
             max_tries: source.max_tries.unwrap_or(1),
+            transactions: None,
         };
         RequestedLoad { load, duration: warmup + extent.duration, max_rate: extent.max_rate }
     }
@@ -162,7 +163,7 @@ impl SetupBuilder<'_> {
         let window = max.filter(|_| mix.rate.is_some()).map(|it| it.window);
         let duration = match (source.duration.map(|it| it.0).or(window), mix.rate) {
             (Some(it), _) => it,
-            // A text that is no schedule is already reported.
+            // An invalid schedule is already reported.
             (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
             (None, Some(_)) => {
                 self.needs("open", "duration", false);

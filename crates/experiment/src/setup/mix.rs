@@ -18,7 +18,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// True if every operation has a schedule of its own, so that none is drawn.
+    /// True if every operation has a schedule of its own, so that no operation is chosen by weight.
     pub fn is_empty(&self) -> bool {
         !self.weights.is_empty() && self.own.len() == self.weights.len()
     }

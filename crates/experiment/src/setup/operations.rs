@@ -5,10 +5,10 @@ use super::http::{PREDEFINED, Variables};
 use super::mix::Mix;
 use super::{SetupBuilder, too_many};
 use crate::GrammarDiagnostic;
-use crate::diagnostic::{Source, Span, nearest, quote};
+use crate::diagnostic::{Diagnostic, Source, Span, nearest, quote};
 use crate::file;
 use crate::name::name_error;
-use crate::template::is_name;
+use crate::template::{self, is_name};
 use crate::unit::Word;
 use model::message;
 use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
@@ -162,7 +162,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Reports an operation without a node to answer it.
+    /// Reports an operation that no node of the stack can execute.
     fn reachable(&mut self, path: &str, is_http: bool, is_something: bool, context: &Context<'_>) {
         let is_service = |it: &Node| matches!(it.kind, NodeKind::Service(_));
         let nodes = &context.stack.nodes;
@@ -210,7 +210,7 @@ impl SetupBuilder<'_> {
         Some(feed)
     }
 
-    /// Parses the computed variables. Each may use the ones before it.
+    /// Parses the computed variables. Each variable may use the variables before it.
     fn sets(
         &mut self,
         path: &str,
@@ -321,9 +321,20 @@ impl SetupBuilder<'_> {
         let predefined = PREDEFINED.map(str::to_owned);
         let known: Vec<String> = variables.names.iter().cloned().chain(predefined).collect();
         let known = (!variables.open).then_some(known.as_slice());
-        if let Err(diagnostics) = (self.request.grammars.script)(text, mode, known) {
-            self.report_in_text(span, text, diagnostics);
+        let in_braces = template::variables(text).into_iter().filter(|it| variables.names.contains(&it.name));
+        let in_braces = in_braces.map(|variable| GrammarDiagnostic {
+            message: message!("experiment-sql-braces", name = &variable.name),
+            span: variable.at,
+        });
+        self.report_in_text(span, text, in_braces.collect());
+        let Err(diagnostics) = (self.request.grammars.script)(text, mode, known) else { return };
+        let written = &self.sources[span.source].text[span.bytes.clone()];
+        // YAML joins the lines of a plain text, so a backslash command would not end.
+        if written.starts_with('\\') && written.contains('\n') && !text.contains('\n') {
+            self.diagnostics.push(Diagnostic::new(span, message!("experiment-sql-folded")));
+            return;
         }
+        self.report_in_text(span, text, diagnostics);
     }
 }
 
@@ -361,7 +372,7 @@ pub(super) fn statements(script: &str) -> Vec<String> {
                 1
             }
             _ => {
-                all.last_mut().expect("it begins with one").push(c);
+                all.last_mut().expect("the list is not empty").push(c);
                 c.len_utf8()
             }
         };

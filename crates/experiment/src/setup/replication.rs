@@ -125,8 +125,8 @@ impl SetupBuilder<'_> {
         ClusterManager { product, store_servers, settings: made }
     }
 
-    /// Converts the faults. Servers get separate networks if a fault isolates one, and separate disks if a fault fills
-    /// one.
+    /// Converts the faults. Servers get separate networks if a fault isolates a server, and separate disks if a fault
+    /// fills a disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, source) in faults.into_iter().enumerate() {

@@ -11,7 +11,7 @@ use model::Nanos;
 use model::message;
 use model::plan::{Node, NodeKind, Service, Transport};
 
-/// Default readiness path. The three services of this project have it.
+/// Default readiness path. The three services of this project use this path.
 const READY: &str = "/health";
 const SECTION: AttachedSection = AttachedSection { node: "service", address: "url" };
 

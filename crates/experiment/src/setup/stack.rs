@@ -3,8 +3,9 @@
 use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
 use crate::datum::Ordered;
-use crate::diagnostic::{any_of, quote};
+use crate::diagnostic::{Diagnostic, any_of, quote};
 use crate::file::{self, Caps, OrNone};
+use crate::path;
 use crate::unit::Word;
 use model::Nanos;
 use model::message;
@@ -16,7 +17,6 @@ use model::product::{self, PoolerTraits, Product, Role};
 
 /// Default of PostgreSQL's `max_connections`.
 const MAX_CONNECTIONS: u32 = 100;
-const SUPERUSER_RESERVED: u32 = 3;
 /// Default pool size.
 const POOL_SIZE: u32 = 20;
 const MAX_CLIENT_CONN: u32 = 10_000;
@@ -34,7 +34,7 @@ struct AttachedDsn {
 }
 
 impl SetupBuilder<'_> {
-    /// Nodes of the chain, and the caps of those that are on other machines.
+    /// Nodes of the chain, and the caps of the nodes that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
         let (mut nodes, mut guards) = (Vec::new(), Vec::new());
         if let Some(service) = stack.service.and_then(OrNone::into_option) {
@@ -100,6 +100,13 @@ impl SetupBuilder<'_> {
             ("ssl", None),
         ] {
             self.not_a_setting("postgres", &settings, name, own);
+        }
+        for error in (self.request.grammars.settings)(source.version, &settings) {
+            let all = path::node(self.tree, "stack.postgres.settings");
+            let entry = all.and_then(|it| it.get(&settings[error.setting].0));
+            let (key, value) = entry.expect("the setting is in the file");
+            let at = if error.is_unknown { &key.span } else { &value.span };
+            self.diagnostics.push(Diagnostic::new(at, error.message));
         }
         node(
             "postgres",
@@ -323,12 +330,7 @@ impl SetupBuilder<'_> {
         };
         let console = pooler.product.pooler.as_ref().map_or(0, |it| it.console_connections);
         let size = pooler.size.saturating_add(console);
-        let reserved = |name: &str, default| {
-            let given = postgres.settings.iter().find(|it| it.0.eq_ignore_ascii_case(name));
-            given.and_then(|it| it.1.parse::<u32>().ok()).unwrap_or(default)
-        };
-        let reserved = reserved("superuser_reserved_connections", SUPERUSER_RESERVED)
-            + reserved("reserved_connections", 0);
+        let reserved = postgres.reserved_connections();
         let free = postgres.max_connections.saturating_sub(reserved);
         if size > free {
             let message = message!(
@@ -392,7 +394,7 @@ impl SetupBuilder<'_> {
     ) {
         use model::summary::QueryMode;
         let Some(pooler) = stack.nodes.iter().find_map(|it| it.kind.pooler()) else { return };
-        // pgdyno enables the setting in versions that have it, unless the settings say otherwise.
+        // pgdyno enables the setting in versions that have it, unless the experiment sets it to 0.
         let keeps = pooler.product.pooler.as_ref().and_then(|it| it.prepared_statements);
         let enabled =
             |name: &str| pooler.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
@@ -447,7 +449,7 @@ pub(super) fn words(words: Ordered<Word>) -> Vec<(String, String)> {
 /// True if an address contains a password: `postgres://user:secret@…`, `password=…`.
 fn has_password(dsn: &str) -> bool {
     let authority = dsn.split_once("://").map(|it| it.1.split(['/', '?']).next().unwrap_or_default());
-    // An unescaped password may contain a slash or an @.
+    // An unescaped password may contain a slash or an @, so the password ends at the last @.
     let user = dsn.split_once("://").and_then(|it| it.1.rsplit_once('@')).map(|it| it.0);
     let lower = dsn.to_lowercase();
     user.is_some_and(|it| it.contains(':')) && authority.is_some() || lower.contains("password")

@@ -1,10 +1,12 @@
 //! Reader of CSV and TSV
 
 use crate::bounds::{MAX_ROW_BYTES, RowLimitedReader, check_columns, check_count, check_nul};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, io_message};
 use crate::index::describe_field_count;
 use crate::pack::PackedWriter;
 use csv::{ByteRecord, ReaderBuilder};
+use model::message;
+use model::message::Message;
 use model::plan::FeedFormat;
 use std::cell::Cell;
 use std::io::{BufRead, Write};
@@ -30,7 +32,7 @@ pub fn read<W: Write>(
     };
     let columns = match columns {
         Some(columns) => columns.to_vec(),
-        None if !next(&mut record)? => return Err(Diagnostic::new(0, "no rows; write at least one")),
+        None if !next(&mut record)? => return Err(Diagnostic::new(0, message!("feed-empty"))),
         None => {
             check_count(record.len())?;
             let first = record.get(0).unwrap_or_default();
@@ -52,14 +54,14 @@ pub fn read<W: Write>(
         packing.push(record.iter()).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
     match packing.rows() {
-        0 => Err(Diagnostic::new(0, "no rows; write at least one")),
+        0 => Err(Diagnostic::new(0, message!("feed-empty"))),
         _ => Ok(packing),
     }
 }
 
-fn csv_error(error: &csv::Error) -> String {
+fn csv_error(error: &csv::Error) -> Message {
     match error.kind() {
-        csv::ErrorKind::Io(it) => format!("it cannot be read: {it}"),
-        _ => error.to_string(),
+        csv::ErrorKind::Io(it) => message!("feed-unreadable", error = io_message(it)),
+        _ => message!("error-quoted", text = error.to_string()),
     }
 }

@@ -3,6 +3,7 @@
 use crate::bounds::{MAX_ROW_BYTES, check_columns, check_nul, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
 use crate::pack::PackedWriter;
+use model::message;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Write};
@@ -29,12 +30,8 @@ pub fn read<W: Write>(
         if trimmed.is_empty() {
             continue;
         }
-        let object: HashMap<String, &RawValue> = serde_json::from_slice(trimmed).map_err(|_| {
-            Diagnostic::new(
-                line,
-                format!("\"{}\" is not an object; write one such as {{\"id\": 1}}", excerpt(trimmed)),
-            )
-        })?;
+        let object: HashMap<String, &RawValue> = serde_json::from_slice(trimmed)
+            .map_err(|_| Diagnostic::new(line, message!("feed-no-object", found = excerpt(trimmed))))?;
         if let Some(out) = out.take() {
             let columns = columns.map_or_else(|| member_names(&object), <[String]>::to_vec);
             check_columns(&columns)?;
@@ -43,13 +40,13 @@ pub fn read<W: Write>(
         let packing = packing.as_mut().expect("the first object created it");
         let missing = packing.columns().iter().find(|it| !object.contains_key(it.as_str()));
         if let Some(name) = missing {
-            return Err(Diagnostic::new(line, format!("the object has no member \"{name}\"")));
+            return Err(Diagnostic::new(line, message!("feed-no-member", name)));
         }
         let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| unquote(object[it.as_str()])).collect();
         check_nul(line, values.iter().map(Vec::as_slice), packing.columns())?;
         packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
-    packing.ok_or_else(|| Diagnostic::new(0, "no rows; write at least one"))
+    packing.ok_or_else(|| Diagnostic::new(0, message!("feed-empty")))
 }
 
 /// Names of the object's members in the order of the text. The memory addresses of their values give this order.

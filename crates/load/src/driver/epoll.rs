@@ -23,7 +23,7 @@ const EVENTS: usize = 256;
 /// Size of the receive buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Epoll implementation of [`super::Driver::drive`]. Fails if the epoll instance cannot be created or waited for.
+/// Epoll implementation of [`super::Driver::drive`]. Fails if a call of epoll fails.
 pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let links = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
         let wait = progress.sleep_until(now, until);
-        // Close to the due time, the driver polls instead of sleeping.
+        // Shortly before the due time, the driver polls instead of sleeping.
         let sleep = wait - ground.spin;
         events.clear();
         driver.wait(&mut events, sleep)?;
@@ -200,7 +200,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
             match connect_result(&link.socket) {
                 Ok(()) => {
                     self.shard.connected(self.ground.clock.now(), conn);
-                    // The writability is no longer of interest; watching it would cause a wake-up for every response.
+                    // Stop watching for writability, because it would cause a wake-up for every response.
                     self.watch(conn, EventFlags::empty(), false);
                 }
                 Err(error) => self.broken(conn, error),
@@ -212,14 +212,14 @@ impl<R: Recorder> EpollLoop<'_, R> {
         self.perform();
     }
 
-    /// Receives from a connection. `ends` is true if the event also reports the peer's close, which no later event
-    /// repeats.
+    /// Receives from a connection. `ends` is true if the event also reports that the peer closed the connection,
+    /// because no later event reports it.
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
             let Some(Some(link)) = self.links.get(index(conn)) else { return };
             if link.connecting {
-                // The event belongs to the previous transport.
+                // The event belongs to an earlier transport of this connection.
                 return;
             }
             match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
@@ -233,7 +233,8 @@ impl<R: Recorder> EpollLoop<'_, R> {
                     let now = self.ground.clock.now();
                     self.shard.receive(now, conn, &buffer[..n]);
                     self.perform();
-                    // A short read has emptied the socket. A later close causes its own event.
+                    // A short read has emptied the socket. If the peer closes the connection later, a separate event
+                    // reports it.
                     if n < buffer.len() && !ends {
                         return;
                     }

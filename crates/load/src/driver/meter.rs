@@ -3,7 +3,7 @@
 use model::{Nanos, ThreadUsage};
 use std::fs;
 
-/// Meter of a thread's usage between the beginning and the end of the window.
+/// Meter of a thread's CPU usage and stalls within the window.
 #[derive(Debug, Default)]
 pub struct ThreadMeter {
     started: Nanos,

@@ -1,4 +1,4 @@
-//! io_uring driver: sends queued and submitted together, one multishot receive per connection
+//! io_uring driver: submits queued sends together, with one multishot receive per connection
 //!
 //! The driver needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); see [`is_available`].
 
@@ -22,7 +22,7 @@ use std::io;
 
 /// Number of entries of the submission queue. A full queue is submitted at once.
 const QUEUE: u32 = 1024;
-/// Maximum number of completions per round. The next round handles further ones, after a clock read.
+/// Maximum number of completions per round. The next round reads the clock and then handles further completions.
 const COMPLETIONS: usize = 256;
 /// Flag `IORING_ENTER_GETEVENTS`, which also runs work that the kernel has deferred; io_uring_enter(2).
 const GET_EVENTS: u32 = 1;
@@ -30,7 +30,7 @@ const GET_EVENTS: u32 = 1;
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
 /// Properties of the driver. It uses less CPU time than epoll if many responses arrive at once, but single responses
-/// arrive later. Source: measurements in docs/bench.md. The ring has a slot for each possible connection.
+/// arrive later. Source: measurements in docs/bench.md. The ring reserves a slot for each possible connection.
 pub(super) const PROPERTIES: Properties = Properties {
     requirement: Some(Requirement {
         text: "Linux 6.1 or newer, not forbidden by the container",
@@ -131,7 +131,7 @@ fn is_send(entry: &cqueue::Entry) -> bool {
 }
 
 impl<R: Recorder> UringLoop<'_, R> {
-    /// Waits until the kernel uses none of our memory. All sockets are shut down before.
+    /// Waits until the kernel uses no memory of the driver. All sockets must have been shut down.
     fn drain_kernel(&mut self) -> io::Result<()> {
         while self.armed > 0 {
             self.submit(Nanos::from_millis(1))?;

@@ -6,7 +6,7 @@ use model::{Curve, Nanos, Spacing};
 
 /// One thread's share of a schedule's arrivals, in time order.
 ///
-/// Thread k of T takes arrivals k, k+T, k+2T, …. All threads together take the same arrivals for every T. Nothing is
+/// Thread k of T takes arrivals k, k+T, k+2T, …. For every T, all threads together take the same arrivals. Nothing is
 /// allocated after `new`. An arrival costs about 10 ns; a Poisson arrival costs 20 ns, plus 3 ns per further thread.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
@@ -21,7 +21,7 @@ pub struct Arrivals {
 /// Position of the next arrival.
 #[derive(Clone, Debug)]
 enum Position {
-    /// Number of the arrival, from the first of ramp `ramp_index`.
+    /// Number of the arrival, counted from the first arrival of ramp `ramp_index`.
     Even { n: u64 },
     /// Poisson process over the integral of the rate curve.
     Poisson {
@@ -105,8 +105,8 @@ impl Iterator for Arrivals {
 
 /// Poisson process of intensity 1, transformed to the curve's rate by the inverse of the curve's integral.
 ///
-/// Its intervals are −ln of uniform numbers from (0, 1], so a sum of intervals is −ln of a product. A thread that takes
-/// every T-th arrival thus needs one logarithm for each of them. Products have a fixed number of factors, so that sums
+/// The intervals are −ln of uniform numbers from (0, 1], so a sum of intervals is −ln of a product. A thread that takes
+/// every T-th arrival thus needs one logarithm per own arrival. Products have a fixed number of factors, so that sums
 /// are rounded identically for every T.
 #[derive(Clone, Debug)]
 struct PoissonProcess {
@@ -119,7 +119,8 @@ struct PoissonProcess {
 }
 
 impl PoissonProcess {
-    /// Factors per block. The least factor is 2⁻⁵², so the least product is 2⁻⁸³², above the underflow limit (2⁻¹⁰²²).
+    /// Number of factors per block. The smallest factor is 2⁻⁵², so the smallest product is 2⁻⁸³², above the underflow
+    /// limit (2⁻¹⁰²²).
     const BLOCK: u32 = 16;
 
     fn new(seed: u64) -> PoissonProcess {

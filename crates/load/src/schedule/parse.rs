@@ -15,7 +15,7 @@ use model::message::Message;
 use model::{Curve, GrammarDiagnostic, Nanos, PerSecond, message, quote};
 use std::ops::Range;
 
-/// Maximum rate; one machine cannot generate more.
+/// Maximum rate, which exceeds what one machine can generate.
 pub const MAX_RATE: PerSecond = PerSecond(1e7);
 
 /// Maximum duration in days. A double represents every nanosecond up to 2^53 ns (104 days).
@@ -24,7 +24,7 @@ const MAX_DAYS: u64 = 100;
 /// Maximum duration.
 pub const MAX_DURATION: Nanos = Nanos::from_secs(MAX_DAYS * 86_400);
 
-/// Maximum number of lines, constants and levels of steps in one schedule.
+/// Maximum number of ramps in one schedule: lines, constant rates and levels of steps.
 pub const MAX_RAMPS: usize = 100_000;
 
 /// Names of the parts, with their numbers of values.
@@ -104,7 +104,7 @@ impl<'a> ScheduleParser<'a> {
             self.position = end + 1;
             return begin..end;
         }
-        // The parenthesis is not closed: the next part has begun, or the text has ended.
+        // The parenthesis is not closed, because the next part begins or the text ends.
         let end = if end < self.text.len() { self.last_word(begin..end).start } else { end };
         self.position = end;
         let inner = self.trim(begin..end);
@@ -160,7 +160,7 @@ impl<'a> ScheduleParser<'a> {
         }
     }
 
-    /// Adds the levels `from`, `from` ± `increment`, …, and one at exactly `to`.
+    /// Adds the levels `from`, `from` ± `increment`, …, and a last level at exactly `to`.
     fn add_steps(
         &mut self,
         name: Span,
@@ -304,7 +304,7 @@ fn parse_duration(text: &str) -> Option<u64> {
     Some(seconds)
 }
 
-/// Whole seconds below and above a fraction of one unit, such as `1.5m`.
+/// Whole seconds below and above a fractional duration such as `1.5m`.
 fn whole_seconds(text: &str) -> Option<(u64, u64)> {
     let number = text.trim_end_matches(char::is_alphabetic);
     let unit = match &text[number.len()..] {

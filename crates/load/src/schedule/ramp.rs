@@ -25,15 +25,15 @@ impl Ramp {
         let seconds = duration.as_secs_f64();
         let slope = if duration == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
         let area = (from + to) / 2.0 * seconds;
-        // Rates are decimals: a product such as 0.29/s × 100 s may be below its integer because of rounding. The factor
-        // tolerates six units in the last place.
+        // Rates are decimal numbers, so rounding may make a product such as 0.29/s × 100 s slightly less than an
+        // integer. The factor tolerates six units in the last place.
         let count = (area * (1.0 + 6.0 * f64::EPSILON)) as u64;
         Ramp { begin, duration, from, to, slope, expected: area, count }
     }
 
     /// Time at which the integral of the rate reaches `n`, from 0 to `expected`.
     ///
-    /// Solves slope/2·t² + from·t = n in the form without cancellation of digits.
+    /// The function solves slope/2·t² + from·t = n in the form without cancellation.
     #[inline]
     pub fn time_of_arrival(&self, n: f64) -> Nanos {
         let t = if n <= 0.0 {
@@ -43,7 +43,7 @@ impl Ramp {
         } else {
             2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
         };
-        // Rounded by the cast: `f64::round` is a function call on the baseline x86-64 CPU, our compilation target.
+        // Round with the cast, because `f64::round` is a function call on the compilation target, baseline x86-64.
         self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.duration)
     }
 
@@ -96,7 +96,8 @@ pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
     let ramps = ramps(curve);
     let duration = curve.duration();
     let edge = |i: usize| Nanos((u128::from(duration.0) * i as u128 / n as u128) as u64);
-    // The edges ascend, so each ramp is visited once: `before` counts the ramps that ended before the edge.
+    // The edges between the parts ascend, so each ramp is visited once. `before` counts the ramps that ended before the
+    // edge.
     let (mut before, mut area_before) = (0, 0.0);
     let mut due = |at: Nanos| {
         while before < ramps.len() && ramps[before].begin + ramps[before].duration <= at {

@@ -5,7 +5,7 @@ use model::{Nanos, Schedule, ScriptId, SplitMix64, Stream};
 
 /// One thread's share of all arrivals of a schedule, in time order.
 ///
-/// Simultaneous arrivals are in the order of their streams. Nothing is allocated after `new`.
+/// Simultaneous arrivals are in the order of their schedules. Nothing is allocated after `new`.
 #[derive(Clone, Debug)]
 pub struct Streams {
     streams: Box<[(Arrivals, Option<ScriptId>)]>,
@@ -16,12 +16,12 @@ pub struct Streams {
 impl Streams {
     /// Share of thread `part.0` of `part.1`; `None` if arrivals are not scheduled.
     ///
-    /// All threads together take the same arrivals for every number of threads. `seed` is that of [`Arrivals::new`].
+    /// For every number of threads, all threads together take the same arrivals. `seed` is as in [`Arrivals::new`].
     pub fn new(schedule: &Schedule, seed: u64, part: (u16, u16)) -> Option<Streams> {
         let (k, threads) = (u32::from(part.0), u32::from(part.1));
         let arrivals = |n: usize, stream: &Stream| {
-            // The first arrivals of the streams belong to different threads, and each stream has its own random
-            // sequence.
+            // Assign the first arrivals of the streams to different threads, and use a separate random sequence for
+            // each stream.
             let thread = (k as usize + n) % threads as usize;
             let seed = seed.wrapping_add((n as u64).wrapping_mul(SplitMix64::STEP));
             (Arrivals::new(&stream.curve, stream.spacing, seed, (thread as u32, threads)), stream.script)
@@ -38,8 +38,8 @@ impl Streams {
         Some(all)
     }
 
-    /// Time of the next arrival since the schedule's start, and its script unless that is drawn by weight; `None` after
-    /// the last.
+    /// Time of the next arrival since the schedule's start, and its script unless the script is drawn by weight. `None`
+    /// after the last arrival.
     #[inline]
     pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
         let (arrivals, script) = self.streams.get(self.next)?;

@@ -16,8 +16,9 @@ pub struct UserEvent {
 
 /// Events of all users who join or leave, in time order.
 ///
-/// In each stage, the n-th event (from 0) is n / `spawn_rate` after the stage's start, while the stage lasts. The next
-/// stage starts with the users who are present then. The user who joined last leaves first.
+/// In each stage, the n-th event (from 0) takes place n / `spawn_rate` after the stage's start, unless the stage has
+/// ended by then. The next stage starts with the users who are present at its start. The user who joined last leaves
+/// first.
 pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
     let (mut all, mut there, mut begin) = (Vec::new(), 0, Nanos::ZERO);
     for stage in stages {
@@ -56,9 +57,9 @@ pub fn think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
 
 /// Rate cap on the transactions that one thread starts.
 ///
-/// Thread k of T may start at k, k+T, k+2T, … times the interval of all threads together. Thus each thread has its
-/// share without communication. One unused start is kept, so that a slightly late thread loses nothing. In any period,
-/// at most rate × time + 2 transactions start per thread.
+/// With the interval i of all threads together, thread k of T may start transactions at k·i, (k+T)·i, (k+2T)·i, …. Thus
+/// each thread has its share without communication. One unused start is kept, so that a slightly late thread loses
+/// nothing. In any period, a thread starts at most its rate × time + 2 transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct RateCap {
     /// Nanoseconds since the window's start. A double represents them exactly for a hundred days.
@@ -78,7 +79,7 @@ impl RateCap {
         Nanos(self.next.ceil() as u64)
     }
 
-    /// True if a start is allowed at `now`, since the window's start; then it is used up.
+    /// Uses up a start and returns true if a start is allowed at `now`, a time since the window's start.
     #[inline]
     pub fn try_take(&mut self, now: Nanos) -> bool {
         let may = now >= self.next_start();
@@ -184,7 +185,7 @@ mod tests {
             }
             assert!((2_999..=3_000).contains(&begun), "{begun} with {threads} threads");
         }
-        // After a pause, one start is available, not all of the missed ones.
+        // After a pause, one start is available, not all missed starts.
         let mut cap = RateCap::new(PerSecond(10.0), (0, 1));
         let taken =
             |cap: &mut RateCap, at: u64| (0..100).filter(|_| cap.try_take(Nanos::from_millis(at))).count();

@@ -22,9 +22,9 @@ use wire::json::PointerError;
 
 /// Compiles all scripts, or returns all their errors.
 ///
-/// `predefined` are the names given by `-D`. Only the extended `mode`s limit a statement's parameters. Unless
-/// `allow_shell`, `\shell` and `\setshell` are errors. Errors that pgbench detects only at execution (an unset
-/// variable, an overflow, a pipeline in simple mode) remain errors of the run.
+/// `predefined` are the names given by `-D`. The number of a statement's parameters is limited except in simple `mode`.
+/// Unless `allow_shell` is true, `\shell` and `\setshell` are errors. Errors that pgbench detects only during execution
+/// (an unset variable, an overflow, a pipeline in simple mode) are not detected here either.
 pub fn parse(
     sources: &[ScriptSource<'_>],
     mode: Mode,
@@ -53,7 +53,7 @@ pub struct ProgramBuilder {
     names: NameTable,
     scripts: Vec<Script>,
     diagnostics: Vec<Diagnostic>,
-    /// Feed that each script draws from, with the names of the feed's columns.
+    /// Feed from which each script draws, with the names of the feed's columns.
     draws: Vec<Option<(u16, Vec<String>)>>,
     /// Variables that have a value before the script begins.
     predefined: BTreeSet<Slot>,
@@ -67,12 +67,12 @@ pub struct ScriptHeader<'a> {
     pub name: &'a str,
     /// Weight relative to the other scripts; 0 for a script with its own schedule.
     pub weight: u32,
-    /// Number of the feed from which each transaction draws a row first, and the names of its columns.
+    /// Number of the feed from which each transaction first draws a row, and the names of the feed's columns.
     pub draws: Option<(u16, &'a [String])>,
 }
 
 impl ProgramBuilder {
-    /// Creates a builder without scripts. `predefined` are variables that have a value; `mode` is that of
+    /// Creates a builder without scripts. `predefined` are variables that have a value; `mode` is as in
     /// [`super::parse`].
     pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
         let mut names = NameTable::default();
@@ -169,8 +169,13 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
-    /// Returns the program, or all errors. Does not check the weights: all of them may be 0 if every script has its own
-    /// schedule.
+    /// Names of the steps of each script, see [`super::step_names`]. Errors do not matter.
+    pub fn step_names(&self) -> Vec<Vec<String>> {
+        super::step_names(&self.scripts)
+    }
+
+    /// Returns the program, or all errors. The weights are not checked, because all of them may be 0 if every script
+    /// has its own schedule.
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         self.resolve_draws();
         if self.names.overflowed {
@@ -198,7 +203,7 @@ impl ProgramBuilder {
         self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
     }
 
-    /// Variables that have a value when a script begins: predefined ones, and the columns of its feed.
+    /// Variables that have a value when a script begins: predefined variables, and the columns of the script's feed.
     fn defined_slots(&self, head: &ScriptHeader<'_>) -> BTreeSet<Slot> {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         let drawn = columns.iter().filter_map(|it| self.names.get(it));
@@ -336,7 +341,8 @@ fn capture(name: &str, source: &CaptureSource) -> Result<ResponsePart, Message> 
     })
 }
 
-/// Name of the variable that holds a column of ammunition. Its dot prevents a clash with users' variables.
+/// Name of the variable that holds a column of ammunition. The name contains a dot, so it cannot equal the name of a
+/// user's variable.
 fn ammo_variable(column: &str) -> String {
     format!("ammo.{column}")
 }

@@ -24,7 +24,7 @@ pub struct HttpCall {
     /// Headers other than `Host` and `Content-Length`.
     pub headers: Vec<(String, Vec<CallPart>)>,
     pub body: Option<Vec<CallPart>>,
-    /// Variables that hold a whole request from a feed; if set, the parts above are ignored.
+    /// Variables that hold a whole request from a feed. If `Some`, method, target, headers and body are ignored.
     pub ammo: Option<Ammo>,
     /// Expected statuses; any other status is a failure. Empty means 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
@@ -95,7 +95,7 @@ pub struct Ammo {
     /// Headers, each with its line end; without `Host` and `Content-Length`.
     pub headers: Slot,
     pub body: Slot,
-    /// Status code and size in bytes of the recorded answer; empty or unset if they are unknown.
+    /// Status code of the recorded response; empty or unset if it is unknown.
     pub status: Slot,
     pub bytes: Slot,
 }
@@ -103,10 +103,10 @@ pub struct Ammo {
 impl Ammo {
     /// Columns of a feed of ammunition; other columns are not sent.
     pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
-    /// Columns with the recorded answer, which a feed may lack.
+    /// Optional columns with the recorded response.
     pub const RECORDED_COLUMNS: [&str; 2] = ["status", "bytes"];
 
-    /// True for a column of the request or of its recorded answer.
+    /// True for a column of the request or of its recorded response.
     pub fn has_column(name: &str) -> bool {
         Ammo::COLUMNS.contains(&name) || Ammo::RECORDED_COLUMNS.contains(&name)
     }
@@ -116,7 +116,7 @@ impl Ammo {
         Ammo { method, target, headers, body, status, bytes }
     }
 
-    /// Recorded answer of the request; `None` if it is unknown.
+    /// Recorded response to the request; `None` if it is unknown.
     #[inline]
     pub fn recorded(&self, variables: &Variables) -> Option<Answer> {
         let number = |slot| std::str::from_utf8(variables.text(slot)).ok();
@@ -238,7 +238,7 @@ pub fn parse_header(
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
 }
 
-/// Escaping of variables in a body of this Content-Type. Only JSON and forms need one.
+/// Escaping of variables in a body of this Content-Type. Only JSON and forms require escaping.
 pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     match kind {
         Some(it) if it.contains("json") => Placeholder::Json,
@@ -247,7 +247,7 @@ pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     }
 }
 
-/// True if the text is a valid request target: apart from its variables, it has no blanks and no control characters.
+/// True if the text is a valid request target: apart from variables, it has no blanks and no control characters.
 pub(super) fn is_target(text: &str) -> bool {
     is_one_line(text) && !text.contains([' ', '\t', '#'])
 }
@@ -268,11 +268,11 @@ fn escape(text: &str, hole: Placeholder) -> String {
 #[derive(Clone, Copy, Debug)]
 pub struct RequestSource<'a> {
     pub method: Method,
-    /// Path and query, percent-encoded but for the variables.
+    /// Path and query, percent-encoded except for the variables.
     pub target: &'a str,
     /// Headers in the format of [`parse_header`].
     pub headers: &'a [String],
-    /// Body; JSON unless a Content-Type header is given. Variables are escaped for its type.
+    /// Body; JSON unless a Content-Type header is given. Variables are escaped for the content type.
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
     /// Function that looks up `${env:NAME}`.
@@ -280,8 +280,7 @@ pub struct RequestSource<'a> {
 }
 
 impl Program {
-    /// Compiles a request into a program. `variables` are the names that the request may use. Returns all errors at
-    /// once.
+    /// Compiles a request into a program, or returns all errors. `variables` are the names that the request may use.
     pub fn from_request(request: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<Message>> {
         let mut names = NameTable::default();
         let mut errors = Vec::new();
@@ -360,7 +359,7 @@ mod tests {
                         CallPart::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
                     })
                     .collect(),
-                Err(error) => error.id.to_owned(),
+                Err(error) => error.id.into_owned(),
             };
             assert_eq!(parsed, expected, "{text}");
         };
@@ -382,7 +381,7 @@ mod tests {
         let check = |text: &str, expected: Result<&str, &str>| {
             let parsed =
                 parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
-            assert_eq!(parsed.as_deref().map_err(|error| error.id), expected, "{text}");
+            assert_eq!(parsed.as_deref().map_err(|error| error.id.as_ref()), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
         check("X: ${a}", Ok("X=[Var { slot: 1, hole: HeaderValue }]"));

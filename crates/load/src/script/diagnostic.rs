@@ -3,7 +3,7 @@
 use model::message::Message;
 use std::borrow::Cow;
 
-/// Error with its location and the text there.
+/// Error with its location and the line that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Name of the script; empty if the error belongs to no single script.
@@ -12,7 +12,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, counted from 1; 0 without a line.
     pub column: u32,
-    /// Text of the whole line, [`readable`].
+    /// Text of the whole line, converted by [`readable`].
     pub text: String,
     /// Text of the error, in English in pgbench's wording. Its help text is the correction.
     pub message: Message,
@@ -25,7 +25,7 @@ impl Diagnostic {
     }
 }
 
-/// Text for people: every byte that is not UTF-8 is written as `\xe9`.
+/// Text for people, in which every byte that is not UTF-8 is written like `\xe9`.
 pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(
         |_| {

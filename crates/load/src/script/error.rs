@@ -1,4 +1,4 @@
-//! Errors of evaluation
+//! Errors in the evaluation of expressions
 
 use super::Slot;
 use super::value_type::ValueType;

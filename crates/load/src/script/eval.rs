@@ -25,7 +25,7 @@ pub(super) enum ExprNode {
         arms: Box<[[ExprNode; 2]]>,
         otherwise: Box<ExprNode>,
     },
-    /// `\set` of an invalid name: evaluates the expression, then fails, as pgbench does.
+    /// `\set` with an invalid variable name: evaluates the expression, then fails, as pgbench does.
     Unassignable(Slot, Box<ExprNode>),
 }
 
@@ -78,7 +78,7 @@ pub(super) enum Extremum {
     Greatest,
 }
 
-/// Maximum arguments of `least` and `greatest`; more are an error of evaluation.
+/// Maximum number of arguments of `least` and `greatest`. More arguments are an error at evaluation.
 pub(super) const MAX_ARGUMENTS: usize = 16;
 
 impl Expr {
@@ -231,7 +231,8 @@ impl Evaluation<'_> {
         if values.contains(&Value::Null) {
             return Ok(Value::Null);
         }
-        // One double among the arguments makes all of them doubles. `<` and `>` treat NaN as pgbench's macros do.
+        // If one argument is a double, all arguments are converted to doubles. `<` and `>` treat NaN as pgbench's
+        // macros do.
         if values.iter().any(|value| value.kind() == ValueType::Double) {
             let mut extremum = values[0].double()?;
             for value in &values[1..] {
@@ -340,7 +341,7 @@ impl ExprNode {
         }
     }
 
-    /// Evaluates a constant expression at compile time. Errors remain errors of evaluation.
+    /// Evaluates a constant expression at compile time. If it fails, it remains unchanged and fails at evaluation.
     pub(super) fn fold_constants(self) -> ExprNode {
         if !self.is_pure() {
             return self;

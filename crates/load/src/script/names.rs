@@ -41,8 +41,8 @@ impl Deref for VariableNames {
 pub struct ResultStore {
     /// Prefix of each column's name; may be empty.
     pub prefix: Box<str>,
-    /// True for `\aset`: any number of rows, of all statements. False for `\gset`: exactly one row, of the last
-    /// statement.
+    /// True for `\aset`, which accepts any number of rows and all statements. False for `\gset`, which requires exactly
+    /// one row from the last statement.
     pub all_rows: bool,
     pub(super) names: Arc<VariableNames>,
 }
@@ -83,7 +83,7 @@ pub(super) fn continues_name(byte: u8) -> bool {
 pub(super) struct NameTable {
     slots: HashMap<Box<str>, Slot>,
     by_slot: Vec<Box<str>>,
-    /// True if there were more names than slots; the extra names got slot 0.
+    /// True if there were more names than slots. The remaining names then have slot 0.
     pub overflowed: bool,
 }
 

@@ -16,7 +16,7 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// True if pgbench treats `text` as an integer. pgbench then reports an error if it is not a valid integer.
+/// True if pgbench treats `text` as an integer, so that it is an error if the integer is invalid.
 pub(super) fn looks_like_integer(text: &[u8]) -> bool {
     let text = trim_start(text);
     let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
@@ -40,7 +40,7 @@ pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     if digits.is_empty() {
         return Err(IntegerError::Syntax);
     }
-    // Negative accumulation, because i64::MIN has no positive counterpart.
+    // Accumulate a negative value, because i64::MIN has no positive counterpart.
     let mut value = 0i64;
     for digit in digits {
         if !digit.is_ascii_digit() {
@@ -52,7 +52,7 @@ pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     if negative { Ok(value) } else { value.checked_neg().ok_or(IntegerError::Range) }
 }
 
-/// Integer at the start of `text`; 0 if there is none. Like C's `atoi`, but values beyond 64 bits saturate.
+/// Integer at the start of `text`, as in C's `atoi`; 0 if there is none. Values beyond 64 bits saturate.
 pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     let text = trim_start(text);
     let (negative, digits) = match text {
@@ -65,8 +65,8 @@ pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     if negative { -value } else { value }
 }
 
-/// Parses the whole of `text` as a double, like C's `strtod`. `None` for other texts, and for values outside of a
-/// double's range.
+/// Parses the whole of `text` as a double, like C's `strtod`. `None` if the text is no number, or if the value is
+/// outside of a double's range.
 ///
 /// Hexadecimal notation is not supported.
 pub(super) fn parse_double(text: &[u8]) -> Option<f64> {

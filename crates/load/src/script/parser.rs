@@ -55,7 +55,8 @@ const SIGN: Precedence = 9;
 #[derive(Clone, Copy)]
 enum Infix {
     Plain(BinaryOp),
-    /// Operator with swapped operands: `a > b` is `b < a`, so the right operand is evaluated first.
+    /// Operator that is converted to another operator with swapped operands: `a > b` becomes `b < a`, so the right
+    /// operand is evaluated first.
     Swapped(BinaryOp),
     And,
     Or,
@@ -99,7 +100,7 @@ impl Parser<'_, '_> {
         self.advance()
     }
 
-    /// Syntax error at the current token, where the message `script-syntax` says what is expected.
+    /// Syntax error at the current token. The message `script-syntax` describes what is `expected`.
     fn unexpected(&self, expected: &str) -> ExpressionDiagnostic {
         let message = match self.token {
             Token::MinInt => message!("script-syntax-min-int"),
@@ -355,7 +356,8 @@ const FUNCTIONS: [(&str, Function); 21] = [
 ];
 
 impl Function {
-    /// Creates the node of the function's call. Fails with the lists of arguments that the function expects.
+    /// Creates the node for a call of the function. The error contains the lists of arguments that the function
+    /// accepts.
     fn applied_to(
         self,
         arguments: Vec<ExprNode>,
@@ -404,7 +406,8 @@ fn into_array<const N: usize>(arguments: Vec<ExprNode>) -> Option<[ExprNode; N]>
     arguments.try_into().ok()
 }
 
-/// Error for an unknown function. The correction is a function with the same beginning, or the list of all.
+/// Error for an unknown function. The suggested correction is a function with the same beginning, or the list of all
+/// functions.
 fn unknown_function(name: &str) -> Message {
     let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
     let alike = |known: &&&str| {

@@ -23,7 +23,7 @@ impl Eq for Pattern {}
 /// Error: the text is not a valid regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
-    /// Message of the parser of regular expressions.
+    /// Error message from the parser of regular expressions.
     pub reason: String,
 }
 
@@ -58,8 +58,8 @@ impl PatternMatcher {
         PatternMatcher { cache: pattern.regex.create_cache() }
     }
 
-    /// Returns the first group of the first match, or the whole match without a group. `pattern` must be the one of
-    /// `new`.
+    /// Returns the first group of the first match, or the whole match if the pattern has no group. `pattern` must be
+    /// the pattern that was passed to `new`.
     pub fn find<'a>(&mut self, pattern: &Pattern, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut slots = [None; 4];
         let slots = &mut slots[..if pattern.regex.captures_len() > 1 { 4 } else { 2 }];

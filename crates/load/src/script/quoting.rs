@@ -1,7 +1,7 @@
 //! Values of variables as literals of an SQL statement
 //!
-//! In the text of a simple query, a value from outside must not end its own literal. The lexical rules are those of
-//! `splitter`.
+//! In the text of a simple query, an untrusted value must not end the literal that contains it. The lexical rules are
+//! the rules of `splitter`.
 
 use super::Piece;
 use super::names::{continues_name, starts_name};
@@ -33,7 +33,7 @@ pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
             Piece::Text(text) => bytes.extend_from_slice(text),
             Piece::Var { .. } => {
                 variables.push(bytes.len());
-                // Placeholder name; the blank separates it from the following text.
+                // Insert a placeholder name for the variable. The blank separates it from the following text.
                 bytes.extend_from_slice(b":v ");
             }
         }
@@ -88,11 +88,11 @@ pub(super) fn is_number(text: &[u8]) -> bool {
         && (digits.len() == text.len() || digits.iter().any(|it| (b'1'..=b'9').contains(it)))
 }
 
-/// Appends a text to a statement as one value, whatever it contains. `place` is the context of the value.
+/// Appends a text to a statement as one literal, whatever the text contains. `place` is the context of the literal.
 pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>) {
     let doubled: &[u8] = match place {
         QuoteContext::Plain if is_number(text) => {
-            // After a minus, it would begin a comment.
+            // After a minus, a negative number would begin a comment.
             if text[0] == b'-' {
                 out.push(b' ');
             }

@@ -20,7 +20,7 @@ use super::{
 const MAX_WORDS: usize = 256;
 /// Maximum number of errors reported per script. Each error contains its line, which may be long.
 const MAX_DIAGNOSTICS: usize = 100;
-/// Maximum length of a statement's first line, in bytes; `pgbench -r` prints no more.
+/// Maximum length of a statement's first line, in bytes, as in the output of `pgbench -r`.
 const FIRST_LINE_BYTES: usize = 127;
 
 pub(super) struct ScriptParser<'a> {
@@ -73,7 +73,7 @@ impl<'a> ScriptParser<'a> {
         let name = self.source.name;
         let script = Some(name).filter(|name| !name.is_empty());
         for (index, error) in branches::link_branches(commands) {
-            // pgbench counts an open \if after the last command.
+            // pgbench reports an unclosed \if with the number after the last command.
             let number = if error == "if" { commands.len() } else { index } + 1;
             let line_start = self.lines[commands[index].line as usize - 1];
             self.add_diagnostic(line_start, message!("script-condition", script, number, error));
@@ -159,7 +159,7 @@ impl<'a> ScriptParser<'a> {
     /// Adds an error in the backslash command that begins at offset `start`.
     fn add_expression_diagnostic(&mut self, start: usize, command: &str, diagnostic: ExpressionDiagnostic) {
         let ExpressionDiagnostic { at, message: error } = diagnostic;
-        let message = match error.id {
+        let message = match error.id.as_ref() {
             "script-store-place" => error,
             _ => message!("script-in-command", error, command),
         };
@@ -346,7 +346,7 @@ fn missing<T>(at: usize, usage: &str) -> Result<T, ExpressionDiagnostic> {
     Err(ExpressionDiagnostic { at, message: message!("script-missing-argument", usage) })
 }
 
-/// Replacement of a conditional command with errors. Without it, the `\endif` would be reported too.
+/// Replacement for a conditional command with errors. Without the replacement, the `\endif` would be reported too.
 fn recover_branch(command: &str) -> Option<CommandKind> {
     let test = Expr(ExprNode::Const(Value::Null));
     Some(match command {
@@ -394,7 +394,7 @@ fn split_variables(text: &[u8], names: &mut NameTable) -> Vec<Piece> {
         let colon = at + offset;
         at = colon + 1;
         if !text.get(at).copied().is_some_and(starts_name) {
-            // All adjacent colons are skipped, so that a cast is not taken for a variable.
+            // Skip all adjacent colons, so that a cast does not count as a variable.
             at = run_end(text, at, |byte| byte == b':');
             continue;
         }

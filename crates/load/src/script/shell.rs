@@ -13,7 +13,7 @@ pub enum ShellWord {
     Var(Slot),
 }
 
-/// Error of a shell command, with pgbench's message.
+/// Error in a shell command, with pgbench's message.
 #[derive(Debug)]
 pub enum ShellError {
     UndefinedVariable {

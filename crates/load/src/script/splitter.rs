@@ -2,7 +2,7 @@
 //!
 //! A command ends at a semicolon or backslash outside of quotes, comments, parentheses and `BEGIN ATOMIC … END` bodies.
 //! The lexical rules are those of PostgreSQL 15's client-side scanner (`psqlscan.l`) with standard-conforming strings.
-//! As there, a backslash command does not reset the nesting of parentheses and bodies.
+//! As in that scanner, a backslash command does not reset the nesting of parentheses and bodies.
 
 use super::names::{continues_name, starts_name};
 
@@ -21,7 +21,7 @@ pub(super) enum CommandEnd {
 pub(super) struct Splitter {
     parentheses: u32,
     bodies: u32,
-    /// Number of words since the start of the statement, and the initials of the first four.
+    /// Number of words since the start of the statement. `initials` has the first letters of the first four words.
     ///
     /// The words may introduce a body: `CREATE [OR REPLACE] FUNCTION | PROCEDURE`.
     words: usize,
@@ -140,7 +140,7 @@ pub(super) fn run_end(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -
     from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
 }
 
-/// Position after the next `what`, or the end of the text.
+/// Position after the next occurrence of `what`, or the end of the text.
 pub(super) fn find_after(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let found = bytes[from..].windows(what.len()).position(|window| window == what);
     found.map_or(bytes.len(), |offset| from + offset + what.len())
@@ -168,7 +168,8 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// End of a string without escapes. A doubled quote ends the string and starts another, with the same result.
+/// End of a string without escapes. A doubled quote counts as the end of one string and the start of another, with the
+/// same result.
 pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
     find_after(bytes, from, b"'")
 }
@@ -180,7 +181,7 @@ fn test_end(bytes: &[u8], start: usize) -> Option<usize> {
     (length > 0 && name.get(length) == Some(&b'}')).then_some(start + 3 + length + 1)
 }
 
-/// End of a string with backslash escapes, with its continuations on further lines.
+/// End of a string with backslash escapes, including its continuations on further lines.
 pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() {
@@ -196,7 +197,7 @@ pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Start of the string that continues the one which ended at `from`, after white space with a newline.
+/// Start of the string that continues the string which ended at `from`, after white space with a newline.
 fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
     let (mut at, mut newline) = (from, false);
     loop {

@@ -1,7 +1,7 @@
 //! Lexer of backslash commands and expressions
 //!
-//! A command ends with its line, unless the line ends with a backslash (continuation). Outside of expressions, it
-//! consists of words separated by white space.
+//! A command ends with its line, unless the line ends with a backslash (continuation). Except for expressions, a
+//! command consists of words separated by white space.
 
 use super::names::{continues_name, starts_name};
 use super::number;

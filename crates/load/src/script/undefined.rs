@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 /// Maximum number of names in a hint.
 const LISTED_MAX: usize = 8;
 
-/// Finds reads of variables that no earlier command assigns. Each has the slot and the command's index; each slot
-/// appears once.
+/// Finds reads of variables that no earlier command assigns. Each result has the variable's slot and the command's
+/// index. Each slot occurs once.
 ///
 /// `defined` are variables that have a value when the script begins. A command within a branch counts, whether or not
 /// the branch is taken. A result that `\gset` or `\aset` stores may have columns of any names.
@@ -89,8 +89,8 @@ pub(super) fn diagnostics(
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }
 
-/// Position of the first `:name` at or after a line: line and column from 1, and the line's text. Without one, the
-/// start of the given line.
+/// Position of the first `:name` at or after the line `from`: line and column from 1, and the line's text. If there is
+/// no `:name`, the start of the line `from`.
 fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     let written = format!(":{name}");
     let is_name = |line: &str, at: usize| {

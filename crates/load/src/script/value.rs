@@ -50,7 +50,7 @@ impl Value {
             Value::Int(i) => Ok(i),
             Value::Double(d) => {
                 let rounded = d.round_ties_even();
-                // A double represents -2⁶³, but not 2⁶³ - 1.
+                // A double can represent −2⁶³, but not 2⁶³ − 1.
                 let fits = rounded >= i64::MIN as f64 && rounded < -(i64::MIN as f64);
                 if fits { Ok(rounded as i64) } else { Err(EvalError::NotInt(rounded)) }
             }

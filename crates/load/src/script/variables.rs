@@ -9,7 +9,7 @@ use super::value::Value;
 /// Variables of one client, indexed by the slots of the `Program`.
 ///
 /// Setting a value never allocates. Setting a text reuses the slot's buffer, and allocates only if the text is longer
-/// than any before.
+/// than all earlier texts.
 #[derive(Clone, Debug)]
 pub struct Variables {
     values: Vec<StoredValue>,
@@ -21,7 +21,7 @@ pub struct Variables {
 enum StoredValue {
     Unset,
     Value(Value),
-    /// Text in `Variables::texts`, which becomes a value only when an expression reads it.
+    /// Text in `Variables::texts`. It is parsed only when an expression reads the variable.
     Text,
 }
 
@@ -30,7 +30,8 @@ enum StoredValue {
 pub enum WriteResult {
     /// The value was appended.
     Value,
-    /// The value is null. `NULL` was appended; pgbench sends this text in every mode, also as the text of a parameter.
+    /// The value is null, and `NULL` was appended. pgbench sends this text in every mode, even as the text of a
+    /// parameter.
     Null,
     /// The variable is unset; nothing was appended. pgbench keeps `:name` in a simple query, and sends an SQL null as a
     /// parameter.
@@ -48,7 +49,8 @@ impl Variables {
         self.values[usize::from(slot)] = StoredValue::Value(value);
     }
 
-    /// Sets a text, as `-D` and `\gset` do. It is sent unchanged; expressions read it as null, a boolean or a number.
+    /// Sets a text, as `-D` and `\gset` do. Statements contain the text unchanged; expressions read it as null, a
+    /// boolean or a number.
     pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
         self.begin_text(slot).extend_from_slice(text);
     }
@@ -105,7 +107,7 @@ impl Variables {
         WriteResult::Value
     }
 
-    /// Appends the variable as a value of a simple query; a text becomes one literal.
+    /// Appends the variable's value for a simple query. A text becomes one literal.
     #[inline]
     pub fn write_literal(&self, slot: Slot, place: QuoteContext, out: &mut Vec<u8>) -> WriteResult {
         match self.values[usize::from(slot)] {

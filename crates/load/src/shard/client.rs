@@ -14,13 +14,13 @@ pub(super) struct Client {
     /// Endpoint of the active session: 0 or 1.
     pub endpoint: u8,
     pub state: ClientState,
-    /// True if the client is in the list of idle clients or in the queue of runnable ones.
+    /// True if the client is in the list of idle clients or in the queue of runnable clients.
     pub queued: bool,
     /// True if the client was connected or refused at least once.
     pub settled: bool,
-    /// True while the client waits only because it was refused.
+    /// True while the client waits only because the server refused its connection.
     pub backing_off: bool,
-    /// Text of the last error; `None` if it will not be reported.
+    /// Text of the last error; `None` if the error will not be reported.
     pub error_text: Option<Box<str>>,
 
     /// Command line of `\shell`.
@@ -29,7 +29,7 @@ pub(super) struct Client {
     pub rng: Prng,
     /// Sequence number of the key for the client's next ledger write.
     pub sequence: u64,
-    /// Number of transactions that the client has started, and the start of the last one.
+    /// Number of transactions that the client has started.
     pub transactions_started: u64,
     pub transaction_start: Nanos,
     /// True if the user leaves as soon as the transaction has ended.
@@ -39,9 +39,9 @@ pub(super) struct Client {
     /// Deadline of the current timer; older heap entries are stale.
     pub timer_deadline: Nanos,
     pub tx: Option<Transaction>,
-    /// Variable of each column of the result that a \gset or \aset awaits.
+    /// Variable for each column of the result for which a \gset or \aset waits.
     pub columns: Vec<Option<Slot>>,
-    /// Rows of the current statement, and of the last completed one.
+    /// Number of rows of the current statement.
     pub rows: u32,
     pub last_rows: u32,
 }
@@ -54,15 +54,15 @@ pub(super) struct Session {
     pub pending_actions: u8,
     /// True if the transport is open or being opened.
     pub connected: bool,
-    /// State of the shutdown, once the session is given up.
+    /// State of the shutdown; `None` unless the session is being shut down.
     pub shutdown: Option<SessionShutdown>,
-    /// Index of the endpoint's host that the session uses or tries.
+    /// Index of the endpoint's host to which the session is connected or connecting.
     pub host: u16,
     /// Number of hosts that have refused the session since the last retry delay.
     pub tried: u16,
-    /// Failed log-ins since the last successful one; determines the next retry delay.
+    /// Number of failed log-ins since the last successful log-in, which determines the next retry delay.
     pub refusals: u32,
-    /// Encryption to try next, without delay, if `sslmode` allows two ways.
+    /// Encryption to try next, without delay, if `sslmode` permits both TLS and plain connections.
     pub attempt: Option<Encryption>,
     /// Start of the current log-in.
     pub connecting_since: Nanos,
@@ -72,7 +72,7 @@ pub(super) struct Session {
     pub fatal_code: Option<Code>,
     /// True for each prepared statement that this connection has prepared.
     pub prepared: Box<[bool]>,
-    /// Numbers of statements sent with an unanswered Parse, each with the number of its Sync.
+    /// Numbers of statements whose Parse was sent and not yet answered, each with the number of its Sync.
     pub parsing: VecDeque<(u16, u16)>,
 }
 
@@ -103,6 +103,8 @@ pub(super) struct Transaction {
     pub intended: Nanos,
     pub started: Nanos,
     pub command_started: Nanos,
+    /// Bytes of the SQL requests of the current command.
+    pub sent: u64,
     pub tries: u16,
     /// True if at least one request of the transaction was sent.
     pub sent_request: bool,
@@ -111,9 +113,9 @@ pub(super) struct Transaction {
     pub pending_ready: u16,
     /// Number of ReadyForQuery messages received.
     pub received_ready: u16,
-    /// First error, and the session's status in the last ReadyForQuery.
+    /// First error of the transaction.
     pub error: Option<Code>,
-    /// True if the error may have followed an effect.
+    /// True if the transaction may have had an effect despite the error.
     pub unknown: bool,
     /// True if a statement succeeded outside of a transaction block. Its effect is permanent, even if the transaction
     /// fails later.
@@ -121,7 +123,7 @@ pub(super) struct Transaction {
     /// True if the server stopped waiting for standbys, so that the commit may exist on one server only.
     pub local_only: bool,
     pub status: TransactionStatus,
-    /// State of the client's random number generator at the transaction's start. A retry begins with it.
+    /// State of the client's random number generator at the transaction's start. A retry restores this state.
     pub rng: Prng,
 }
 
@@ -133,10 +135,10 @@ pub(super) enum ClientState {
     Offline,
     Connecting,
     LoggingIn,
-    /// Client that waits until the server has closed a session that the client gave up.
+    /// Client that waits until the server has closed the session whose statement was given up.
     ClosingSession,
-    /// Client that is ready for a transaction or waits for its turn. If each transaction opens its own connection, it
-    /// has none.
+    /// Client that is ready for a transaction or waits for its turn. If each transaction opens its own connection, the
+    /// client has no connection.
     Idle,
     /// Client that waits between two transactions (think time or pacing).
     Thinking,
@@ -181,6 +183,16 @@ impl Session {
             prepared: vec![false; statements].into(),
             parsing: VecDeque::new(),
         }
+    }
+}
+
+impl Session {
+    /// Queues a request, and returns its number of bytes.
+    #[inline]
+    pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> u64 {
+        let unsent = self.channel.outgoing().len();
+        self.channel.request(write);
+        (self.channel.outgoing().len() - unsent) as u64
     }
 }
 

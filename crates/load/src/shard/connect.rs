@@ -2,20 +2,21 @@
 
 use super::client::{Client, ClientState, todo};
 use super::endpoint::new_channel;
-use super::{ConnId, LoadEvent, Shard};
+use super::{ConnId, LoadEvent, ReportedFailure, Shard};
 use crate::recorder::Recorder;
 use model::{Code, Nanos, Outcome};
 
-/// First delay before a client retries; doubled after each failure.
+/// First delay before a client retries a connection. The delay doubles after each failure.
 const RETRY_DELAY: Nanos = Nanos::from_millis(10);
-/// Maximum retry delay, per client of the thread; limited to `RETRY_DELAY_MAX`.
+/// Maximum retry delay per client of the thread; a thread's maximum is this value times its clients, within the range
+/// `RETRY_DELAY_MAX`.
 ///
-/// The clients of a thread thus make about a hundred attempts per second together. The limits keep the end of an outage
-/// detectable within a tenth of a second. They also keep the load of retries low for a recovering server.
+/// The clients of a thread thus make about a hundred attempts per second together. The end of an outage is then
+/// detected within a tenth of a second, and retries hardly load a recovering server.
 const RETRY_DELAY_PER_CLIENT: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
-/// SQLSTATE `cannot_connect_now`, recorded for a client that waits until another server is available.
+/// SQLSTATE `cannot_connect_now`, recorded for a client that waits until a server of the required role is available.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Maximum interval between checks of time limits.
 const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -25,7 +26,7 @@ const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
 pub(super) enum SessionLoss {
     /// The transport broke.
     Broken,
-    /// The request was given up; the server may still execute it.
+    /// The request timed out; the server may still execute it.
     TimedOut,
     /// The server violated the protocol.
     ProtocolViolation,
@@ -71,7 +72,7 @@ impl<R: Recorder> Shard<R> {
             if let Some(w) = self.awaited_connection(i).filter(|_| late) {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
             } else if late && client.state == ClientState::ClosingSession {
-                // The client has sent no request.
+                // The client has not sent a request, so the transaction has no effect.
                 self.end_transaction(now, i, Outcome::Failed(Code::TIMED_OUT));
                 self.go_offline(now, i);
             } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
@@ -135,7 +136,8 @@ impl<R: Recorder> Shard<R> {
         self.reset_backoff(now);
         let client = &mut self.clients[i as usize];
         if client.tx.is_some() {
-            // The log-in has ended. The transaction may end the client before it sends a request.
+            // The client must be in this state before its transaction begins, because the transaction may end the
+            // client before it sends a request.
             client.state = ClientState::Idle;
             self.run(now, i);
         } else {
@@ -179,7 +181,7 @@ impl<R: Recorder> Shard<R> {
         }
         let logging_in = matches!(client.state, ClientState::Connecting | ClientState::LoggingIn);
         if two_endpoints && client.tx.is_none() && !logging_in {
-            // The client reopens the session when it needs it.
+            // The client opens the session again when it needs the session.
             return self.close_session(conn);
         }
         let text = client.error_text.take();
@@ -208,7 +210,7 @@ impl<R: Recorder> Shard<R> {
             }
             self.login_refused(code);
             let client = self.client_id(i);
-            self.report_once(code, |_| LoadEvent::Refused {
+            self.report_once((None, code), |_| LoadEvent::Refused {
                 client,
                 code,
                 message: text.map_or(words.to_owned(), Into::into),
@@ -219,7 +221,7 @@ impl<R: Recorder> Shard<R> {
         client.session.refusals += 1;
         client.state = ClientState::Offline;
         if let Some(tx) = &mut client.tx {
-            // In a pipeline, statements after a failed one may still have had an effect.
+            // In a pipeline, statements after a failed statement may still have had an effect.
             tx.settled |= tx.error.is_some() && tx.pending_ready > 0;
             let outcome = match tx.error {
                 Some(error) => Outcome::Failed(error),
@@ -228,7 +230,7 @@ impl<R: Recorder> Shard<R> {
             };
             self.end_transaction(now, i, outcome);
         }
-        // With two endpoints, the client may continue with the other one.
+        // With two endpoints, the client may continue with the other endpoint.
         let goes_on = two_endpoints && !self.is_draining && !self.clients[i as usize].leaving;
         if ends && !goes_on {
             return self.await_end(i);
@@ -251,8 +253,8 @@ impl<R: Recorder> Shard<R> {
             return self.user_left(i);
         }
         if self.work.plan.reconnect || self.has_two_endpoints() {
-            // The client connects for its next transaction. In a closed model, retries of an unavailable server need a
-            // delay; in an open model, the arrivals limit them.
+            // The client connects for its next transaction. In a closed model, a delay limits the retries on an
+            // unavailable server; in an open model, the arrivals limit them.
             self.clients[i as usize].state = ClientState::Thinking;
             if !self.closed {
                 return self.become_idle(now, i);
@@ -261,7 +263,7 @@ impl<R: Recorder> Shard<R> {
         self.back_off(now, i);
     }
 
-    /// Delays the next attempt of client `i`, which was refused.
+    /// Delays the next connection attempt of client `i` after a refusal.
     pub(super) fn back_off(&mut self, now: Nanos, i: u32) {
         let doublings = (self.clients[i as usize].session.refusals - 1).min(10);
         let most = RETRY_DELAY_PER_CLIENT.0.saturating_mul(self.clients.len() as u64);
@@ -316,15 +318,20 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Reports an event if it is the first with this code, or if the plan is verbose.
-    pub(super) fn report_once(&mut self, code: Code, event: impl FnOnce(&Self) -> LoadEvent) {
-        let known = self.reported_codes.contains(&code);
-        if !known && self.reported_codes.len() < self.reported_codes.capacity() {
-            self.reported_codes.push(code);
+    /// Reports an event if it is the first with this code at this command, or if the plan is verbose.
+    pub(super) fn report_once(&mut self, failure: ReportedFailure, event: impl FnOnce(&Self) -> LoadEvent) {
+        let known = was_reported(&self.reported_failures, failure);
+        if !known && self.reported_failures.len() < self.reported_failures.capacity() {
+            self.reported_failures.push(failure);
         }
         if !known || self.work.plan.verbose {
             let event = event(self);
             self.events.push_back(event);
         }
     }
+}
+
+/// True if a failure with this code at this command was reported before, or a failed connection with this code.
+pub(super) fn was_reported(reported: &[ReportedFailure], failure: ReportedFailure) -> bool {
+    reported.iter().any(|it| *it == failure || *it == (None, failure.1))
 }

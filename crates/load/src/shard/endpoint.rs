@@ -1,7 +1,7 @@
 //! Sessions with one or two PostgreSQL endpoints
 //!
-//! A primary and its replicas may have an endpoint each. Each client then has a session with both. It uses one at a
-//! time; the other is parked. With one endpoint, no session is ever parked.
+//! A primary and its replicas may have an endpoint each. Each client then has a session with each endpoint. The client
+//! uses one session at a time; the other session is parked. With one endpoint, no session is ever parked.
 
 use super::client::{Client, Session, todo};
 use super::{ConnId, Shard};
@@ -84,7 +84,7 @@ impl<R: Recorder> Shard<R> {
     /// opened first.
     pub(super) fn switch_endpoint(&mut self, i: u32, script: u16) -> bool {
         if !self.has_two_endpoints() {
-            // With one endpoint, the session is open already, unless each transaction opens its own.
+            // With one endpoint, the session is already open, unless each transaction opens its own session.
             return self.work.plan.reconnect && self.work.postgres.is_some();
         }
         let Some(to) = self.work.sql_target(script) else { return false };
@@ -152,7 +152,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Switches client `i` to the endpoint's next host after a refusal. Returns false if all hosts have refused it.
+    /// Switches client `i` to the endpoint's next host after a refusal. Returns false if all hosts have refused the
+    /// client.
     pub(super) fn try_next_host(&mut self, i: u32) -> bool {
         let Client { session, endpoint, .. } = &mut self.clients[i as usize];
         let count = self.work.endpoint(*endpoint).map_or(1, |it| it.hosts.count);
@@ -175,8 +176,8 @@ impl<R: Recorder> Shard<R> {
     /// Records a refused log-in.
     pub(super) fn login_refused(&mut self, code: Code) {
         self.recorder.refused(code);
-        // These codes mean that no server is available yet. Other refusals, such as too many connections, are not over
-        // when another client succeeds.
+        // These codes mean that no server is available yet. Other reasons for refusals, such as too many connections,
+        // may persist when another client logs in.
         self.is_refusing |= match code {
             Code::Net(_) => true,
             Code::SqlState(state) => matches!(state, [b'0', b'8', ..] | [b'5', b'7', ..]),

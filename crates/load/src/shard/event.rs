@@ -8,11 +8,20 @@ use model::{ClientId, Code, ScriptId};
 pub enum LoadEvent {
     /// A client could not connect; `message` is the text of the server or of the operating system.
     Refused { client: ClientId, code: Code, message: String },
-    /// A command failed; `again` is true if the transaction is retried.
-    Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
+    /// A command failed; `again` is true if the transaction is retried. `body` is the beginning of the HTTP response's
+    /// body; empty without a response.
+    Failed {
+        client: ClientId,
+        script: ScriptId,
+        command: u16,
+        code: Code,
+        message: String,
+        body: Vec<u8>,
+        again: bool,
+    },
     /// A client begins no further transactions.
     Aborted { client: ClientId, script: ScriptId, command: u16, reason: AbortReason },
-    /// A feed whose rows are drawn once each has no row left; no further transaction begins.
+    /// A feed whose rows are drawn only once has no row left, so no further transaction begins.
     Exhausted { feed: u16 },
     /// The function `debug` was called.
     Debug { script: ScriptId, command: u16, value: Value },
@@ -21,9 +30,9 @@ pub enum LoadEvent {
 /// Reason why a client cannot continue: an error in the script, which would recur in every transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AbortReason {
-    /// An expression cannot be evaluated; contains pgbench's message.
+    /// An expression cannot be evaluated; the text is pgbench's message.
     Expression(String),
-    /// The statement before `\gset` returned another number of rows than one.
+    /// The statement before `\gset` did not return exactly one row.
     RowCount {
         got: u32,
     },
@@ -33,7 +42,7 @@ pub enum AbortReason {
     OpenTransaction,
     /// The script ended within a pipeline.
     OpenPipeline,
-    /// A pipeline was started within a pipeline, or ended outside of one.
+    /// A pipeline was started within a pipeline, or ended outside of a pipeline.
     Pipeline,
     /// A pipeline contained simple queries, which the server answers one by one.
     SimplePipeline,
@@ -41,7 +50,7 @@ pub enum AbortReason {
     StoreInPipeline {
         every: bool,
     },
-    /// The server permanently rejects the statement, and the script has never succeeded.
+    /// The server rejects the statement in every transaction, and no transaction of the script has succeeded.
     PermanentError {
         code: Code,
         message: String,

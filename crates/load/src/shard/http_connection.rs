@@ -1,17 +1,18 @@
 //! HTTP connections of a shard's clients
 //!
-//! Each client has one connection to each service. The first request opens it, and so does the next request after the
-//! server has closed it. A server may close an idle connection at any time; that is not a failure.
+//! Each client has one connection to each service. A request opens the connection if it is closed. A server may close
+//! an idle connection at any time, which is not a failure.
 
 use super::client::{ClientState, todo};
+use super::connect::was_reported;
 use super::{ConnId, LoadEvent, Shard, redirect};
-use crate::http_service::{self, HttpRequest, RedirectStep};
+use crate::http_service::{self, EXCERPT_BYTES, HttpRequest, RedirectStep};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{CallCapture, PatternMatcher, ResponsePart, Value, Variables};
-use model::{Answer, Code, Nanos, ScriptId};
+use model::{Answer, Code, Nanos, RequestPhase, RequestSample, ScriptId};
 use wire::http::{self, Channel, CookieJar, Event, Method, Response, ResponseReader};
 
-/// Part of each body that a tracing recorder receives, bytes.
+/// Maximum number of body bytes that a tracing recorder receives.
 const TRACED_BODY: u32 = 4 << 10;
 
 /// Connection of one client to one service.
@@ -25,10 +26,10 @@ pub(super) struct HttpConnection {
     pub client: u32,
     /// Start of the connection attempt.
     opened_at: Nanos,
-    /// Start of the current call, and intended send time of its last request.
+    /// Start of the current call.
     call_start: Nanos,
     request_start: Nanos,
-    /// Kind of the current request, and the number of redirects before it.
+    /// Kind of the current request.
     pub hop: RedirectStep,
     pub hops: u8,
     /// Method of the current request.
@@ -39,13 +40,23 @@ pub(super) struct HttpConnection {
     pub location: Vec<u8>,
     /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
+    /// Phases of the current call so far, over all redirects, in the order of [`RequestPhase::ALL`].
+    phases: [Option<Nanos>; 4],
+    /// Start of the current phase.
+    phase_start: Nanos,
+    /// True if the first byte of the answer to the current request has arrived.
+    answer_begun: bool,
+    /// Bytes sent for the current call, and received before its last request.
+    call_sent: u64,
+    call_received: u64,
     /// True if the service has answered a request on the current transport.
     has_responded: bool,
     /// Bytes received since the last request.
     received: u64,
     /// True if a byte of the current request was sent.
     pub request_sent: bool,
-    /// True if the current request is a retry. An earlier connection was closed before it had a response.
+    /// True if the current request is a retry, because the connection was closed before the first attempt had a
+    /// response.
     is_retry: bool,
 }
 
@@ -53,7 +64,7 @@ pub(super) struct HttpConnection {
 pub(super) enum HttpConnectionState {
     #[default]
     Closed,
-    /// Connection that waits for a slot, because too many others are being opened.
+    /// Connection that waits for a slot, because too many connections are being opened.
     Waiting,
     Connecting,
     /// TLS handshake in progress.
@@ -62,7 +73,7 @@ pub(super) enum HttpConnectionState {
 }
 
 impl HttpConnectionState {
-    /// True if the connection occupies a slot among those that are being opened.
+    /// True if the connection occupies one of the slots for connections that are being opened.
     fn is_opening(self) -> bool {
         matches!(self, HttpConnectionState::Connecting | HttpConnectionState::TlsHandshake)
     }
@@ -72,6 +83,33 @@ impl HttpConnection {
     /// Closed connection of a client to a service.
     pub fn new(client: u32, service: &crate::Service) -> HttpConnection {
         HttpConnection { client, cookies: service.cookies.then(Box::default), ..HttpConnection::default() }
+    }
+
+    /// Measurement of the current call, without its elapsed time.
+    #[inline]
+    pub fn sample(&self) -> RequestSample {
+        RequestSample {
+            elapsed: Nanos::ZERO,
+            sent: self.call_sent,
+            received: self.call_received + self.received,
+            phases: self.phases,
+        }
+    }
+
+    /// Ends the current phase at `now`; the next one begins.
+    #[inline]
+    fn end_phase(&mut self, now: Nanos, phase: RequestPhase) {
+        let sum = self.phases[phase as usize].get_or_insert_default();
+        *sum += now - self.phase_start;
+        self.phase_start = now;
+    }
+
+    /// Ends the wait for the answer at `now`, unless its first byte arrived earlier.
+    #[inline]
+    fn begin_answer(&mut self, now: Nanos) {
+        if !std::mem::replace(&mut self.answer_begun, true) {
+            self.end_phase(now, RequestPhase::FirstByte);
+        }
     }
 }
 
@@ -116,6 +154,8 @@ impl<R: Recorder> Shard<R> {
         (connection.hop, connection.hops) = (RedirectStep::Original, 0);
         connection.method = self.work.call(tx.script, tx.command).method(connection.hop, &client.variables);
         connection.call_start = now;
+        (connection.phases, connection.phase_start, connection.answer_begun) = ([None; 4], now, false);
+        (connection.call_sent, connection.call_received, connection.received) = (0, 0, 0);
         self.send_http_request(now, w);
     }
 
@@ -143,6 +183,8 @@ impl<R: Recorder> Shard<R> {
             cookies: jar,
             request_sent: left,
             received,
+            answer_begun,
+            call_sent,
             ..
         } = &mut self.http_connections[w];
         let client = &mut self.clients[*client as usize];
@@ -155,6 +197,7 @@ impl<R: Recorder> Shard<R> {
             (keep.head, keep.body) = (true, keep.body.max(TRACED_BODY));
         }
         let recorder = &mut self.recorder;
+        let unsent = channel.outgoing().len();
         channel.request(*method, keep, |out| {
             let begin = out.len();
             template.render(out, |arg, out| {
@@ -178,7 +221,8 @@ impl<R: Recorder> Shard<R> {
                 recorder.trace(TraceEvent::Request(&out[begin..]));
             }
         });
-        *left = false;
+        *call_sent += (channel.outgoing().len() - unsent) as u64;
+        (*left, *answer_begun) = (false, false);
         *received = 0;
         tx.sent_request = true;
         self.request_http_action(w, todo::TRANSMIT);
@@ -213,6 +257,7 @@ impl<R: Recorder> Shard<R> {
             return;
         }
         let connection = &mut self.http_connections[w];
+        connection.end_phase(now, RequestPhase::Connect);
         let services = &self.work.services;
         match connection.channel.open(services[w % services.len()].tls.as_ref()) {
             Ok(true) => self.http_opened(now, w),
@@ -228,6 +273,9 @@ impl<R: Recorder> Shard<R> {
     fn http_opened(&mut self, now: Nanos, w: usize) {
         self.connecting -= 1;
         let connection = &mut self.http_connections[w];
+        if connection.state == HttpConnectionState::TlsHandshake {
+            connection.end_phase(now, RequestPhase::Tls);
+        }
         (connection.state, connection.has_responded) = (HttpConnectionState::Open, false);
         self.clients[connection.client as usize].session.refusals = 0;
         self.recorder.connected(now - connection.opened_at);
@@ -251,7 +299,7 @@ impl<R: Recorder> Shard<R> {
             if !matches!(connection.state, HttpConnectionState::TlsHandshake | HttpConnectionState::Open) {
                 return;
             }
-            // A client awaits a response on no other connection.
+            // A client awaits a response on at most one connection.
             let client = &self.clients[connection.client as usize];
             let tx = client.tx.as_ref().filter(|_| client.state == ClientState::AwaitingHttp);
             let needle = tx.and_then(|it| self.work.call(it.script, it.command).needle.as_ref());
@@ -262,7 +310,11 @@ impl<R: Recorder> Shard<R> {
                 Err(error) => return self.http_lost(now, w, code(&error), &error.to_string()),
             }
         }
-        if !self.http_connections[w].channel.outgoing().is_empty() {
+        let connection = &mut self.http_connections[w];
+        if connection.channel.reader().has_begun() {
+            connection.begin_answer(now);
+        }
+        if !connection.channel.outgoing().is_empty() {
             self.request_http_action(w, todo::TRANSMIT);
         }
     }
@@ -279,8 +331,9 @@ impl<R: Recorder> Shard<R> {
 
     /// Handles a transport that broke, or could not be opened.
     ///
-    /// Servers close idle connections. A request that meets such a close is sent once more, on a new connection. This
-    /// requires that no byte of it was sent, or that it is idempotent (RFC 9112, section 9.3.1).
+    /// Servers close idle connections. A request on a connection that is being closed is sent once more, on a new
+    /// connection. This requires that no byte of the request was sent, or that it is idempotent (RFC 9112, section
+    /// 9.3.1).
     pub(super) fn http_broken(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let connection = &self.http_connections[w];
         if matches!(connection.state, HttpConnectionState::Closed | HttpConnectionState::Waiting) {
@@ -291,7 +344,7 @@ impl<R: Recorder> Shard<R> {
             && !connection.channel.reader().has_begun();
         let called = self.awaited_connection(connection.client) == Some(w);
         let tx = self.clients[connection.client as usize].tx.as_ref();
-        // The ledger must know how often a write with a key was attempted, so such a write is not repeated.
+        // Do not retry a write with a key, because the ledger must contain every attempt.
         let counts = tx.is_some_and(|it| self.work.keyed_write(it.script).is_some());
         let repeatable = connection.method.is_idempotent() && !counts;
         if called && met_the_end && !connection.is_retry && (repeatable || !connection.request_sent) {
@@ -316,7 +369,11 @@ impl<R: Recorder> Shard<R> {
         }
         if refused {
             let client = self.client_id(i);
-            self.report_once(code, |_| LoadEvent::Refused { client, code, message: words.to_owned() });
+            self.report_once((None, code), |_| LoadEvent::Refused {
+                client,
+                code,
+                message: words.to_owned(),
+            });
         }
         let repeatable = self.http_connections[w].method.is_idempotent();
         self.call_failed(now, i, code, !refused && left && !repeatable, words);
@@ -327,7 +384,7 @@ impl<R: Recorder> Shard<R> {
         if R::TRACES {
             self.recorder.trace(TraceEvent::Message(words));
         }
-        let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+        let reported = self.is_reported(i, code);
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("the client has a call");
         tx.error = Some(code);
@@ -336,11 +393,29 @@ impl<R: Recorder> Shard<R> {
         self.transaction_failed(now, i, code);
     }
 
+    /// True if this failure of client `i`'s current command was reported before and needs no text.
+    fn is_reported(&self, i: u32, code: Code) -> bool {
+        let place = self.clients[i as usize].tx.as_ref().map(|it| (it.script, it.command));
+        was_reported(&self.reported_failures, (place, code)) && !self.work.plan.verbose
+    }
+
+    /// Retained beginning of the body of client `i`'s current response; empty without a response.
+    pub(super) fn response_excerpt(&self, i: u32) -> Vec<u8> {
+        let connection = self.awaited_connection(i).map(|it| &self.http_connections[it]);
+        let begun = connection.filter(|it| it.answer_begun);
+        begun.map_or(Vec::new(), |connection| {
+            let body = connection.channel.reader().body();
+            body[..body.len().min(EXCERPT_BYTES as usize)].to_vec()
+        })
+    }
+
     #[inline]
     fn handle_response(&mut self, now: Nanos, w: usize, response: Response) {
         let connection = &mut self.http_connections[w];
         let i = connection.client;
         connection.has_responded = true;
+        connection.begin_answer(now);
+        connection.end_phase(now, RequestPhase::Transfer);
         if R::TRACES {
             let (reader, length) = (connection.channel.reader(), response.length);
             self.recorder.trace(TraceEvent::Response {
@@ -362,7 +437,11 @@ impl<R: Recorder> Shard<R> {
             self.close_http(w);
         }
         match followed {
-            Ok(true) => return self.send_http_request(now, w),
+            Ok(true) => {
+                let connection = &mut self.http_connections[w];
+                connection.call_received += std::mem::take(&mut connection.received);
+                return self.send_http_request(now, w);
+            }
             Ok(false) => {}
             Err((code, words)) => return self.call_failed(now, i, code, false, &words),
         }
@@ -378,7 +457,7 @@ impl<R: Recorder> Shard<R> {
             self.recorder.response_received(ScriptId(tx.script), tx.command, response.length);
             return self.finish_command(now, i);
         };
-        let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+        let reported = self.is_reported(i, code);
         let words = match code {
             _ if reported => String::new(),
             Code::TEXT_NOT_FOUND => "the answer does not hold the text that it should".to_owned(),
@@ -388,7 +467,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, false, &words);
     }
 
-    /// Checks that the response is an expected one, and captures the values that later commands need.
+    /// Checks that the response meets the expectations, and captures the values that later commands need.
     #[inline]
     fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
         let connection = &self.http_connections[w];
@@ -416,8 +495,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Closes the HTTP connections of client `i`. If `all` is false, closes only the one on which the client awaits a
-    /// response.
+    /// Closes the HTTP connections of client `i`. If `all` is false, closes only the connection on which the client
+    /// awaits a response.
     pub(super) fn close_all_http(&mut self, i: u32, all: bool) {
         let busy = self.awaited_connection(i);
         for w in self.http_connections_of(i) {
@@ -465,7 +544,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Assigns the captured parts of a response to variables. Fails with the code of the transaction's error.
+/// Assigns the captured parts of a response to variables. The error is the code with which the transaction fails.
 #[inline]
 fn capture(
     request: &HttpRequest,

@@ -1,4 +1,4 @@
-//! Actions for the driver, and its confirmations of sent bytes
+//! Actions for the driver, and the driver's confirmations of sent bytes
 
 use super::client::todo;
 use super::{Action, ConnId, Shard};

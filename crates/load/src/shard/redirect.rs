@@ -6,7 +6,7 @@ use model::{Code, Nanos};
 use wire::http::{RedirectError, SetCookieContext};
 
 impl<R: Recorder> Shard<R> {
-    /// Stores the cookies that the response on HTTP connection `w` sets, and removes those that it expires.
+    /// Stores the cookies that the response on HTTP connection `w` sets, and removes the cookies that it deletes.
     pub(super) fn store_cookies(&mut self, now: Nanos, w: usize) {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
@@ -57,7 +57,7 @@ impl<R: Recorder> Shard<R> {
         Ok(true)
     }
 
-    /// Removes the cookies of client `i`, because the client's next user is a different one.
+    /// Removes the cookies of client `i`, because the client then represents another user.
     pub(super) fn clear_cookies(&mut self, i: u32) {
         for w in self.http_connections_of(i) {
             if let Some(jar) = &mut self.http_connections[w].cookies {

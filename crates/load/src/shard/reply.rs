@@ -1,7 +1,7 @@
 //! Handling of the server's replies
 
 use super::client::{Client, ClientState, todo};
-use super::connect::SessionLoss;
+use super::connect::{SessionLoss, was_reported};
 use super::{AbortReason, ConnId, LoadEvent, Shard};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{InvalidName, ResultStore, Slot};
@@ -25,7 +25,7 @@ impl<R: Recorder> Shard<R> {
         }
         let mut input = bytes;
         loop {
-            // A reply may have switched the client to its other session.
+            // A reply may cause the client to switch to its other session.
             let Some(i) = self.active_client(conn) else { return self.receive_parked(conn, input) };
             let client = &mut self.clients[i as usize];
             if client.session.shutdown.is_some() {
@@ -76,7 +76,9 @@ impl<R: Recorder> Shard<R> {
                     if R::TRACES {
                         self.recorder.trace(TraceEvent::Message(&format_notice(&notice)));
                     }
-                    let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+                    let place = tx.as_ref().map(|it| (it.script, it.command));
+                    let reported =
+                        was_reported(&self.reported_failures, (place, code)) && !self.work.plan.verbose;
                     let words = (!reported || is_permanent_error(code)).then(|| format_notice(&notice));
                     if notice.is_fatal() || client.state == ClientState::LoggingIn {
                         client.session.fatal_code = Some(code);
@@ -154,7 +156,7 @@ impl<R: Recorder> Shard<R> {
         }
         let request = self.work.find_request(tx.script, tx.command);
         if request.is_some_and(|it| it.commits) && reply.rolled_back {
-            // COMMIT of a failed transaction returns ROLLBACK, without an error.
+            // The COMMIT of a failed transaction returns the command tag ROLLBACK, without an error.
             tx.error = Some(Code::SqlState(*b"40000"));
             return self.transaction_failed(now, i, Code::SqlState(*b"40000"));
         }
@@ -178,17 +180,21 @@ impl<R: Recorder> Shard<R> {
         let tx = client.tx.expect("the transaction failed");
         let words = client.error_text.take();
         let (script, command) = (ScriptId(tx.script), tx.command);
-        self.recorder.statement_failed(script, command, again);
+        if again {
+            self.recorder.statement_retried(script, command);
+        }
         let message = || words.unwrap_or_default().into();
         if is_permanent_error(code) && !self.succeeded[tx.script as usize] {
             return self.abort(now, i, AbortReason::PermanentError { code, message: message() });
         }
-        self.report_once(code, |_| LoadEvent::Failed {
+        let place = Some((script.0, command));
+        self.report_once((place, code), |shard| LoadEvent::Failed {
             client: id,
             script,
             command,
             code,
             message: message(),
+            body: shard.response_excerpt(i),
             again,
         });
         if tx.status == TransactionStatus::Idle {
@@ -200,7 +206,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(self.conn(i), todo::TRANSMIT);
     }
 
-    /// Retries the transaction after its rollback, or continues with the next.
+    /// Retries the transaction after its rollback, or continues with the next transaction.
     fn rollback_finished(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("the transaction failed");
@@ -210,7 +216,7 @@ impl<R: Recorder> Shard<R> {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("the transaction failed");
             tx.tries += 1;
-            tx.command = 0;
+            (tx.command, tx.sent) = (0, 0);
             tx.in_pipeline = false;
             client.rng = tx.rng;
             if let (Some(draw), Some(n)) = (&self.work.script(tx.script).draw, tx.row) {
@@ -225,8 +231,8 @@ impl<R: Recorder> Shard<R> {
         self.next_transaction(now, i, true);
     }
 
-    /// True if the transaction may be retried: after a serialization failure or deadlock, within the limits of the plan
-    /// and the window.
+    /// True if the transaction may be retried: its error is a serialization failure or deadlock, and the plan's limits
+    /// and the window permit a retry.
     fn may_retry(&self, now: Nanos, i: u32, code: Code) -> bool {
         let plan = &self.work.plan;
         let tx = self.clients[i as usize].tx.expect("the transaction failed");
@@ -256,7 +262,8 @@ fn bind_columns(
 }
 
 impl Client {
-    /// Marks statements as prepared: the first `parsed` of those that were sent with a Parse before the answered Sync.
+    /// Marks statements as prepared: the first `parsed` statements that were sent with a Parse before the answered
+    /// Sync.
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut parse_index = 0;

@@ -7,7 +7,7 @@ use crate::recorder::{Recorder, TraceEvent};
 use crate::schedule::think_duration;
 use crate::script::{CommandKind, Mode, ShellError, Value, WriteResult, command_line, parse_output};
 use model::durability::{WriteAttempt, WriteKey};
-use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
+use model::{ClientId, Code, Nanos, Outcome, Record, RequestSample, Schedule, ScriptId};
 use wire::pg::TransactionStatus;
 
 /// Event that starts a transaction.
@@ -24,8 +24,8 @@ pub(super) enum StartCause {
 impl<R: Recorder> Shard<R> {
     /// Begins a due transaction on client `i`.
     ///
-    /// Returns false if its feed has no row left. Then no further transaction begins, and an arrival of the open model
-    /// is recorded as dropped.
+    /// Returns false if the script's feed has no row left. Then no further transaction begins, and an arrival of the
+    /// open model is recorded as dropped.
     pub(super) fn begin_transaction(
         &mut self,
         now: Nanos,
@@ -62,6 +62,7 @@ impl<R: Recorder> Shard<R> {
             intended,
             started: now,
             command_started: now,
+            sent: 0,
             tries: 1,
             sent_request: false,
             in_pipeline: false,
@@ -88,7 +89,7 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// Sets the token of a ledger write, and clears the identity of the server that answered the previous write.
+    /// Sets the token of a ledger write, and clears the server identity that the previous write returned.
     pub(super) fn set_key(&mut self, i: u32, script: u16) {
         let Some(write) = self.work.keyed_write(script) else { return };
         let client = &mut self.clients[i as usize];
@@ -125,7 +126,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Executes commands until one has to wait.
+    /// Executes commands until a command has to wait.
     pub(super) fn run(&mut self, now: Nanos, i: u32) {
         loop {
             let client = &mut self.clients[i as usize];
@@ -163,7 +164,7 @@ impl<R: Recorder> Shard<R> {
                     }
                 }
                 CommandKind::If { test, next: otherwise } => {
-                    // Evaluates the conditions that follow, until one is true or the conditional ends.
+                    // Evaluate the following conditions until a condition is true or the conditional ends.
                     let mut condition = (test, *otherwise);
                     loop {
                         match condition.0.eval(&client.variables, &mut client.rng, &mut debug) {
@@ -181,7 +182,7 @@ impl<R: Recorder> Shard<R> {
                         }
                     }
                 }
-                // Execution arrives here from the previous branch, which was taken.
+                // Execution arrives here only at the end of a taken branch.
                 CommandKind::Elif { end, .. } | CommandKind::Else { end } => next = *end + 1,
                 CommandKind::EndIf => {}
                 CommandKind::Sleep { amount } => match amount.micros(&client.variables) {
@@ -213,13 +214,13 @@ impl<R: Recorder> Shard<R> {
                     return self.abort(now, i, AbortReason::Pipeline);
                 }
                 CommandKind::SyncPipeline => {
-                    client.session.channel.request(|out| self.work.sync.render(out, |_, _| false));
+                    tx.sent += client.session.request(|out| self.work.sync.render(out, |_, _| false));
                     tx.pending_ready += 1;
                     tx.sent_request = true;
                     self.request_action(self.conn(i), todo::TRANSMIT);
                 }
                 CommandKind::EndPipeline => {
-                    client.session.channel.request(|out| self.work.sync.render(out, |_, _| false));
+                    tx.sent += client.session.request(|out| self.work.sync.render(out, |_, _| false));
                     tx.pending_ready += 1;
                     tx.sent_request = true;
                     tx.in_pipeline = false;
@@ -256,7 +257,7 @@ impl<R: Recorder> Shard<R> {
             }
             written != WriteResult::Unset
         };
-        client.session.channel.request(|out| request.template(prepared, piped).render(out, write));
+        tx.sent += client.session.request(|out| request.template(prepared, piped).render(out, write));
         client.session.received = 0;
         tx.sent_request = true;
         if let Some(statement) = request.statement.filter(|_| !prepared) {
@@ -278,17 +279,35 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// Completes the current command and moves to the next.
+    /// Completes the current command and moves to the next command.
     pub(super) fn finish_command(&mut self, now: Nanos, i: u32) {
+        let sample = self.request_sample(now, i);
         let Client { tx, variables, .. } = &mut self.clients[i as usize];
         let tx = tx.as_mut().expect("a running client has a transaction");
-        let (command, elapsed) = (tx.command, now - tx.command_started);
-        self.recorder.statement_finished(ScriptId(tx.script), command, elapsed);
+        let command = tx.command;
+        self.recorder.statement_finished(ScriptId(tx.script), command, &sample);
         if R::TRACES {
-            self.recorder.trace(TraceEvent::Finished { command, elapsed, variables });
+            self.recorder.trace(TraceEvent::Finished { command, elapsed: sample.elapsed, variables });
         }
         tx.command += 1;
+        tx.sent = 0;
         self.run(now, i);
+    }
+
+    /// Measurement of client `i`'s current command.
+    #[inline]
+    fn request_sample(&self, now: Nanos, i: u32) -> RequestSample {
+        let client = &self.clients[i as usize];
+        let tx = client.tx.as_ref().expect("a running client has a transaction");
+        let elapsed = now - tx.command_started;
+        match self.awaited_connection(i) {
+            Some(w) => RequestSample { elapsed, ..self.http_connections[w].sample() },
+            None if tx.sent > 0 => {
+                let (sent, received) = (tx.sent, client.session.received);
+                RequestSample { elapsed, sent, received, ..RequestSample::default() }
+            }
+            None => RequestSample { elapsed, ..RequestSample::default() },
+        }
     }
 
     fn finish_script(&mut self, now: Nanos, i: u32) {
@@ -323,8 +342,8 @@ impl<R: Recorder> Shard<R> {
                 client.state = ClientState::Thinking;
                 self.wake_at(now + think, i);
             }
-            // In a closed model, retries of an unavailable server need a delay; in an open model, the arrivals limit
-            // them.
+            // In a closed model, a delay limits the retries on an unavailable server; in an open model, the arrivals
+            // limit them.
             true if client.session.refusals > 0 => {
                 client.state = ClientState::Thinking;
                 self.back_off(now, i);
@@ -342,6 +361,9 @@ impl<R: Recorder> Shard<R> {
     #[inline]
     pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
         let client = self.client_id(i);
+        if outcome != Outcome::Ok && self.clients[i as usize].tx.is_some() {
+            self.record_failure(now, i, outcome);
+        }
         if let Some(tx) = self.clients[i as usize].tx.take() {
             let script = ScriptId(tx.script);
             let Transaction { intended, started, tries, .. } = tx;
@@ -360,6 +382,14 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
+    /// Counts the failure of client `i`'s transaction at its current command.
+    fn record_failure(&mut self, now: Nanos, i: u32, outcome: Outcome) {
+        let sample = self.request_sample(now, i);
+        let tx = self.clients[i as usize].tx.as_ref().expect("the transaction failed");
+        let command = self.work.failing_command(tx.script, tx.command);
+        self.recorder.statement_failed(ScriptId(tx.script), command, outcome, &sample);
+    }
+
     /// Sends the outcome of the client's last ledger write to the ledger.
     fn record_write(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: KeyedScript) {
         let client = &self.clients[i as usize];
@@ -372,16 +402,16 @@ impl<R: Recorder> Shard<R> {
         self.recorder.write_completed(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
     }
 
-    /// Aborts the client, because its transaction failed and every further one would fail too.
+    /// Aborts the client, because its transaction failed and every further transaction would fail too.
     pub(super) fn abort(&mut self, now: Nanos, i: u32, reason: AbortReason) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
         let client = self.client_id(i);
         let code = match reason {
             AbortReason::PermanentError { code, .. } => code,
-            // SQLSTATE class 38, "external routine", marks an error that is not the server's.
+            // SQLSTATE class 38, "external routine", marks an error that did not come from the server.
             _ => Code::SqlState(*b"38000"),
         };
-        // A COPY that waits for data ends with its session, not by a cancel request.
+        // A COPY that waits for data ends only with its session; a cancel request does not end it.
         let answers =
             self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && reason != AbortReason::Copy;
         self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason });
@@ -395,7 +425,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Aborted);
     }
 
-    /// Handles the end of `Action::Shell`. `output` is the command's output, or the reason for which there is none.
+    /// Handles the end of `Action::Shell`. `output` is the command's output, or the reason why there is no output.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], &ShellError>) {
         let i = self.client_of(conn);
         let client = &mut self.clients[i as usize];

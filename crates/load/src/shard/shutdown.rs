@@ -1,11 +1,11 @@
 //! Shutdown of sessions whose statement was given up
 //!
-//! A server continues a statement after its client has left, and keeps the session until the statement ends. A client
-//! that gives up a statement therefore cancels it and keeps its place. It opens another session only after the server
-//! has closed this one. So there are never more sessions than clients.
+//! If a client disconnects, the server continues the client's statement and keeps the session until the statement ends.
+//! A client that gives up a statement therefore cancels the statement, and opens another session only after the server
+//! has closed the old session. So there are never more sessions than clients.
 //!
 //! Writes with a ledger key are not cancelled, because that would change their outcome. Nothing is cancelled behind a
-//! pooler (see `Login::send_cancel`). In both cases the client only keeps its place.
+//! pooler (see `Login::send_cancel`). In both cases, the client only waits.
 
 use super::client::{ClientState, Session, SessionShutdown, todo};
 use super::{ConnId, LoadEvent, Shard};
@@ -15,11 +15,12 @@ use wire::pg::{Channel, Event};
 
 /// Timeout of a connection that sends a cancel request.
 const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
-/// Interval between cancel requests. The first may have arrived before its statement, or hit the previous one.
+/// Interval between cancel requests. A single request does not suffice, because it may arrive before its statement or
+/// cancel the previous statement.
 const CANCEL_INTERVAL: Nanos = Nanos::from_secs(1);
-/// Time limit for the end of a run's last sessions.
+/// Time limit for the shutdown of the last sessions at the end of a run.
 const SHUTDOWN_TIMEOUT: Nanos = Nanos::from_secs(5);
-/// Time limit for the end of sessions after the user aborted the run: long enough for two cancel requests.
+/// Time limit for the shutdown of sessions after the user aborted the run: long enough for two cancel requests.
 const ABANDONED_SHUTDOWN_TIMEOUT: Nanos = Nanos::from_millis(1500);
 /// Delay after which a client tries other hosts, if there are several.
 const HOST_SWITCH_DELAY: Nanos = Nanos::from_secs(1);
@@ -53,10 +54,10 @@ impl CancelConnection {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins to end the session of client `i`, whose transaction is given up. `deaf` is true if the received bytes
-    /// violate the protocol.
+    /// Begins the shutdown of client `i`'s session, whose transaction is given up. If `deaf` is true, further received
+    /// bytes are ignored, because the server violated the protocol.
     ///
-    /// Returns false if the server has nothing to end, or if its end is not awaited.
+    /// Returns false if the server has no statement to end, or if the client does not wait for the end.
     pub(super) fn end_session(&mut self, now: Nanos, i: u32, deaf: bool) -> bool {
         let conn = self.conn(i);
         let client = &self.clients[i as usize];
@@ -99,7 +100,7 @@ impl<R: Recorder> Shard<R> {
         self.clients[i as usize].tx.is_some_and(|it| self.work.keyed_write(it.script).is_some())
     }
 
-    /// Sends Terminate: the server closes an idle session at once, and a busy one when its statement ends.
+    /// Sends Terminate: the server closes an idle session at once, and a busy session when its statement ends.
     fn send_terminate(&mut self, conn: ConnId) {
         let session = self.session(conn);
         let Some(ending) = &mut session.shutdown else { return };
@@ -184,7 +185,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Stops waiting until the sessions of client `i`, which has ended, are closed.
+    /// Stops waiting for the shutdown of the sessions of client `i`, which has ended.
     pub(super) fn discard_shutdowns(&mut self, i: u32) {
         self.discard_shutdown(self.endpoint_conn(i, 0));
         if self.has_two_endpoints() {
@@ -241,7 +242,7 @@ impl<R: Recorder> Shard<R> {
         let (i, endpoint) = (self.client_of(conn) as usize, self.endpoint_of(conn));
         let session = self.session(conn);
         let Some(ending) = session.shutdown.filter(|it| it.cancellable) else { return };
-        // Without a cancel key, and behind a pooler, nothing can be cancelled.
+        // Without a cancel key, or behind a pooler, no statement can be cancelled.
         let Some(canceller) = session.channel.cancel_channel() else { return };
         let host = session.host;
         let cancel = &mut self.cancels[i];
@@ -278,7 +279,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles bytes on a connection for cancel requests, which belong to TLS.
+    /// Handles bytes on a connection for cancel requests. Only a TLS handshake causes such bytes.
     pub(super) fn cancel_receive(&mut self, i: usize, bytes: &[u8]) {
         let mut input = bytes;
         let Some(channel) = &mut self.cancels[i].channel else { return };

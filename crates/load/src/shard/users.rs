@@ -8,8 +8,8 @@ use crate::schedule::{RateCap, UserEvent, user_events};
 use model::{Nanos, Schedule};
 use std::collections::VecDeque;
 
-/// Users of one thread. With T threads, user n is client n / T of thread n mod T, so that each thread always has its
-/// share of users.
+/// Users of one thread. With T threads, user n is client n / T of thread n mod T, so that the users are always
+/// distributed evenly over the threads.
 #[derive(Debug)]
 pub(super) struct ActiveUsers {
     /// Events of this thread's users, by client number within the thread.
@@ -29,7 +29,7 @@ pub(super) struct ActiveUsers {
 impl ActiveUsers {
     /// Creates the users of thread `part.0` of `part.1` threads; the thread has `clients` clients.
     ///
-    /// Users are present during the whole run unless the schedule defines stages.
+    /// Unless the schedule defines stages, all users are present during the whole run.
     pub fn new(schedule: &Schedule, clients: u32, part: (u16, u16)) -> ActiveUsers {
         let mut active = ActiveUsers {
             events: [].into(),
@@ -113,7 +113,7 @@ impl<R: Recorder> Shard<R> {
         client.backing_off = false;
     }
 
-    /// Begins a transaction of client `i`, which is ready, or queues it for its pacing or the rate cap.
+    /// Begins a transaction of the ready client `i`, or delays it because of pacing or the rate cap.
     pub(super) fn start_when_allowed(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         let paced = client.transaction_start + self.users.pacing;
@@ -134,8 +134,8 @@ impl<R: Recorder> Shard<R> {
         self.start(now, i);
     }
 
-    /// Begins one transaction that the rate cap delayed. Each call begins only one, so that the next one has a current
-    /// time.
+    /// Begins one transaction that the rate cap delayed. Each call begins only one transaction, so that the time is
+    /// current for each transaction.
     #[inline]
     pub(super) fn start_capped(&mut self, now: Nanos) {
         let window_start = self.window_start;

@@ -1,6 +1,6 @@
 //! Simulated PostgreSQL server
 
-/// Server side of one connection. Implements enough of the protocol for scripts of one-row statements.
+/// Server side of one connection. It implements enough of the protocol for scripts of one-row statements.
 #[derive(Debug)]
 pub(super) struct SimulatedBackend {
     unread: Vec<u8>,
@@ -20,9 +20,9 @@ pub(super) struct SimulatedBackend {
 /// Result of a statement of the simulated server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementResult {
-    /// This many rows were returned or changed.
+    /// The statement returned or changed this many rows.
     Rows(u64),
-    /// EmptyQueryResponse, as to an empty statement.
+    /// EmptyQueryResponse, as for an empty statement.
     EmptyQuery,
     /// CommandComplete with an empty tag.
     EmptyTag,
@@ -34,12 +34,12 @@ pub(super) enum SimulatedRequest {
     LogIn,
     /// Cancel the statement of the session with this process id.
     Cancel(u32),
-    /// Messages up to a Sync, or a simple query: the texts of its statements, and the other replies.
+    /// Messages up to a Sync, or a simple query: the texts of the statements, and the replies to the other messages.
     Batch {
         statements: Vec<Vec<u8>>,
         before: Vec<u8>,
     },
-    /// HTTP request. With `head`, its response has no body.
+    /// HTTP request. If `head` is true, its response has no body.
     Request {
         head: bool,
     },
@@ -110,12 +110,13 @@ impl SimulatedBackend {
                 requests.push(SimulatedRequest::Batch { statements, before });
             }
         }
-        // Statements of a batch without its Sync are returned again with the Sync.
+        // Every batch ends with a Sync or is a simple query, so no statement may be left over.
         assert!(statements.is_empty(), "a batch arrives whole");
         requests
     }
 
-    /// Bytes of the reply, and whether the server then closes the connection. With `state`, the request fails with it.
+    /// Bytes of the reply, and whether the server then closes the connection. If `state` is `Some`, the request fails
+    /// with this SQLSTATE.
     pub fn answer(
         &mut self,
         request: &SimulatedRequest,

@@ -7,20 +7,21 @@ use model::Nanos;
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedHttp {
     pub status: u16,
-    /// Status of failing responses, see `SimulatedSystem::failing`; the SQLSTATE there is ignored.
+    /// Status of failing responses. `SimulatedSystem::failing` selects the requests; its SQLSTATE is ignored.
     pub failing: u16,
     /// Length of each body, in bytes.
     pub length: usize,
     pub body: SimulatedBody,
     /// True if connections are refused.
     pub is_down: bool,
-    /// Maximum responses per connection, which is then closed without `Connection: close`; 0 is unlimited.
+    /// Maximum number of responses per connection, after which the service closes the connection without `Connection:
+    /// close`; 0 means unlimited.
     pub max_responses: u64,
     /// Time after which an idle connection is closed.
     pub idle: Option<Nanos>,
-    /// Interval between single bytes of a response, which is sent at once if `None`.
+    /// Interval between the bytes of a response. With `None`, the whole response is sent at once.
     pub byte_interval: Option<Nanos>,
-    /// Every n-th request gets no response. With 0, every request gets one.
+    /// Every n-th request gets no response. With 0, every request gets a response.
     pub silent: u64,
 }
 
@@ -59,11 +60,11 @@ pub(super) struct HttpServerSide {
     unread: Vec<u8>,
     requests: u64,
     responses: u64,
-    /// True if it has closed the connection, but the client has not received that yet.
+    /// True if the server has closed the connection, but the client does not know it yet.
     closed: bool,
 }
 
-/// Bytes of a response, whether the connection is then closed, and the number of responses on it.
+/// Bytes of a response, whether the connection is then closed, and the number of responses on the connection.
 pub(super) struct SimulatedResponse {
     pub bytes: Vec<u8>,
     pub closes: bool,
@@ -92,14 +93,14 @@ impl HttpServerSide {
         requests
     }
 
-    /// Closes the connection if it has sent `responses` responses and received no request since.
+    /// Closes the connection if the server has sent `responses` responses and received no request since.
     pub fn closes_when_idle(&mut self, responses: u64) -> bool {
         let idle = self.responses == responses && self.requests == responses && !self.closed;
         self.closed |= idle;
         idle
     }
 
-    /// Response to a request. `served` counts the requests of all connections, this one included.
+    /// Response to a request. `served` is the number of requests on all connections, including this request.
     pub fn answer(
         &mut self,
         service: &SimulatedHttp,

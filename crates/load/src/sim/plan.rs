@@ -35,7 +35,7 @@ pub fn plan(program: Program, mode: Mode, clients: u32, threads: u16, schedule: 
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
         verbose: false,
-        statements: false,
+        measured: crate::MeasuredCommands::None,
         seeds,
     }
 }

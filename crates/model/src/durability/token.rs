@@ -6,7 +6,7 @@
 use super::WriteKey;
 use crate::SplitMix64;
 
-/// Key of a write with a seal.
+/// Key of a write, with a seal that depends on the key.
 ///
 /// The seal distinguishes rows of this run from similar rows and from rows with a wrong key. It does not protect
 /// against deliberate forgery.
@@ -96,14 +96,14 @@ fn parse_hex(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Computes the seal of a key. It is injective in sequence and session separately, so keys of one session never share a
-/// seal.
+/// Computes the seal of a key. The function is injective in sequence and session separately, so two keys of a session
+/// never have the same seal.
 #[inline]
 fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
 }
 
-/// First number of the generator for this seed; not 0 for the seed 0.
+/// First random number for this seed; it is not 0 for the seed 0.
 #[inline]
 fn mix(seed: u64) -> u64 {
     SplitMix64(seed).next_u64()

@@ -2,12 +2,14 @@
 //!
 //! Separate findings report connection slots, a pooler's pool and CPU, and PostgreSQL's CPU.
 
+use crate::lock::LockKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limiter of a cell's throughput.
 ///
-/// Figures are medians over the cell's valid trials, under full load. Shares are of active sessions, 0..=1.
+/// Figures are medians over the cell's valid trials, under full load. Unless stated otherwise, shares are shares of the
+/// active sessions, 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bound {
@@ -31,7 +33,7 @@ pub enum Bound {
         busy: f64,
         /// Number of requests that wait for a connection; `None` if the service does not report it.
         waiting: Option<f64>,
-        /// Share of requests that had to wait, 0..=1; `None` if the service does not count them.
+        /// Share of requests that waited for a connection, 0..=1; `None` if the service does not count waits.
         waited_share: Option<f64>,
     },
     /// All threads of a service are busy, and requests are queued.
@@ -63,7 +65,7 @@ pub enum Bound {
         wait_share: Option<f64>,
         in_bytes: bool,
     },
-    /// A memory limit causes evicted data to be read again.
+    /// A memory limit limits the throughput, because evicted data must be read again.
     Memory {
         node: String,
         /// Memory in use, in bytes.
@@ -80,13 +82,24 @@ pub enum Bound {
     RowLocks {
         share: f64,
         active: f64,
-        /// Longest observed wait, in seconds.
+        /// Longest observed wait for a lock, in seconds.
         #[serde(rename = "longest_wait_s")]
         longest_wait: Option<f64>,
         /// At most three statements that waited most often, without constants; untrusted input.
         statements: Vec<String>,
     },
-    /// Sequential scans read many rows and return few.
+    /// Transactions wait for locks other than row locks.
+    Locks {
+        lock: LockKind,
+        share: f64,
+        active: f64,
+        /// Longest observed wait for a lock, in seconds; `None` for lightweight locks and pinned buffers.
+        #[serde(rename = "longest_wait_s")]
+        longest_wait: Option<f64>,
+        /// Statements as for row locks; empty for lightweight locks and pinned buffers.
+        statements: Vec<String>,
+    },
+    /// Sequential scans read many rows and return few rows.
     Scans {
         /// `schema.table` from which the most rows are read.
         table: String,
@@ -100,15 +113,15 @@ pub enum Bound {
     Checkpoints {
         /// Number of checkpoints per trial that the WAL volume caused.
         requested: f64,
-        /// Share of seconds during which a checkpoint runs, 0..=1.
+        /// Share of seconds in which a checkpoint ran, 0..=1.
         share: f64,
-        /// Throughput during checkpoints ÷ throughput otherwise; `None` with too few seconds of either.
+        /// Throughput during checkpoints ÷ throughput in other seconds; `None` with too few seconds of either kind.
         throughput_ratio: Option<f64>,
     },
     /// The number of closed-loop clients limits the throughput; no resource is saturated.
     Clients {
         clients: u32,
-        /// Mean response time in seconds. The number of clients divided by the mean bounds the throughput.
+        /// Mean response time in seconds. The throughput cannot exceed the number of clients divided by this mean.
         #[serde(rename = "mean_s")]
         mean: f64,
         /// Upper bound of the throughput per second; `delivered` is the actual throughput.

@@ -1,4 +1,4 @@
-//! Circumstances of a measurement: facts that determine the meaning of the throughput without limiting it.
+//! Circumstances of a measurement: facts that affect the interpretation of the throughput but do not limit it.
 
 use super::ReadVolume;
 use crate::EventKind;
@@ -14,7 +14,8 @@ use serde::Serialize;
 pub enum Circumstance {
     /// Trials of the cell found different data on the attached server.
     DataChanged {
-        /// Size of all tables in bytes in the trial with the least data; `max_bytes` is that with the most.
+        /// Size of all tables in bytes, in the trial with the least data; `max_bytes` is the size in the trial with the
+        /// most data.
         min_bytes: u64,
         max_bytes: u64,
         /// True if tables were created, dropped, truncated or rewritten between trials.
@@ -23,15 +24,16 @@ pub enum Circumstance {
         restarted: bool,
         trials: u32,
     },
-    /// The feed's data fits into the server's memory, but the table does not, so a cache was measured.
+    /// The table's rows that the feed selects fit into the server's memory, but the table does not, so a cache was
+    /// measured.
     FeedFitsCache {
         feed: String,
         rows: u64,
         distinct: u64,
         /// Share of the table's rows that the feed touches, 0..=1.
         share: f64,
-        /// Bytes that the feed touches; `table_bytes` is the size of its table, and `memory_bytes` the memory that the server
-        /// may use.
+        /// Bytes that the feed touches. `table_bytes` is the size of the feed's table, and `memory_bytes` is the memory
+        /// that the server may use.
         touched_bytes: u64,
         table_bytes: u64,
         memory_bytes: u64,
@@ -62,7 +64,7 @@ pub enum Circumstance {
     },
     /// Trials are invalid because the generator was late or saturated.
     GeneratorLate {
-        /// First reason that makes the trials invalid.
+        /// Reason why the trials are invalid; if there are several reasons, the first.
         reason: InvalidReason,
         trials: u32,
         total_trials: u32,
@@ -77,12 +79,12 @@ pub enum Circumstance {
     },
     /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
     Bloat {
-        /// Number of dead rows in the first trial; `last_dead_rows` is the number in the last one.
+        /// Number of dead rows in the first trial; `last_dead_rows` is the number in the last trial.
         first_dead_rows: f64,
         last_dead_rows: f64,
         /// Number of live rows.
         live_rows: f64,
-        /// Number of table vacuums within trials.
+        /// Number of vacuums of tables during trials.
         vacuums: f64,
         trials: u32,
     },
@@ -97,12 +99,12 @@ pub enum Circumstance {
         horizon_sessions: f64,
         /// Number of sessions that wait for a lock of an idle session.
         blocked_sessions: f64,
-        /// Pool size, and number of clients that wait for a server connection. `None` without a pooler, or if its
-        /// console does not report them.
+        /// Pool size, and number of clients that wait for a server connection. `None` without a pooler, or if the
+        /// pooler's console does not report the number of waiting clients.
         pool: Option<(u32, f64)>,
     },
-    /// A node's concurrency, rate and time contradict each other, which violates Little's law. A client that holds a
-    /// server connection for longer than the trial causes this.
+    /// A node's concurrency, rate and time violate Little's law. A possible cause is a client that holds a server
+    /// connection for longer than the trial.
     LittlesLawViolation {
         node: String,
         concurrency: f64,
@@ -114,7 +116,7 @@ pub enum Circumstance {
         #[serde(rename = "time_s")]
         time: f64,
     },
-    /// The load took another path. The pooler or server counted none or far fewer of the transactions that clients
+    /// The load did not pass through the node. The pooler or server counted far fewer transactions than clients
     /// completed, or the balancer had no session.
     NotUsed {
         node: String,
@@ -122,13 +124,13 @@ pub enum Circumstance {
         transactions: u64,
         /// Quantity that the node counts.
         counter: UsageCounter,
-        /// Count that the node reports for these trials, without the transactions of the monitoring.
+        /// Number that the node counted in these trials, without the transactions of the monitoring.
         node_count: u64,
         trials: u32,
         total_trials: u32,
     },
-    /// Errors in PostgreSQL's log by the path of the sessions that caused them. Errors of one kind are sorted by
-    /// origin, the most frequent first.
+    /// Errors in PostgreSQL's log by the path of the sessions that caused the errors. Errors of one kind are sorted by
+    /// origin, the most frequent origin first.
     ErrorOrigins { errors: Vec<LoggedErrors> },
     /// Rules that were skipped because an input is missing.
     RulesSkipped {
@@ -137,7 +139,7 @@ pub enum Circumstance {
     },
 }
 
-/// Quantity that shows whether the load passed through a node.
+/// Quantity that a node counts and that shows whether the load passed through the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageCounter {
@@ -165,11 +167,11 @@ pub enum SessionOrigin {
     Own,
     /// Session of another program.
     Other { application: String, client: String },
-    /// Session that the log line does not name.
+    /// Session that the log line does not identify.
     Unknown,
 }
 
-/// Rate per second and per transaction.
+/// Number of events per second and per transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NormalizedRate {
     pub per_second: f64,
@@ -211,7 +213,7 @@ pub enum MissingInput {
     Server,
     /// Statistics of the pooler's console.
     Console,
-    /// Statistics of the pooler's console under full load, which was too short.
+    /// Enough samples of the pooler's console under full load, because full load was too short.
     Samples,
     /// Statistics that the service publishes at `/stats`.
     Stats,

@@ -4,7 +4,7 @@ use super::LatencyHistogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 
-/// Histogram in HdrHistogram's compressed format V2, with exact values that the format cannot store.
+/// Histogram in HdrHistogram's compressed format V2, together with exact values that the format cannot store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedHistogram {
     pub count: u64,
@@ -20,7 +20,7 @@ pub struct EncodedHistogram {
     pub v2: Vec<u8>,
 }
 
-/// Error for bytes that are not a histogram with our bounds.
+/// Error: the bytes are not a histogram with the bounds of [`LatencyHistogram`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError;
 
@@ -75,10 +75,11 @@ pub(super) const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
 pub(super) const HEADER_LENGTH: usize = 40;
 
-/// Upper bound of the length of the encoded counts; nine bytes for each of our buckets fit into it.
+/// Upper bound of the length of the encoded counts, in bytes: more than nine bytes for each bucket.
 pub(super) const MAX_LENGTH: u32 = 1 << 20;
 
-/// True if the 40-byte header describes a histogram with our bounds and `length` bytes of counts.
+/// True if the 40-byte header describes a histogram with the bounds of [`LatencyHistogram`] and `length` bytes of
+/// counts.
 pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));

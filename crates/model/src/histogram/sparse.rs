@@ -1,17 +1,17 @@
 //! Sparse histograms and their fast summation.
 //!
-//! A [`LatencyHistogram`] takes 270 KiB. The samples of one second fill about a hundred of its buckets; this code
-//! visits only those buckets.
+//! A [`LatencyHistogram`] takes 270 KiB. The samples of one second fill about a hundred of its buckets, and this code
+//! visits only these buckets.
 
 use super::encoding::{COMPRESSED_COOKIE, HEADER_LENGTH, MAX_LENGTH, has_our_bounds};
 use super::{DecodeError, EncodedHistogram, LatencyHistogram};
 use crate::Nanos;
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Buckets per doubling: values below 2¹¹ have a bucket each, larger ones share 2¹⁰ buckets per doubling.
-/// Source: `AbstractHistogram.java` of HdrHistogram, for three digits from 1.
+/// Number of buckets per doubling of the value, for values from 2¹¹. Each smaller value has a separate bucket. Source:
+/// `AbstractHistogram.java` of HdrHistogram, for three digits from 1.
 const BUCKETS_PER_DOUBLING: u64 = 1 << 10;
-/// Number of buckets of a histogram with our bounds.
+/// Number of buckets of a [`LatencyHistogram`].
 const BUCKETS: usize = 33 * BUCKETS_PER_DOUBLING as usize;
 /// Number of buckets in a block; the sum of each block is also stored.
 const BLOCK_SIZE: usize = 64;
@@ -64,7 +64,7 @@ impl From<&LatencyHistogram> for SparseHistogram {
 #[derive(Debug)]
 pub struct HistogramDecoder {
     inflater: Decompress,
-    /// Buffer for the longest histogram; inflating in one call avoids another copy.
+    /// Buffer for the longest histogram, so that one call inflates it without a further copy.
     bytes: Vec<u8>,
 }
 
@@ -76,7 +76,7 @@ impl HistogramDecoder {
         }
     }
 
-    /// Decodes a histogram. The bytes may be untrusted: time and memory are bounded.
+    /// Decodes a histogram. The bytes may be untrusted, because time and memory are bounded.
     pub fn decode(&mut self, encoded: &EncodedHistogram) -> Result<SparseHistogram, DecodeError> {
         let (cookie, rest) = encoded.v2.split_first_chunk().ok_or(DecodeError)?;
         let (length, packed) = rest.split_first_chunk().ok_or(DecodeError)?;
@@ -285,7 +285,7 @@ impl From<&SparseHistogram> for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// Decodes a histogram. The bytes may be untrusted: time and memory are bounded.
+    /// Decodes a histogram. The bytes may be untrusted, because time and memory are bounded.
     pub fn decode(encoded: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
         HistogramDecoder::new().decode(encoded).map(|it| (&it).into())
     }

@@ -20,7 +20,7 @@ pub struct Fault {
 pub enum FaultTrigger {
     /// Injection after this delay from the start of the window.
     At(Nanos),
-    /// Injection after this delay from the first such event that follows the previous fault of the list.
+    /// Injection with this delay after an event: the first such event after the preceding fault in the list.
     After(TriggerEvent, Nanos),
 }
 
@@ -45,14 +45,14 @@ pub enum FaultAction {
         #[serde(alias = "part")]
         scope: FaultScope,
     },
-    /// Suspend all processes for a time, then continue them.
+    /// Suspend all processes, and resume them after a time.
     Pause {
         #[serde(alias = "whom")]
         target: FaultTarget,
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
-    /// Stop and start the node regularly.
+    /// Shut the node down in the regular way and start it again.
     Restart {
         #[serde(alias = "whom")]
         target: FaultTarget,
@@ -77,7 +77,8 @@ pub enum FaultAction {
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
-    /// Block WAL from the primary to all replicas. Writes that the primary then acknowledges alone exist only there.
+    /// Block WAL from the primary to all replicas. Writes that the primary acknowledges meanwhile exist only on the
+    /// primary.
     #[serde(alias = "withhold")]
     BlockReplication {
         #[serde(rename = "duration_ns", alias = "lasting")]
@@ -90,7 +91,7 @@ pub enum FaultAction {
 #[serde(rename_all = "snake_case")]
 pub enum FaultTarget {
     Primary,
-    /// First server that is a replica at that time.
+    /// First server that is a replica when the fault is injected.
     Replica,
     /// Node name, such as `postgres-2` or `pooler`.
     Node(String),
@@ -99,7 +100,7 @@ pub enum FaultTarget {
     Store(&'static Product),
 }
 
-/// Processes of the node that are killed.
+/// Processes of a node that the fault kills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultScope {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// FeedFormat of a feed's file, which may also be compressed with gzip.
+/// Format of a feed's file, which may also be compressed with gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedFormat {
@@ -23,7 +23,7 @@ pub enum FeedFormat {
 }
 
 impl FeedFormat {
-    /// FeedFormat for a file's extension, ignoring `.gz`; `None` if the extension is unknown.
+    /// Format for a file's extension, ignoring `.gz`; `None` if the extension is unknown.
     pub fn from_extension(name: &str) -> Option<FeedFormat> {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let (_, ending) = name.rsplit_once('.')?;

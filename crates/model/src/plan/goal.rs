@@ -17,7 +17,7 @@ pub enum Goal {
     Confirm(Confirm),
     /// Hold a level for hours and look for leaks and drift.
     Soak(Soak),
-    /// Compare the points of a grid to find which setting suffices.
+    /// Compare the points of a grid to find the smallest setting that suffices.
     Sweep(Sweep),
     /// Check that no fault loses an acknowledged write, once per repetition. The experiment's cells include the
     /// controls ([`control_of`](super::Cell::control_of)).
@@ -94,7 +94,7 @@ pub enum TargetLevel {
 }
 
 impl Goal {
-    /// Search at the beginning of the goal; `None` if the goal has none.
+    /// Search with which the goal begins; `None` if the goal does not begin with a search.
     pub fn max_search(&self) -> Option<&MaxSearch> {
         match self {
             Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),

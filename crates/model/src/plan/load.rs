@@ -10,6 +10,9 @@ pub struct Load {
     /// Duration of the window; `None` if the schedule or the stages determine it.
     #[serde(rename = "duration_ns", alias = "duration")]
     pub duration: Option<Nanos>,
+    /// Number of transactions after which each client ends, as in `bench -t`; `None` if only time ends the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u32>,
     /// Duration of the unmeasured load before the window.
     #[serde(rename = "warmup_ns", alias = "warmup")]
     pub warmup: Nanos,
@@ -30,7 +33,7 @@ pub struct Load {
     /// True if each client stores cookies of the service and returns them.
     #[serde(default)]
     pub cookies: bool,
-    /// Timeout of a transaction, counted from its send. Its connection is closed on expiry.
+    /// Time limit for a transaction, from sending its request. When the time limit passes, the connection is closed.
     #[serde(rename = "timeout_ns", alias = "timeout")]
     pub timeout: Option<Nanos>,
     /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.
@@ -50,19 +53,21 @@ pub enum LoadModel {
     Users {
         /// Consecutive stages, at least one. [`Load::duration`] is their total duration.
         stages: Vec<UserStage>,
-        /// Time from the end of a user's transaction to the start of the next one.
+        /// Time from the end of a user's transaction to the start of the user's next transaction.
         think: ThinkTime,
-        /// Minimum time between two starts of one user. The longer of this time and the think time applies.
+        /// Minimum time between the starts of two consecutive transactions of a user. The think time may make it
+        /// longer.
         #[serde(rename = "pacing_ns", alias = "pacing")]
         pacing: Option<Nanos>,
-        /// Maximum rate of transactions per second of all users together, above 0. Starts beyond it are delayed.
+        /// Maximum rate of transactions per second of all users together, above 0. Starts that would exceed this rate
+        /// are delayed.
         rate_max: Option<f64>,
     },
     Open {
         /// Schedule in Yandex.Tank's grammar.
         schedule: String,
         arrivals: Spacing,
-        /// Number of clients; each has at most one transaction in flight.
+        /// Number of clients; each client has at most one transaction in flight.
         max_in_flight: u32,
     },
 }

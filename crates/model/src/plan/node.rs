@@ -8,13 +8,13 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Node of the stack: one that pgdyno starts, or an attached one.
+/// Node of the stack, which pgdyno starts or to which it is attached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Name, unique in its stack, such as `postgres` or `pooler`.
     pub name: String,
     pub kind: NodeKind,
-    /// Transport by which the preceding node reaches this one.
+    /// Transport by which the preceding node connects to this node.
     #[serde(alias = "entrance")]
     pub transport: Transport,
     pub limits: Limits,
@@ -43,10 +43,25 @@ pub struct Postgres {
     pub settings: Vec<(String, String)>,
 }
 
+impl Postgres {
+    /// PostgreSQL's default of `superuser_reserved_connections`.
+    const SUPERUSER_RESERVED: u32 = 3;
+
+    /// Number of connections that roles without special rights may not use.
+    pub fn reserved_connections(&self) -> u32 {
+        let setting = |name: &str, default| {
+            let given = self.settings.iter().find(|it| it.0.eq_ignore_ascii_case(name));
+            given.and_then(|it| it.1.parse::<u32>().ok()).unwrap_or(default)
+        };
+        let superusers = setting("superuser_reserved_connections", Self::SUPERUSER_RESERVED);
+        superusers.saturating_add(setting("reserved_connections", 0))
+    }
+}
+
 /// Connection pooler. Settings that its product does not support keep their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pooler {
-    /// Product with the role [`Role::Pooler`]. The stored key of the node's kind names it.
+    /// Product with the role [`Role::Pooler`]. In stored plans, the key of the node's kind identifies the product.
     #[serde(skip, default = "product::default_pooler")]
     pub product: &'static Product,
     /// Minimum version, such as (1, 21); `None` means any version.
@@ -72,7 +87,7 @@ pub struct Pooler {
 /// Balancer between servers or copies of a service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Balancer {
-    /// Product with the role [`Role::Balancer`]. The stored key of the node's kind names it.
+    /// Product with the role [`Role::Balancer`]. In stored plans, the key of the node's kind identifies the product.
     #[serde(skip, default = "product::default_balancer")]
     pub product: &'static Product,
     /// Maximum number of connections to the server; further connections are queued. `None` means unlimited.
@@ -99,20 +114,22 @@ pub struct Service {
     pub url: Option<String>,
     /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
     pub env: Vec<(String, String)>,
-    /// Number of instances, at least 1; the node's limits apply to each. A balancer is placed before several instances.
+    /// Number of instances, at least 1. The node's limits apply to each instance. Several instances require a balancer
+    /// in front of them.
     pub copies: u32,
     /// Path that returns status 200 as soon as the service is ready, such as `/health`.
     #[serde(alias = "ready")]
     pub ready_path: String,
-    /// Timeout until the service is ready. `None` means 60 s of CPU time, thus 10 minutes at a quota of 0.1 CPU.
+    /// Time limit for the start of the service. `None` means 60 s of CPU time, which is 10 minutes at a quota of 0.1
+    /// CPU.
     #[serde(default)]
     #[serde(rename = "ready_timeout_ns", alias = "ready_within")]
     pub ready_timeout: Option<Nanos>,
     /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
     #[serde(alias = "stats")]
     pub stats_path: Option<String>,
-    /// `host:port` of an attached service on another machine. It repeats the address as permission to load that
-    /// service.
+    /// `host:port` of an attached service on another machine. By repeating the address here, the user permits load on
+    /// the service.
     #[serde(default)]
     pub allow: Option<String>,
 }
@@ -126,10 +143,11 @@ pub struct AttachedNode {
     pub admin: Option<String>,
     #[serde(alias = "role")]
     pub product: &'static Product,
-    /// `host:port/database` of a server on another machine. It repeats the address as permission to load that server.
+    /// `host:port/database` of a server on another machine. By repeating the address here, the user permits load on the
+    /// server.
     #[serde(default)]
     pub allow: Option<String>,
-    /// Number of sessions of other programs that may be active when a server on another machine is attached.
+    /// Number of active sessions of other programs that is accepted on an attached server on another machine.
     #[serde(default)]
     #[serde(alias = "others")]
     pub other_sessions: u32,

@@ -11,19 +11,19 @@ pub struct Operation {
     pub name: String,
     /// Weight relative to the other operations.
     pub weight: u32,
-    /// Rate per second, if the mix is given in rates; `weight` is derived from it.
+    /// Rate per second, if the mix is given in rates. The rates then determine `weight`.
     pub rate: Option<f64>,
     /// Feed from which the operation draws a row; its columns become variables.
     pub feed: Option<String>,
     /// Separate schedule of this operation's arrivals, in the open model. The operation is then not part of the mix,
     /// and its weight is 0.
     pub schedule: Option<String>,
-    /// Variables computed before the requests, in this order: name and expression as in pgbench's `\set`. Scripts
-    /// compute variables in their text.
+    /// Variables computed before the requests, in this order: name and expression as in pgbench's `\set`. Empty for
+    /// scripts, which compute variables in their text.
     pub sets: Vec<(String, String)>,
     /// PostgreSQL server that receives the operation's SQL, if there are several.
     pub target: SqlTarget,
-    /// Query with one column whose texts contain the tokens that this operation wrote. The variable `token` has a new
+    /// Query with one column, whose values contain the tokens that this operation wrote. The variable `token` has a new
     /// value for each execution.
     pub ledger: Option<String>,
     /// True if the operation is checked before the first trial: its statements are prepared, and it is executed once.
@@ -31,7 +31,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// Server that receives an operation's SQL; it is determined when the SQL is sent.
+/// Server that receives an operation's SQL. The address is determined when the SQL is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SqlTarget {
@@ -89,7 +89,7 @@ impl From<Stored> for Operation {
     }
 }
 
-/// Value of runs that were stored before operations had this key.
+/// Value for runs that were stored before operations had this key.
 fn preflight_default() -> bool {
     true
 }
@@ -101,7 +101,7 @@ pub enum OperationKind {
     Script {
         /// Text in pgbench's language.
         text: String,
-        /// Path of the file that contained the text; `None` if there was no file.
+        /// Path of the file from which the text was read; `None` if the experiment file contains the text.
         origin: Option<PathBuf>,
     },
     /// Consecutive HTTP requests, at least one; the first failure ends the operation.
@@ -218,7 +218,7 @@ pub struct Expectation {
 pub struct Feed {
     pub name: String,
     pub source: FeedSource,
-    /// Column names, if the source has none; otherwise the columns to use. `None` uses all columns of the source.
+    /// Column names if the source has no names, otherwise the columns to use. `None` uses all columns of the source.
     pub columns: Option<Vec<String>>,
     pub order: FeedOrder,
     /// Table column that the values refer to, as `schema.table.column`. pgdyno reports before the run how much of the
@@ -235,7 +235,7 @@ pub enum FeedSource {
         #[serde(alias = "form")]
         format: FeedFormat,
     },
-    /// Query that PostgreSQL executes before the load begins; its column names are those of the feed.
+    /// Query that PostgreSQL executes before the load begins. The query's columns are the feed's columns.
     Query(String),
     /// Rows of the experiment file, at least one, with a value for each of the feed's `columns`.
     Rows(Vec<Vec<String>>),

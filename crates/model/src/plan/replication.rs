@@ -55,7 +55,7 @@ pub enum FailoverManager {
 }
 
 impl FailoverManager {
-    /// Name of the program that promotes: `pgdyno`, or the product's name.
+    /// Name of the program that promotes a replica: `pgdyno`, or the product's name.
     pub fn product(&self) -> &'static str {
         match self {
             Self::Builtin(_) => "pgdyno",
@@ -101,7 +101,7 @@ pub struct ClusterManager {
 /// Settings of a cluster manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ManagerSettings {
-    /// Lifetime of the leader key, at least the manager's minimum. `loop_wait` + 2 × `retry_timeout` must not exceed it.
+    /// Lifetime of the leader key, at least the manager's minimum and at least `loop_wait` + 2 × `retry_timeout`.
     pub ttl: Nanos,
     pub loop_wait: Nanos,
     pub retry_timeout: Nanos,

@@ -9,20 +9,18 @@ use crate::cli::{CommandError, Terminal};
 use crate::connect_commands::shell_quote;
 use crate::exit_status::ExitStatus;
 use crate::run::{self, request};
+use crate::run_file;
 use crate::run_name;
 use crate::run_result::{self, index_advice};
 use crate::terminal;
 use model::Nanos;
 use model::advice::Advice;
-use model::fact::Fact;
 use model::plan::{Baseline, Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
 use model::run_result::RunResult;
 use report::lang::Lang;
 use report::say;
-use std::path::{Path, PathBuf};
-use store::{RunOutcome, RunStatus};
 
-/// Number of clients of the closed-loop load that replaces an open-loop one. An open-loop load would deliver the same
+/// Number of clients of the closed-loop load that replaces an open-loop load. An open-loop load would deliver the same
 /// rate with and without indexes, and so hide their effect.
 const CLIENTS: u32 = 16;
 /// Maximum length of an experiment's name, in characters.
@@ -36,8 +34,10 @@ pub fn apply(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandErro
     let experiment = experiment(&account, args.repeat, lang)?;
     let indexes = added_indexes(&experiment);
     outln!("{}", lang.index_trial(indexes, args.repeat));
-    let run_file = create_run_file(args, &path, &account, &experiment)?;
-    // The run file holds no trials yet and is resumed, so this run proceeds like the run of an experiment file.
+    let command =
+        format!("pgdyno advise {} --apply --repeat {}", shell_quote(&path.to_string_lossy()), args.repeat);
+    let run_file = run_file::create_unmeasured(&args.dir, &experiment, account.info.text.clone(), command)?;
+    // Resume the new run file, which has no trials yet, so that the run proceeds like the run of an experiment file.
     let words =
         ["--resume".to_owned(), run_file.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
@@ -104,7 +104,7 @@ fn uses_attached_server(setup: &Setup) -> bool {
     setup.stack.nodes.iter().any(|it| there(&it.kind))
 }
 
-/// Advised cell with the most clients under a closed load, or else the first advised cell.
+/// Closed-loop cell with the most clients among the advised cells, or if there is none, the first advised cell.
 fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
     let model = |it: usize| &of.cells[it].setup.load.model;
     let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());
@@ -112,7 +112,7 @@ fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
     closed.max_by_key(|it| model(*it).clients()).unwrap_or(first)
 }
 
-/// Replaces an open load by a closed one of the same duration, so that throughput shows the capacity of the system.
+/// Replaces an open load with a closed load of the same duration, so that throughput shows the capacity of the system.
 fn saturate(setup: &mut Setup) {
     if !setup.load.model.is_open() {
         return;
@@ -120,28 +120,10 @@ fn saturate(setup: &mut Setup) {
     setup.load.duration = Some(run_result::stored::load_duration(setup));
     let clients = setup.load.model.clients().min(CLIENTS);
     setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
-    // Operations with a schedule of their own are not part of the mix.
+    // Operations with their own schedule have no weight, because they are not part of the mix.
     for operation in setup.operations.iter_mut().filter(|it| it.schedule.is_some()) {
         (operation.schedule, operation.weight) = (None, 1);
     }
-}
-
-/// Creates a run file without measurements.
-fn create_run_file(
-    args: &Args,
-    of: &Path,
-    account: &RunResult,
-    experiment: &Experiment,
-) -> Result<PathBuf, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
-    let header = request::header(experiment, account.info.text.clone());
-    let writer = store::create(&args.dir, &header).map_err(to_command_error)?;
-    let command =
-        format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
-    writer.fact(None, Fact::Command(command));
-    writer
-        .finish(RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: run::now_ms() })
-        .map_err(to_command_error)
 }
 
 #[cfg(test)]
@@ -150,18 +132,19 @@ mod tests {
     use model::Spacing;
     use model::plan::AttachedNode;
     use report::lang::english;
+    use std::path::Path;
 
     /// Run of a closed load on books that have no indexes on names and authors.
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
 
     fn account() -> RunResult {
-        run_result::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.message))
+        run_result::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{:?}", it.message))
     }
 
     #[test]
     fn experiment_has_the_cell_without_and_with_indexes() {
         let account = account();
-        let made = experiment(&account, 3, english()).unwrap_or_else(|it| panic!("{}", it.message));
+        let made = experiment(&account, 3, english()).unwrap_or_else(|it| panic!("{:?}", it.message));
         assert_eq!(
             (made.name.as_str(), made.repeat, made.baseline.clone()),
             ("books-indexes", 3, Some(Baseline::Single(0)))
@@ -183,7 +166,7 @@ mod tests {
         let schedule = "const(50, 7s)".to_owned();
         load.model = LoadModel::Open { schedule, arrivals: Spacing::Even, max_in_flight: 200 };
         load.duration = None;
-        let made = experiment(&account, 1, english()).unwrap_or_else(|it| panic!("{}", it.message));
+        let made = experiment(&account, 1, english()).unwrap_or_else(|it| panic!("{:?}", it.message));
         for cell in &made.cells {
             let load = &cell.setup.load;
             assert_eq!(load.model, LoadModel::Closed { clients: CLIENTS, think: Nanos::ZERO });
@@ -196,7 +179,8 @@ mod tests {
         let check = |spoil: fn(&mut RunResult), expected: &str| {
             let mut account = account();
             spoil(&mut account);
-            let message = experiment(&account, 1, english()).err().map(|it| it.message).unwrap_or_default();
+            let error = experiment(&account, 1, english()).expect_err(expected);
+            let message = english().message(&error.message);
             assert!(message.contains(expected), "{message}");
         };
         let attach = |result: &mut RunResult| {

@@ -1,4 +1,4 @@
-//! Connection to the server that the options name
+//! Connection to the server that the options specify
 
 use super::options;
 use super::password;
@@ -25,28 +25,28 @@ use std::time::Duration;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs as Wanted};
 use wire::pg::{ProtocolError, Secret};
 
-/// A server that answered, and its description for reports.
+/// A server to which a connection was opened, and its description for reports.
 #[derive(Clone, Debug)]
 pub struct ConnectedServer {
     pub target: Target,
-    /// Target of the setup connection. Its log-in keeps the server's parameters (1 KiB); the clients' log-ins do not.
+    /// Target of the setup connection. Unlike the clients' log-ins, its log-in stores the server's parameters (1 KiB).
     setup: Target,
     /// Description, in English in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
     pub description: String,
     pub server: Server,
-    /// Name that was resolved to the target's address; empty if there was none.
+    /// Host name that was resolved to the target's address; empty if no name was resolved.
     host: String,
-    /// Timeout of one connection attempt.
+    /// Timeout for one connection attempt.
     pub connect_timeout: Duration,
 }
 
-/// Default connection timeout. A healthy server answers sooner.
+/// Default connection timeout, within which any healthy server responds.
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Timeout of the check whether a name still resolves to the same address.
+/// Timeout for the check whether a name still resolves to the same address.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Connection settings from the options and the environment. Prints all diagnostics and returns `None` if there are
-/// any.
+/// Connection settings from the options and the environment. If they have errors, prints all diagnostics and returns
+/// `None`.
 pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lang) -> Option<Settings> {
     let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
     let mut flags: Vec<(&str, &str)> =
@@ -82,7 +82,7 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lan
     }
 }
 
-/// Contents of a configuration file; `None` if it is secret and others may read it.
+/// Contents of a configuration file; `None` if the file is secret and other users may read it.
 fn read(file: ConfigFile, path: &Path, terminal: &Terminal, lang: &Lang) -> Option<String> {
     let shown = path.display().to_string();
     let about = fs::metadata(path).ok()?;
@@ -115,7 +115,8 @@ fn os_user() -> Option<String> {
     named.or_else(|| std::env::var("USER").ok())
 }
 
-/// Connects to the first suitable server. Asks for a password at the terminal if one is needed and not configured.
+/// Connects to the first suitable server. Asks for a password at the terminal if the server requires a password and
+/// none is configured.
 pub fn open(settings: &Settings, lang: &Lang) -> Result<(ConnectedServer, Connection), CommandError> {
     let mut typed = None;
     let mut unreachable = false;
@@ -170,7 +171,7 @@ pub fn open(settings: &Settings, lang: &Lang) -> Result<(ConnectedServer, Connec
     Err(if unreachable { error.with_hint(say!(lang, "bench-server-unreachable")) } else { error })
 }
 
-/// Requirements on the server, to be tried in this order.
+/// Requirements on the server, in the order in which they are tried.
 fn candidates(target: Wanted) -> &'static [Wanted] {
     match target {
         Wanted::Any => &[Wanted::Any],
@@ -198,7 +199,7 @@ fn rejection(session_attrs: Wanted, connection: &mut Connection) -> Option<Messa
     }
 }
 
-/// Addresses of a host, with a name resolved.
+/// Addresses of a host. A host name is resolved.
 fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
     if let Some(path) = host.socket() {
         return Ok(vec![Address::Unix(path)]);
@@ -212,8 +213,8 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
     Ok(found.map(Address::Tcp).collect())
 }
 
-/// Message if `name` no longer resolves to the address that a run used. A run resolves it once, at its start. A name
-/// server that does not answer within a second is ignored.
+/// Message if `name` no longer resolves to the address that a run used, because a run resolves the name only once, at
+/// its start. `None` if no name server responds within a second.
 pub fn address_change(name: &str, used: SocketAddr) -> Option<Message> {
     let host = name.to_owned();
     let (sender, receiver) = channel();
@@ -269,19 +270,6 @@ impl ConnectedServer {
             connect_timeout: settings
                 .connect_timeout
                 .map_or(DEFAULT_CONNECT_TIMEOUT, |it| Duration::from_secs(it.into())),
-        }
-    }
-
-    /// Description of a server that pgdyno started.
-    pub fn from_target(target: Target, server: Server) -> ConnectedServer {
-        let (setup, named) = (target.clone(), target.address.to_string());
-        ConnectedServer {
-            target,
-            setup,
-            description: named,
-            server,
-            host: String::new(),
-            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
     }
 

@@ -1,6 +1,7 @@
-//! Warnings before `bench` loads a server of another machine, or drops tables that are not pgbench's.
+//! Checks before `bench` generates load on another machine, or drops tables that are not pgbench's.
 
 use super::prepare::libpq_text;
+use crate::cli::language;
 use crate::cli::{CommandError, Terminal};
 use crate::messages::one_line;
 use stack::client::Connection;
@@ -8,7 +9,7 @@ use stack::location::Location;
 use stack::other_runs;
 use std::io::{IsTerminal, stderr, stdin};
 
-/// pgbench's tables, with columns that each of them has.
+/// Names of pgbench's tables, with columns that each table has.
 const TABLES: [(&str, &str); 4] = [
     ("pgbench_accounts", "'aid', 'bid', 'abalance', 'filler'"),
     ("pgbench_branches", "'bid', 'bbalance', 'filler'"),
@@ -16,10 +17,10 @@ const TABLES: [(&str, &str); 4] = [
     ("pgbench_tellers", "'tid', 'bid', 'tbalance', 'filler'"),
 ];
 
-/// Rejects or warns of a server that is not on this machine, unless `--yes-load` names it. `address` is `host:port`.
+/// Checks a server on another machine, unless the value of `--yes-load` contains it. `address` is `host:port`.
 ///
-/// On a terminal, the user can add the option, so the server is not loaded without it. Elsewhere, a script written for
-/// pgbench continues with a warning.
+/// On a terminal, such a server is rejected, because the user can add the option. Otherwise, a warning is printed, so
+/// that scripts written for pgbench continue to work.
 pub fn check_load_allowed(
     location: &Location,
     address: &str,
@@ -30,7 +31,8 @@ pub fn check_load_allowed(
         return Ok(());
     }
     // The location may contain the server's text.
-    let what = one_line(&format!("{address} {location}, and would be put under load"));
+    let what =
+        one_line(&format!("{address} {}, and would be put under load", language::selected().error(location)));
     if stdin().is_terminal() && stderr().is_terminal() {
         return Err(CommandError::new(what).with_hint(hint(address)));
     }
@@ -41,7 +43,7 @@ pub fn check_load_allowed(
 
 /// Warns if another pgdyno uses the database, because each measures the other's load.
 pub fn warn_if_shared(connection: &mut Connection, terminal: &Terminal) {
-    // If the server does not report it, the load continues.
+    // If this query fails, the load continues.
     if let Ok(Some(other)) = other_runs::find_other_run(connection) {
         terminal.warning(&one_line(&format!(
             "another pgdyno is running in this database ({other}): each measures the load of the other"
@@ -49,8 +51,8 @@ pub fn warn_if_shared(connection: &mut Connection, terminal: &Terminal) {
     }
 }
 
-/// Rejects an initialization that would drop foreign tables: those with pgbench's names, but other columns. On a remote
-/// server that is not in `yes_load`, rejects any tables with these names.
+/// Rejects an initialization that would drop tables of other programs: tables with pgbench's names, but other columns.
+/// On a remote server that is not in `yes_load`, any table with one of these names is a reason to reject.
 pub fn check_drop_allowed(
     connection: &mut Connection,
     location: &Location,
@@ -72,7 +74,10 @@ pub fn check_drop_allowed(
             return Err(CommandError::new(what).with_hint("use another database, or drop the table yourself"));
         }
         if !may {
-            let what = one_line(&format!("{address} {location}, and -i would drop its table {table}"));
+            let what = one_line(&format!(
+                "{address} {}, and -i would drop its table {table}",
+                language::selected().error(location)
+            ));
             return Err(CommandError::new(what).with_hint(hint(address)));
         }
     }
@@ -83,7 +88,7 @@ fn hint(address: &str) -> String {
     format!("if this server may be loaded, add --yes-load={address}")
 }
 
-/// True if one of the names, separated by commas, is this `host:port` or its host.
+/// True if the comma-separated list `yes_load` contains `address` or its host.
 fn is_named(yes_load: Option<&str>, address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |it| it.0);
     let names = |it: &str| it.eq_ignore_ascii_case(address) || it.eq_ignore_ascii_case(host);

@@ -3,7 +3,7 @@
 use super::connect::address_change;
 use super::options::{BenchOptions, HttpOptions, SeedOption};
 use super::ready::{self, BenchTargets};
-use super::{guard, print_result, run_prepared, usage_status};
+use super::{Bench, guard, setup, usage_status};
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::exit_status::ExitStatus;
@@ -13,6 +13,7 @@ use load::driver::Address;
 use load::script::Program;
 use load::script::call::RequestSource;
 use model::Nanos;
+use model::message;
 use model::summary::{Server, ServerTransport};
 use stack::location;
 use std::fs;
@@ -26,9 +27,9 @@ use wire::pg::Secret;
 use wire::tls::{HttpsClient, TlsIdentity};
 use wire::{Template, TemplateBuilder};
 
-/// Timeout of the probe before the run.
+/// Timeout for the probe before the run.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of opening a connection.
+/// Timeout for opening a connection.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Usual paths of the system's trusted certificates, as one PEM file.
 const CERTIFICATE_FILES: [&str; 4] = [
@@ -59,6 +60,9 @@ pub fn run(
             diagnostics.iter().for_each(|it| terminal.print_error(it, options.lang));
             return Ok(usage_status(terminal));
         }
+    };
+    let Some(objectives) = super::parse_objectives(options, &[setup::request_name(http_options)]) else {
+        return Ok(usage_status(terminal));
     };
     let seed = ready::seed(options.seed, unix_time())?;
     if options.seed != (SeedOption::Time { explicit: false }) {
@@ -92,12 +96,23 @@ pub fn run(
     };
     let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
     let prepared = ready::prepare_for(options, program, targets, 1, seed)?;
-    let (summary, complete) =
-        run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, terminal)?;
+    let signals = super::listen()?;
+    let bench = Bench {
+        options,
+        server: &server,
+        named: &named,
+        tables: None,
+        objectives: &objectives,
+        system: setup::service(options, http_options, &server),
+        seed,
+        signals: &signals,
+        terminal,
+    };
+    let result = bench.measure(prepared)?;
     if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {
         terminal.warning(&options.lang.message(&change));
     }
-    Ok(print_result(options, &summary, complete, terminal))
+    result.print(options, terminal)
 }
 
 /// Value of `${env:NAME}` in requests.
@@ -134,7 +149,7 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
         (Address::Tcp(_), None) => ServerTransport::Tcp,
         (Address::Tcp(_), Some(version)) => ServerTransport::TcpTls { version },
     };
-    // A service has no database, so the report names none.
+    // The report contains no database, because a service has none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
     Ok((address, Server { version, transport, address: shown, ..Server::default() }))
 }
@@ -145,7 +160,7 @@ pub fn system_certificates() -> Result<Vec<u8>, CommandError> {
     let known =
         CERTIFICATE_FILES.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
     let path = named.or(known).ok_or_else(|| {
-        CommandError::new("no file with the trusted certificates of this system was found")
+        CommandError::new(message!("bench-no-trusted-certificates"))
             .with_hint("set SSL_CERT_FILE or --cacert to a file, or disable the check with --insecure")
     })?;
     read(&path)
@@ -224,7 +239,7 @@ fn request_head(
 }
 
 fn template(url: &Url) -> Template {
-    // The probe sends variables' names as plain text.
+    // The probe sends the names of variables instead of their values.
     let target: String = url.target.replace(['$', '{', '}'], "");
     let agent = [TemplatePart::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
     let mut builder = TemplateBuilder::default();

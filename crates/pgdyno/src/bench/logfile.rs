@@ -60,7 +60,7 @@ impl LogFile {
         Ok(LogFile { path, out, line: String::new(), style, epoch, form, finished })
     }
 
-    /// Writes transactions in the order of their ends. `start` is the start of the window.
+    /// Writes transactions, which must be in the order of their ends. `start` is the start of the window.
     pub fn write_all(&mut self, records: &[Record], start: Nanos) -> io::Result<()> {
         if let LogMode::Aggregated { every, current: all } = &mut self.form {
             all.get_or_insert_with(|| LogAggregator::new(self.epoch, start, *every));
@@ -104,7 +104,7 @@ impl LogFile {
     }
 }
 
-/// Creates the files of all threads; none without `-l`. `epoch` is that of [`LogFile::create`].
+/// Creates the files of all threads; without `-l`, creates no file. `epoch` is as in [`LogFile::create`].
 pub fn create_all(
     options: &BenchOptions,
     epoch: Nanos,

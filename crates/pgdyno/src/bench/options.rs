@@ -1,7 +1,7 @@
 //! Command line of `pgdyno bench`
 //!
-//! It accepts pgbench's options with pgbench's rules, and options of its own. All diagnostics are collected, each with
-//! its correction.
+//! It accepts pgbench's options with pgbench's rules, and further options. All diagnostics are collected, each with a
+//! correction.
 
 mod diagnostic;
 mod getopt;
@@ -9,15 +9,18 @@ mod rules;
 mod table;
 mod value;
 
-pub use table::usage;
+pub use table::{arguments, usage};
 
+use super::secret;
 use crate::cli::{OptionDiagnostic, language};
+use crate::connect_commands::shell_quote;
 use load::driver::Driver;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
 use report::lang::Lang;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use wire::http::{Method, Url};
 
 /// Command that the options select.
@@ -58,13 +61,14 @@ pub struct BenchOptions {
     /// Largest backlog over all threads, for the open model only.
     pub max_backlog: u32,
     pub until: RunEnd,
-    /// Latency limit (`-L`). Transactions above it are counted; the open model drops arrivals that are later than it.
+    /// Latency limit (`-L`). Slower transactions are counted. The open model drops arrivals that cannot be sent within
+    /// the limit.
     pub latency_limit: Option<Nanos>,
-    /// Most tries of a transaction; 0 for no limit.
+    /// Maximum number of attempts per transaction; 0 for no limit.
     pub max_tries: u32,
     /// True if each transaction opens a new connection (`-C`).
     pub reconnect: bool,
-    /// Most simultaneous log-ins. At least 1.
+    /// Maximum number of simultaneous log-ins. At least 1.
     pub max_connecting: u32,
     pub vacuum: Vacuum,
     /// Scale (`-s`); `None` to read it from the database.
@@ -72,9 +76,9 @@ pub struct BenchOptions {
     /// Variables (`-D name=value`), in the order given.
     pub defines: Vec<(String, String)>,
     pub seed: SeedOption,
-    /// Driver; `None` selects the one that suits the load.
+    /// Driver; `None` selects the driver that suits the load.
     pub driver: Option<Driver>,
-    /// Time before a due moment at which sleeping turns into spinning; zero for no spinning.
+    /// Time before a due time from which a thread busy-waits instead of sleeping; zero for no busy-waiting.
     pub spin: Nanos,
     pub per_command: bool,
     pub failures_detailed: bool,
@@ -82,12 +86,17 @@ pub struct BenchOptions {
     pub debug: bool,
     pub progress: Option<ProgressReport>,
     pub log: Option<LogOptions>,
+    /// Options as shell words for the run file, without the server's address and without passwords.
+    pub arguments: Vec<String>,
+    /// Objectives (`--objective`) as written, in the order given.
+    pub objectives: Vec<String>,
+    pub save: Option<SaveOptions>,
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
-    /// Hosts of other machines that may be loaded, separated by commas.
+    /// Hosts on other machines on which load is permitted, separated by commas.
     pub yes_load: Option<String>,
-    /// Language of the output that pgbench does not have.
+    /// Language of output other than pgbench's.
     pub lang: &'static Lang,
 }
 
@@ -101,10 +110,10 @@ pub struct HttpOptions {
     pub body: Option<String>,
     /// Statuses that count as success; if empty, 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
-    /// Timeouts for the beginning of a response, and for its end.
+    /// Timeout for the first byte of a response.
     pub first_byte_timeout: Option<Nanos>,
     pub response_timeout: Option<Nanos>,
-    /// File with the trusted certificates; `None` for the system's.
+    /// File with the trusted certificates; `None` for the system's certificates.
     pub roots: Option<String>,
     /// True if the certificate is not verified.
     pub insecure: bool,
@@ -130,11 +139,11 @@ impl ArrivalModel {
 /// Condition that ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Transactions per client, at least 1.
+    /// End after this number of transactions per client, at least 1.
     Transactions(u32),
-    /// Seconds, at least 1.
+    /// End after this number of seconds, at least 1.
     Seconds(u32),
-    /// The outcome of the schedule's last arrival. Only with [`ArrivalModel::Schedule`].
+    /// End when the schedule's last arrival has an outcome. Only with [`ArrivalModel::Schedule`].
     ScheduleEnds,
 }
 
@@ -158,7 +167,7 @@ pub enum Vacuum {
     Nothing,
     /// Vacuums branches and tellers, and truncates the history.
     Small,
-    /// Vacuums the accounts as well.
+    /// Also vacuums the accounts.
     All,
 }
 
@@ -182,6 +191,14 @@ pub struct ProgressReport {
     pub timestamp: bool,
 }
 
+/// Run file that stores the measurement (`--save`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaveOptions {
+    /// Name of the run's experiment, `[a-z0-9-]{1,64}`.
+    pub name: String,
+    pub directory: PathBuf,
+}
+
 /// Transaction log (`-l`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogOptions {
@@ -202,7 +219,7 @@ pub enum LogForm {
 #[derive(Clone, Debug, PartialEq)]
 pub struct InitOptions {
     pub target: TargetOptions,
-    /// Hosts that may be loaded, as in [`BenchOptions::yes_load`].
+    /// Hosts on which load is permitted, as in [`BenchOptions::yes_load`].
     pub yes_load: Option<String>,
     /// Letters of `dtgGvpf` in their order. `-n` and `--foreign-keys` are already applied.
     pub steps: Vec<char>,
@@ -235,7 +252,11 @@ pub fn parse(
     }
     for word in getopt::read(args, &table::spellings()) {
         let taken = match word {
-            Ok(getopt::Argument::Option { option, value }) => draft.set_option(&table::TABLE[option], &value),
+            Ok(getopt::Argument::Option { option, value }) => {
+                let option = &table::TABLE[option];
+                draft.arguments.extend(shell_words(option, &value));
+                draft.set_option(option, &value)
+            }
             Ok(getopt::Argument::Operand(it)) => draft.set_operand(it),
             Err(misread) => Err(diagnostic::from_parse_error(&misread)),
         };
@@ -246,6 +267,29 @@ pub fn parse(
     }
     let command = rules::resolve(draft, &mut diagnostics);
     if diagnostics.is_empty() { Ok(command) } else { Err(diagnostics) }
+}
+
+/// Shell words of an option, without values that may be passwords. Empty for the server's address.
+fn shell_words(option: &table::Opt, value: &str) -> Vec<String> {
+    let value = match option.long {
+        "host" | "port" | "username" => return Vec::new(),
+        "define" | "header" => {
+            let sign = if option.long == "define" { '=' } else { ':' };
+            value.split_once(sign).map_or_else(
+                || value.to_owned(),
+                |(name, text)| format!("{name}{sign}{}", secret::hide(name, text)),
+            )
+        }
+        "body" => secret::hide(value, value),
+        "http" => secret::hide_query(value),
+        _ => value.to_owned(),
+    };
+    match (option.short, value.as_str()) {
+        (Some(letter), "") => vec![format!("-{letter}")],
+        (Some(letter), value) => vec![format!("-{letter}"), shell_quote(value)],
+        (None, "") => vec![format!("--{}", option.long)],
+        (None, value) => vec![format!("--{}={}", option.long, shell_quote(value))],
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use wire::pg::Secret;
 
-/// Asks for a password at the terminal, even if standard input is redirected. `None` without a terminal or an answer.
+/// Asks for a password at the terminal, even if standard input is redirected. `None` if there is no terminal or the
+/// user enters nothing.
 pub fn ask() -> Option<Secret> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
     let before = tcgetattr(&terminal).ok()?;
@@ -15,7 +16,7 @@ pub fn ask() -> Option<Secret> {
     tcsetattr(&terminal, OptionalActions::Flush, &silent).ok()?;
     let mut line = String::new();
     let read = BufReader::new(&terminal).read_line(&mut line);
-    // The terminal is restored even after a read error.
+    // Restore the terminal even after a read error.
     let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
     let _ = writeln!(terminal);
     read.ok()?;

@@ -6,7 +6,7 @@ use crate::measure::LoadConfig;
 use model::Nanos;
 use model::summary::{self, BenchPlan, LoadModelSummary, Script};
 
-/// Plan of a run. `tables` are known if a built-in script runs.
+/// Plan of a run. `tables` is `Some` if a built-in script runs.
 pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, seed: u64) -> BenchPlan {
     let script = |script: &load::script::Script| Script {
         name: script.name.clone(),
@@ -45,7 +45,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
     }
 }
 
-/// Value of `:scale`: the scale of the tables, or else that of the options.
+/// Value of `:scale`: the scale of the tables, or without tables the scale in the options.
 pub fn scale(options: &BenchOptions, tables: Option<Tables>) -> u32 {
     tables.map(|it| it.scale).or(options.scale).unwrap_or(1)
 }

@@ -1,6 +1,7 @@
 //! Inspection and vacuum of the database before a run
 
 use super::options::Vacuum;
+use crate::cli::language;
 use crate::cli::{CommandError, Terminal};
 use crate::messages::one_line;
 use model::Code;
@@ -30,13 +31,13 @@ pub fn inspect_tables(
     })?;
     let scale = branches.and_then(|it| it.parse().ok()).unwrap_or(0);
     let partitions = match connection.query(PARTITIONS) {
-        // A server that is too old for partitioning rejects the query.
+        // A server that is too old for partitioned tables rejects the query.
         Err(Error::Server(_)) => None,
         Err(error) => return Err(CommandError::new(libpq_text(&error))),
         Ok(answer) => match answer.rows.first().map(Vec::as_slice) {
             None => {
                 let what = "no pgbench_accounts table found in search_path";
-                return Err(CommandError::new(what).with_hint(initialise));
+                return Err(CommandError::new(what.to_owned()).with_hint(initialise));
             }
             Some([Some(method), Some(count)]) => partitions(method, count)?,
             Some(_) => None,
@@ -65,7 +66,7 @@ fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, CommandEr
     Ok(Some(Partitions { method, count: count.parse().unwrap_or(0) }))
 }
 
-/// Vacuums the tables. Errors of the server are printed and ignored, as in pgbench.
+/// Vacuums the tables. Errors that the server reports are printed and ignored, as in pgbench.
 pub fn vacuum(connection: &mut Connection, what: Vacuum, terminal: &Terminal) {
     let mut run = |sql: &str| {
         if let Err(error) = connection.query(sql) {
@@ -98,6 +99,6 @@ pub fn libpq_text(error: &Error) -> String {
             server_error.hint.iter().for_each(|it| out += &format!("\nHINT:  {}", one_line(it)));
             out
         }
-        other => other.to_string(),
+        other => language::selected().error(other),
     }
 }

@@ -23,14 +23,14 @@ pub struct PreparedBench {
     pub samples: Vec<Prng>,
 }
 
-/// Drain time after the end of a run. Transactions still in flight then are unknown.
+/// Drain time after the end of a run. Transactions that are still in flight after this time count as unknown.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// Timeout of a log-in.
+/// Timeout for a log-in.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// Duration of a rate without an end, which another condition ends.
+/// Duration of a constant rate for which the user gave no duration. Another condition ends the run.
 const UNBOUNDED: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
-/// Prepares a run. `scale` is the value of `:scale`, unless `-D` sets another.
+/// Prepares a run. `scale` is the value of `:scale`, unless `-D` sets this variable.
 pub fn prepare(
     options: &BenchOptions,
     program: Program,
@@ -69,7 +69,7 @@ pub fn prepare_for(
             .with_hint("use fewer, as in -j 2")
     })?;
     let driver = driver(options)?;
-    // Without PostgreSQL, its sessions are not opened.
+    // Without PostgreSQL, no sessions are opened, but the driver may reserve files for them.
     let sessions = u32::from(targets.postgres.is_some() || driver.properties().reserves_files);
     let connections = options.clients.saturating_mul(sessions + targets.services.len() as u32);
     measure::raise_file_limit(connections, threads)?;
@@ -110,7 +110,10 @@ pub fn prepare_for(
         connect_timeout: CONNECT_TIMEOUT,
         timeout: None,
         verbose: options.verbose_errors,
-        statements: options.per_command,
+        measured: match options.per_command {
+            true => load::MeasuredCommands::All,
+            false => load::MeasuredCommands::None,
+        },
         seeds,
     };
     let (postgres, address) = targets.postgres.unzip();
@@ -157,7 +160,7 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
     let mut variables = Vec::new();
     let mut set =
         |name: &str, value: InitialValue| variables.extend(program.slot(name).map(|slot| (slot, value)));
-    // The last definition of a name wins.
+    // If a name is defined several times, the last definition is used.
     options.defines.iter().for_each(|(name, value)| set(name, InitialValue::Text(value.clone())));
     if !defined("scale") {
         set("scale", InitialValue::Int(scale.into()));

@@ -13,8 +13,15 @@ use report::say;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads and compiles all scripts. Prints every diagnostic and returns `None` if there are any.
-pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
+/// Compiled scripts, and their texts in the order of the options.
+#[derive(Clone, Debug)]
+pub struct CompiledScripts {
+    pub program: Program,
+    pub texts: Vec<String>,
+}
+
+/// Reads and compiles all scripts. If they have errors, prints every diagnostic and returns `None`.
+pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<CompiledScripts> {
     let defined = options.defines.iter().map(|(name, _)| name.as_str());
     let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
     let mut readable = true;
@@ -42,7 +49,8 @@ pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
         Ok(program) => {
             program.undefined.iter().for_each(|it| warn(it, options, terminal));
             program.scripts.iter().for_each(|script| warn_of_encoding(script, terminal));
-            Some(program).filter(|_| readable)
+            let texts = texts.iter().map(|it| String::from_utf8_lossy(&it.1).into_owned()).collect();
+            Some(CompiledScripts { program, texts }).filter(|_| readable)
         }
         Err(diagnostics) => {
             diagnostics.iter().for_each(|it| print_diagnostic(it, options.lang, terminal));
@@ -113,7 +121,7 @@ fn print_diagnostic(diagnostic: &Diagnostic, lang: &Lang, terminal: &Terminal) {
         terminal.error(&message);
     } else {
         let before = diagnostic.text.chars().take(diagnostic.column.saturating_sub(1) as usize);
-        // Tabs are preserved, so that the caret is below its character.
+        // Keep tabs, so that the caret is below the wrong character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
         let (place, text) = (position(diagnostic), &diagnostic.text);
         let here = say!(lang, "script-found-here");

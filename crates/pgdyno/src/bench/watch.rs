@@ -20,16 +20,16 @@ pub struct BenchDisplay<'a> {
     /// Description of the server, for messages about refused connections.
     pub server: String,
     pub work: Arc<Workload>,
-    /// Seconds between two lines; `None` for no progress.
+    /// Seconds between two progress lines; `None` for no progress output.
     pub progress_interval: Option<u32>,
     pub style: ProgressStyle,
     /// Logs by thread; empty without a log, and after a write error.
     pub logs: Vec<LogFile>,
     /// True after a write error.
     log_incomplete: bool,
-    /// Messages of the failures.
+    /// First server message for each failure code.
     pub messages: Messages,
-    /// Sum of the seconds since the last line, and their number.
+    /// Sum of the seconds since the last progress line, and number of these seconds.
     pending: Option<(Interval, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> BenchDisplay<'a> {
         }
     }
 
-    /// Ends the logs. Returns the messages of the failures, and true if every transaction was logged that should be.
+    /// Ends the logs. Returns the messages of the failures, and true if no log is incomplete.
     pub fn finish(mut self) -> (Messages, bool) {
         let now = unix_time();
         for mut log in std::mem::take(&mut self.logs) {
@@ -196,7 +196,7 @@ impl LoadListener for BenchDisplay<'_> {
         let Some(file) = self.logs.get_mut(thread) else { return };
         if let Err(error) = file.write_all(records, start) {
             let path = file.path.clone();
-            // The error is printed once; the measurement continues without the log.
+            // Print the error once and continue the measurement without a log.
             self.logs.clear();
             self.log_failed(&path, &error);
         }

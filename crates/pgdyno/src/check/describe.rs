@@ -117,7 +117,7 @@ pub fn describe_service(service: &Service, name: &str, lang: &Lang) -> (String, 
     }
 }
 
-/// Goal of a search, in lines. Empty if the load alone describes the trial.
+/// Goal of an experiment, in lines. Empty for a goal without settings.
 pub fn describe_goal(goal: &Goal, lang: &Lang) -> Vec<String> {
     let numbers = lang.numbers();
     let time = |duration: Nanos| numbers.duration(duration);
@@ -160,7 +160,7 @@ pub fn describe_goal(goal: &Goal, lang: &Lang) -> Vec<String> {
     goal.max_search().map(max).into_iter().chain(then).collect()
 }
 
-/// Fault and its time, such as `at 20s: kill primary`. Keywords of the experiment file name times and nodes.
+/// Fault and its time, with the keywords of the experiment file, such as `at 20s: kill primary`.
 pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
     let time = |duration: Nanos| lang.numbers().duration(duration);
     let target = |target: &FaultTarget| match target {

@@ -1,6 +1,5 @@
 //! Column names from the first lines of a feed's file
 
-use crate::cli::os_error_text;
 use crate::files;
 use experiment::Columns;
 use model::message;
@@ -9,7 +8,7 @@ use model::plan::FeedFormat;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Longest line in bytes; longer ones are not examined.
+/// Maximum length of a line in bytes. Longer lines are not examined.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// A header line, repeated as the first row.
@@ -20,16 +19,11 @@ fn duplicate_line(line: &[u8]) -> Vec<u8> {
     both
 }
 
-fn invalid(diagnostic: feed::Diagnostic) -> Message {
-    let line = (diagnostic.line > 0).then(|| diagnostic.line.to_string());
-    message!("feed-invalid", line, found = diagnostic.message)
-}
-
-/// Columns of a file, or the reason why there are none. Only the first line that is not empty is read.
+/// Columns of a file, or the reason why they cannot be determined. Only the first line that is not empty is read.
 pub fn columns(path: &Path, format: FeedFormat, given: Option<&[String]>) -> Columns {
-    let unreadable = |error: io::Error| message!("feed-unreadable", error = os_error_text(&error));
+    let unreadable = |error: io::Error| message!("feed-unreadable", error = Message::from(&error));
     let file = files::open(path).map_err(unreadable)?;
-    let mut text = feed::decompress(BufReader::new(file)).map_err(invalid)?;
+    let mut text = feed::decompress(BufReader::new(file)).map_err(|it| Message::from(&it))?;
     let mut line = Vec::new();
     while line.trim_ascii().is_empty() {
         line.clear();
@@ -50,7 +44,8 @@ pub fn columns(path: &Path, format: FeedFormat, given: Option<&[String]>) -> Col
         let first = first.columns().join(", ");
         return Err(message!("feed-header", columns = first));
     }
-    let packing = feed::pack(format, given, &mut line.as_slice(), io::sink()).map_err(invalid)?;
+    let packing =
+        feed::pack(format, given, &mut line.as_slice(), io::sink()).map_err(|it| Message::from(&it))?;
     Ok(packing.columns().to_vec())
 }
 

@@ -1,5 +1,8 @@
-//! Checks of the grammars within an experiment file, which belong to other crates
+//! Checks of texts within an experiment file whose grammars other crates define
 
+use super::settings;
+use crate::operation_steps;
+use analysis::verdict::objective;
 use analysis::verdict::rule::{self, RuleContext};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
 use load::script::{Pattern, PatternError};
@@ -19,6 +22,7 @@ pub const ALL: Grammars<'static> = Grammars {
     dsn: &database,
     regex: &check_regex,
     secret: &check_secret,
+    settings: &settings::check_settings,
     rule: &check_rule,
     objective: &check_objective,
 };
@@ -101,7 +105,7 @@ fn check_regex(text: &str) -> GrammarResult {
 }
 
 fn check_secret(name: &str) -> GrammarResult {
-    // The value is read when it is sent, and is never stored.
+    // Check only that the variable exists. Its value is read when it is sent, and is never stored.
     match std::env::var_os(name) {
         Some(held) if held.to_str().is_some() => Ok(()),
         held => {
@@ -133,8 +137,8 @@ fn series() -> impl Iterator<Item = &'static str> {
     of_probes.chain([stack::freshness::SERIES])
 }
 
-/// Names of the most similar series: the one that differs in a few letters, or else those that share the most words;
-/// `None` if there are none.
+/// Names of the most similar series: the series that differs in a few letters, or the series that share the most words.
+/// `None` if no series is similar.
 fn similar_series(name: &str) -> Option<Vec<Message>> {
     const MOST: usize = 8;
     let renamed = Some(model::product::current_series_name(name)).filter(|renamed| *renamed != name);
@@ -151,7 +155,9 @@ fn similar_series(name: &str) -> Option<Vec<Message>> {
 
 fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
     let operations = RuleContext::for_setup(setup).operations;
-    analysis::verdict::objective::parse(text, &operations).map(drop).map_err(|it| vec![it])
+    let steps: Vec<Vec<String>> =
+        operation_steps::operations(setup).into_iter().map(|it| it.commands).collect();
+    objective::parse_with_steps(text, &operations, &steps).map(drop).map_err(|it| vec![it])
 }
 
 fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {

@@ -86,10 +86,10 @@ fn stacks(cells: &[Cell], lang: &Lang) -> Vec<String> {
     chains.into_iter().map(line).collect()
 }
 
-/// Columns of a label, with the blank after it.
+/// Width of a label in columns, including the blank after it.
 const LABEL: usize = 10;
 
-/// Writes lines in a column after a label, each distinct line once.
+/// Writes lines in a column after a label. Equal lines are written once.
 fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
     let mut all: Vec<String> = Vec::new();
     for line in lines {

@@ -7,9 +7,18 @@ use super::{ArgumentError, CommandError};
 use model::message;
 use model::message::Message;
 use report::lang::{self, Lang, english};
+use std::sync::OnceLock;
 
 /// Environment variable that selects the language.
 pub const VARIABLE: &str = "PGDYNO_LANG";
+
+static SELECTED: OnceLock<&Lang> = OnceLock::new();
+
+/// Language of the process: the language that the first call of [`LanguageArgs::lang`] returned, or before that call
+/// the default language.
+pub fn selected() -> &'static Lang {
+    SELECTED.get().copied().unwrap_or_else(english)
+}
 
 /// The option of every command that prints text.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -20,13 +29,15 @@ pub struct LanguageArgs {
 }
 
 impl LanguageArgs {
-    /// Selected language. Errors if the environment names an unknown one.
+    /// Selected language. Fails if the environment variable has an unknown language.
     pub fn lang(self) -> Result<&'static Lang, CommandError> {
         let environment = std::env::var(VARIABLE).ok();
-        self.resolve(environment.as_deref()).map_err(|it| CommandError::usage(format!("{VARIABLE}: {it}")))
+        let resolved = self.resolve(environment.as_deref());
+        let lang = resolved.map_err(|it| CommandError::usage(format!("{VARIABLE}: {it}")))?;
+        Ok(SELECTED.get_or_init(|| lang))
     }
 
-    /// Selected language. `environment` is the value of the variable; an empty text counts as unset.
+    /// Selected language. `environment` is the value of the variable; an empty value counts as unset.
     fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, ArgumentError> {
         match (self.lang, environment) {
             (Some(lang), _) => Ok(lang),
@@ -36,12 +47,12 @@ impl LanguageArgs {
     }
 }
 
-/// Language of this code. The error lists the known codes.
+/// Language with this code. The error lists the known codes.
 pub fn find(code: &str) -> Result<&'static Lang, ArgumentError> {
     lang::find(code).ok_or_else(|| ArgumentError(unknown(code, None)))
 }
 
-/// Error for a code without a language. `source` names the option or variable that contains it.
+/// Error for an unknown language code. `source` is the option or variable that contains the code.
 pub fn unknown(code: &str, source: Option<&str>) -> Message {
     let codes = lang::all().iter().map(Lang::code).collect::<Vec<_>>().join(", ");
     message!("language-unknown", code, source, codes)

@@ -14,10 +14,14 @@ pub struct DoctorDocument<'a> {
     pub servers: Vec<ServerInstallation>,
     /// Programs that a system under test may contain.
     pub programs: Vec<ProgramInfo>,
+    /// Features of experiments, with the first server; empty without a server.
+    pub features: Vec<FeatureSupport>,
+    /// Directory for the data of servers; `null` if there is none.
+    pub data_directory: Option<PathBuf>,
     pub host: &'a Host,
     /// Limits that a node of a stack may have.
     pub limits: Vec<LimitSupport>,
-    /// Drivers that not every system has.
+    /// Drivers that are not available on every system.
     pub drivers: Vec<DriverSupport>,
     /// Lateness of a thread that sleeps.
     pub timer_jitter: TimerJitterFigures,
@@ -34,9 +38,9 @@ pub struct ServerInstallation {
     /// Version as the server reports it.
     pub version: String,
     pub major: u32,
-    /// Directory of its programs.
+    /// Directory of the installation's programs.
     pub directory: PathBuf,
-    /// Place where it was found.
+    /// Place in which the installation was found.
     pub origin: String,
 }
 
@@ -46,13 +50,24 @@ pub struct ProgramInfo {
     pub name: &'static str,
     /// Path of the program; `null` if it is not installed.
     pub path: Option<PathBuf>,
-    /// First line of its version output.
+    /// First line of the program's version output.
     pub version: Option<String>,
     /// Features that the program enables.
     pub enables: String,
 }
 
-/// Limit on a node, and whether it can be applied here.
+/// Feature of experiments, and whether this machine supports it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FeatureSupport {
+    pub name: &'static str,
+    pub available: bool,
+    /// Items that it lacks.
+    pub missing: Vec<String>,
+    /// Purpose of the feature.
+    pub enables: String,
+}
+
+/// Limit on a node, and whether it can be applied on this machine.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LimitSupport {
     pub name: &'static str,
@@ -61,7 +76,7 @@ pub struct LimitSupport {
     pub reason: Option<String>,
 }
 
-/// Driver, and whether it works here.
+/// Driver, and whether it works on this machine.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DriverSupport {
     pub name: &'static str,

@@ -5,6 +5,7 @@ use crate::runs;
 use analysis::verdict::distribution;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use model::matrix::UnappliedLimit;
 use model::plan::Limits;
 use model::summary::Distribution;
 use model::{FailureCounts, HistogramEncoder, LatencyHistogram, LogEvent, Nanos, Sample, ScriptCounts, Tick};
@@ -25,11 +26,11 @@ pub struct ExportDocument<'a> {
     pub run: RunFile<'a>,
     /// Text of the experiment file.
     experiment_text: &'a str,
-    /// Experiment with all defaults, in the form of the pgdyno version that made the run.
+    /// Experiment with all defaults, in the format of the pgdyno version that made the run.
     experiment: &'a Value,
     /// Facts of the run and of its trials.
     facts: Vec<ExportedFact>,
-    /// Notes on the run and on its trials.
+    /// Notes about the run and its trials.
     notes: Vec<ExportedNote>,
     #[schemars(with = "Vec<ExportedTrial<'a>>")]
     trials: Stream<'a, ExportedTrial<'a>>,
@@ -37,7 +38,7 @@ pub struct ExportDocument<'a> {
 
 impl JsonDocument for ExportDocument<'_> {
     const NAME: &'static str = "export";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// Fact of the run or of one of its trials.
@@ -53,10 +54,10 @@ struct ExportedFact {
     payload: Value,
 }
 
-/// Text about missing or notable things.
+/// Note for people, such as a note about a missing privilege of a probe.
 #[derive(Serialize, JsonSchema)]
 struct ExportedNote {
-    /// Number of the trial; `None` for a note on the whole run.
+    /// Number of the trial; `None` for a note about the whole run.
     trial: Option<u32>,
     /// Subject of the note: a node, probe, operation or stop rule.
     subject: String,
@@ -87,12 +88,12 @@ struct ExportedTrial<'a> {
     valid: Option<bool>,
     /// Summary as in the document `pgdyno.bench` of the pgdyno version that made the run; `None` without a measurement.
     summary: Option<Value>,
-    /// Nodes of the stack; the first one receives the load.
+    /// Nodes of the stack; the first node receives the load.
     nodes: Vec<ExportedNode>,
     events: Vec<LogEvent>,
     #[schemars(with = "Vec<Sample>")]
     samples: Stream<'a, Sample>,
-    /// Seconds of the trial. The last one counts the transactions that ended after the window.
+    /// Seconds of the trial. The last element counts the transactions that ended after the window.
     #[schemars(with = "Vec<ExportedTick>")]
     ticks: Stream<'a, ExportedTick>,
 }
@@ -110,8 +111,8 @@ struct ExportedNode {
     transport: String,
     /// Requested limits.
     limits: Limits,
-    /// Limits that could not be applied, each with the reason.
-    unapplied_limits: Vec<String>,
+    /// Limits that could not be applied.
+    unapplied_limits: Vec<UnappliedLimit>,
     /// Configuration files that pgdyno generated.
     configurations: Vec<ExportedConfiguration>,
 }
@@ -123,10 +124,10 @@ struct ExportedConfiguration {
     text: String,
 }
 
-/// One second of a trial. Times are nanoseconds since the clock of the run began.
+/// One second of a trial. Times are nanoseconds since the start of the run's clock.
 #[derive(Serialize, JsonSchema)]
 struct ExportedTick {
-    /// Whole seconds since the window began: 0 for the first.
+    /// Number of the second since the window's start, from 0.
     second: u64,
     from_ns: Nanos,
     to_ns: Nanos,
@@ -135,11 +136,11 @@ struct ExportedTick {
     /// Number of transactions in flight at the end of the second.
     in_flight: u64,
     operations: Vec<ExportedOperation>,
-    /// Time from the intended start to the send, of arrivals that found an idle client.
+    /// Times from the intended start to sending, for arrivals that found an idle client.
     send_lag: ExportedHistogram,
-    /// Time from the intended start to the send, of arrivals that waited for a client.
+    /// Times from the intended start to sending, for arrivals that waited for a client.
     backlog_wait: ExportedHistogram,
-    /// Duration of connecting, including the login.
+    /// Durations of opening connections, including the login.
     connects: ExportedHistogram,
     /// Number of refused connections by code.
     refused: BTreeMap<String, u64>,
@@ -149,7 +150,7 @@ struct ExportedTick {
 #[derive(Serialize, JsonSchema)]
 struct ExportedOperation {
     operation: String,
-    /// Number of successful transactions; `late` of them ended after the window.
+    /// Number of successful transactions; `late` is the number of these that ended after the window.
     ok: u64,
     late: u64,
     /// Number of failed transactions by code.
@@ -158,14 +159,14 @@ struct ExportedOperation {
     unknown: BTreeMap<String, u64>,
     /// Number of arrivals that were never sent.
     dropped: u64,
-    /// Number of transactions that were tried more than once; `retries` counts all tries beyond the first.
+    /// Number of retried transactions; `retries` is the number of all retries.
     retried: u64,
     retries: u64,
     /// Number of successful transactions with a response time above the latency limit.
     above_limit: u64,
-    /// Time from the intended start to the answer, of successful transactions.
+    /// Response times, from the intended start, of successful transactions.
     response: ExportedHistogram,
-    /// Time from the send to the answer, of successful transactions.
+    /// Service times, from sending, of successful transactions.
     service: ExportedHistogram,
 }
 
@@ -178,10 +179,11 @@ struct ExportedHistogram {
     histogram: Option<String>,
 }
 
-/// Sequence that is written while it is read, because the ticks of a long run do not fit into memory.
+/// Sequence whose elements are written one by one as they are read, because the ticks of a long run do not fit into
+/// memory.
 struct Stream<'a, T> {
     items: RefCell<Box<dyn Iterator<Item = store::Result<T>> + 'a>>,
-    /// First error of reading, which ends the document.
+    /// First read error, which ends the document.
     error: &'a Cell<Option<store::Error>>,
 }
 
@@ -307,7 +309,7 @@ impl ExportedHistogram {
     }
 }
 
-/// Counts by code; codes without a count of their own are together under `other`.
+/// Counts by code. Codes that are not counted individually are counted together under `other`.
 fn failures(counts: &FailureCounts) -> BTreeMap<String, u64> {
     let other = (counts.other() > 0).then(|| ("other".to_owned(), counts.other()));
     counts.iter().map(|(code, count)| (code.to_string(), count)).chain(other).collect()

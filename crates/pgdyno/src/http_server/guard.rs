@@ -1,8 +1,8 @@
 //! Access control of HTTP requests
 //!
-//! Users of this machine may read. Foreign pages in the same browser may not. After DNS rebinding, such a page cannot
-//! send our Host. It also cannot send our Origin, and cannot read the token in our pages. Other machines need the
-//! user's token as well.
+//! Users of this machine have read access. Pages of other sites in the same browser have no access. Even after DNS
+//! rebinding, such a page cannot send the server's Host or Origin, and cannot read the token in the server's pages.
+//! Requests from other machines also require the user's token.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -24,13 +24,13 @@ pub struct RequestIdentity<'a> {
 /// Reasons for denying access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessError {
-    /// The Host header names another server.
+    /// The Host header has the name of another server.
     Host,
-    /// The request came from a foreign page.
+    /// The request came from a page of another site.
     Origin,
-    /// The request lacks the form token of our pages.
+    /// The request has no valid form token of the server's pages.
     Form,
-    /// The request lacks the user's token.
+    /// The request does not have the user's token.
     Unauthenticated,
 }
 
@@ -57,7 +57,8 @@ impl std::fmt::Debug for TokenDigest {
 }
 
 impl Guard {
-    /// Rules for a server that listens at `address`, requested as `host`. `token` is the user's token, if any.
+    /// Rules for a server that listens at `address` and is requested as `host`. `token` is the user's token, if there
+    /// is one.
     pub fn new(address: SocketAddr, host: Option<&str>, token: Option<&str>) -> io::Result<Guard> {
         let ip = address.ip();
         let mut names: Vec<String> = host.map(str::to_ascii_lowercase).into_iter().collect();
@@ -75,12 +76,12 @@ impl Guard {
         })
     }
 
-    /// Form token in our pages, which other pages cannot read.
+    /// Form token in the server's pages, which pages of other sites cannot read.
     pub fn form(&self) -> &str {
         &self.form
     }
 
-    /// True if the form token is ours.
+    /// True if `form` is the server's form token.
     pub fn is_ours(&self, form: &str) -> bool {
         constant_time_eq(form, &self.form)
     }
@@ -95,12 +96,13 @@ impl Guard {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.session)
     }
 
-    /// Name of the cookie. It contains the port, because cookies of different ports are not separated.
+    /// Name of the cookie. It contains the port, because browsers send a cookie to all ports of a host.
     fn cookie_name(&self) -> String {
         format!("pgdyno-{}", self.port)
     }
 
-    /// Checks that the request was sent to this server and not by a foreign page. Does not authenticate.
+    /// Checks that the request was sent to this server, and not by a page of another site. Does not authenticate the
+    /// user.
     pub fn check_origin(&self, identity: RequestIdentity<'_>) -> Result<(), AccessError> {
         let host = identity.host.filter(|it| self.is_host(it)).ok_or(AccessError::Host)?;
         match identity.origin.map(|it| it.strip_prefix("http://")) {
@@ -133,7 +135,8 @@ impl Guard {
         if port != Some(self.port) {
             return false;
         }
-        // Anyone can point a name that they own to our address. An IP address as Host is not affected.
+        // Accept only known names, because anyone can point their own domain name to the server's address. Any IP
+        // address is safe as Host.
         let is_address =
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| url_host(it) == name);
         self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.is_wildcard && is_address()

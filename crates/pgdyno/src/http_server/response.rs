@@ -51,11 +51,11 @@ impl Body for ResponseBody {
     }
 }
 
-/// Token that a response's connection holds until it closes.
+/// Token that a connection holds until it closes.
 #[derive(Clone, Debug)]
 pub struct ConnectionGuard(#[expect(dead_code, reason = "its owner counts the references")] pub Arc<()>);
 
-/// Content security policy of pages without resources: denies everything.
+/// Content security policy for pages without resources, which denies everything.
 const DENY_ALL_POLICY: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
@@ -86,7 +86,7 @@ pub fn text(status: StatusCode, line: &str) -> HttpResponse {
     response(status, "text/plain; charset=utf-8", DENY_ALL_POLICY, content)
 }
 
-/// Response of type `kind`, in which browsers run nothing.
+/// Response of type `kind`, in which browsers execute no script.
 pub fn plain(kind: &'static str, content: Bytes) -> HttpResponse {
     response(StatusCode::OK, kind, DENY_ALL_POLICY, ResponseBody::Whole(content))
 }
@@ -104,12 +104,12 @@ pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
 pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
     let disposition = format!("attachment; filename*=UTF-8''{name}.html");
-    let disposition = HeaderValue::from_str(&disposition).expect("it is encoded");
+    let disposition = HeaderValue::from_str(&disposition).expect("the file name is percent-encoded");
     answer.headers_mut().insert(CONTENT_DISPOSITION, disposition);
     answer
 }
 
-/// Server-sent events. The connection closes after the last one, which shows that all were delivered.
+/// Server-sent events. The connection closes after the last event, so that `held` shows when all events were delivered.
 pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
     let mut answer =
         response(StatusCode::OK, "text/event-stream", DENY_ALL_POLICY, ResponseBody::Stream(pieces));
@@ -131,10 +131,10 @@ pub fn no_content() -> HttpResponse {
 /// Redirect to another route.
 pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
     let mut answer = text(StatusCode::SEE_OTHER, "see there");
-    let place = HeaderValue::from_str(place).expect("it is encoded");
+    let place = HeaderValue::from_str(place).expect("the location is percent-encoded");
     answer.headers_mut().insert(LOCATION, place);
     if let Some(cookie) = cookie {
-        let cookie = HeaderValue::from_str(cookie).expect("it is ours");
+        let cookie = HeaderValue::from_str(cookie).expect("the cookie is ASCII");
         answer.headers_mut().insert(SET_COOKIE, cookie);
     }
     answer

@@ -1,7 +1,8 @@
 //! HTTP server and its connection limits
 //!
-//! One thread of low priority serves all browsers; [`super::run_index`] reads. Limits protect it from stalled clients:
-//! request heads and writes have timeouts, and above the connection limit the oldest connection is closed.
+//! One thread of low priority serves all browsers. [`super::run_index`] reads the run files. Limits protect the thread
+//! from stalled clients: request heads and writes have timeouts, and above the connection limit the oldest connection
+//! is closed.
 
 use super::response::{ConnectionGuard, HttpResponse};
 use super::write_timeout::WriteTimeoutStream;
@@ -20,17 +21,17 @@ use std::thread;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Most simultaneous connections.
+/// Maximum number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 256;
-/// Timeout for the head of a request, also between two requests.
+/// Timeout for the head of a request, which also applies to the time between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// Timeout of a write without progress.
+/// Timeout for a write without progress.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Largest request head. It includes cookies of other programs on this machine.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEAD_FIELDS_MAX: usize = 100;
 
-/// Serves connections on a thread of its own until the program ends. `answer` must return quickly, because all
+/// Serves connections on a separate thread until the program ends. `answer` must return quickly, because all
 /// connections share this thread.
 pub fn start<F, A>(listener: TcpListener, thread: &str, answer: F) -> io::Result<()>
 where
@@ -46,11 +47,11 @@ where
     Ok(())
 }
 
-/// Lowers the priority of the current thread; on Linux the call affects only the thread. At nice 10, it gets a
-/// hundredth of a CPU that ten others want, which suffices for one update per second. At nice 19, a page froze for ten
-/// seconds on a loaded machine.
+/// Lowers the priority of the current thread; on Linux the call affects only the thread. At nice 10, the thread gets a
+/// hundredth of a CPU for which ten other threads compete, which suffices for one update per second. At nice 19, a page
+/// froze for ten seconds on a saturated machine.
 pub fn lower_priority() {
-    // The server also works without it, so errors are ignored.
+    // Ignore errors, because the server also works with normal priority.
     let _ = rustix::process::setpriority_process(None, 10);
 }
 
@@ -59,12 +60,12 @@ where
     F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = HttpResponse> + Send + 'static,
 {
-    let listener =
-        tokio::net::TcpListener::from_std(listener).expect("it is a socket, and we are in the runtime");
+    let listener = tokio::net::TcpListener::from_std(listener)
+        .expect("the listener is a socket, and a runtime is active");
     let mut connected: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Descriptors have probably run out, and the load needs the next free one more.
+            // File descriptors have probably run out, so wait and leave the next free descriptor to the load.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -72,7 +73,7 @@ where
         if connected.len() >= CONNECTIONS_MAX {
             connected.pop_front().inspect(JoinHandle::abort);
         }
-        // Without TCP_NODELAY, each event would wait for the acknowledgement of the previous one.
+        // Without TCP_NODELAY, each event would wait for the acknowledgement of the previous event.
         let _ = stream.set_nodelay(true);
         connected
             .push_back(tokio::spawn(serve(WriteTimeoutStream::new(stream, WRITE_TIMEOUT), answer.clone())));

@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 pub struct WriteTimeoutStream {
     stream: TcpStream,
     timeout: Duration,
-    /// Deadline of the pending write; `None` if none is pending.
+    /// Deadline of the pending write; `None` if no write is pending.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -23,7 +23,7 @@ impl WriteTimeoutStream {
         WriteTimeoutStream { stream, timeout, deadline: None }
     }
 
-    /// Passes the result of a write on, or fails if the write is pending beyond the deadline.
+    /// Returns the result of a write, or an error if the write is still pending after the deadline.
     fn check_timeout<T>(
         &mut self,
         result: Poll<io::Result<T>>,

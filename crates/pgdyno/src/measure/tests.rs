@@ -53,7 +53,7 @@ fn work() -> Workload {
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
         verbose: false,
-        statements: false,
+        measured: load::MeasuredCommands::None,
         seeds: RngSeeds {
             clients: (0..CLIENTS).map(|_| seeds.client_rng()).collect(),
             script_rngs: (0..2).map(|_| seeds.thread_rngs().choose).collect(),
@@ -69,7 +69,7 @@ fn work() -> Workload {
 fn serve(mut stream: TcpStream) -> Vec<Token> {
     let (mut tokens, mut unread, mut buffer) = (Vec::new(), Vec::new(), [0; 4096]);
     loop {
-        let n = stream.read(&mut buffer).expect("it is not reset");
+        let n = stream.read(&mut buffer).expect("the connection is open");
         if n == 0 {
             return tokens;
         }
@@ -77,7 +77,9 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
         while let Some(end) = unread.windows(4).position(|it| it == b"\r\n\r\n") {
             tokens.extend(Token::find(&unread[..end]));
             unread.drain(..end + 4);
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("it is not reset");
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                .expect("the connection is open");
         }
     }
 }
@@ -87,7 +89,7 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
 fn ledger_records_every_write_once() {
     for driver in Driver::ALL.into_iter().filter(|driver| driver.is_available()) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let address = listener.local_addr().expect("it has one");
+        let address = listener.local_addr().expect("the listener has an address");
         let services = thread::spawn(move || {
             let streams = (0..CLIENTS).map(|_| listener.accept().expect("somebody comes").0);
             let serving: Vec<_> = streams.map(|it| thread::spawn(move || serve(it))).collect();
@@ -107,7 +109,7 @@ fn ledger_records_every_write_once() {
         };
         let (taps, mut drain) = taps(&ready, 42);
         let (over, receiver) = channel::<()>();
-        let keeper = thread::spawn(move || {
+        let measuring = thread::spawn(move || {
             let mut entries = Vec::new();
             loop {
                 let is_over = receiver.recv_timeout(Duration::from_millis(1)).is_ok();
@@ -119,11 +121,11 @@ fn ledger_records_every_write_once() {
             }
         });
         let stop = AtomicBool::new(false);
-        let measured =
-            run_with_ledger(&ready, taps, Clock::start(), &mut IgnoreEvents, &stop).expect("it runs");
-        over.send(()).expect("it is asked");
+        let measured = run_with_ledger(&ready, taps, Clock::start(), &mut IgnoreEvents, &stop)
+            .expect("the measurement runs");
+        over.send(()).expect("the receiver exists");
         let (entries, tokens) = (
-            keeper.join().expect("the thread does not panic"),
+            measuring.join().expect("the thread does not panic"),
             services.join().expect("the thread does not panic"),
         );
 

@@ -1,13 +1,11 @@
 //! Completed trials of a run that is resumed
 
 use super::known_nodes::KnownNodes;
-use crate::cli::CommandError;
 use crate::run_result::stored::StoredRun;
 use model::matrix::TrialStatus;
 use model::plan::Setup;
 use model::search::{SearchStep, StepResult};
 use model::target::ServerIdentity;
-use std::path::Path;
 use store::NodeRecord;
 
 /// A trial that has ended.
@@ -16,11 +14,11 @@ pub struct CompletedTrial {
     pub cell: usize,
     /// Step of a search; `None` outside searches.
     pub step: Option<SearchStep>,
-    /// Result of a step; `None` if the user ended it.
+    /// Result of the search step; `None` if the user ended the step.
     pub result: Option<StepResult>,
     /// True if the trial need not be measured again.
     pub is_complete: bool,
-    /// Setup, nodes and attached server of the trial.
+    /// Setup of the trial.
     setup: Setup,
     nodes: Vec<NodeRecord>,
     server: Option<ServerIdentity>,
@@ -38,10 +36,9 @@ pub fn known_nodes(trials: &[CompletedTrial]) -> KnownNodes {
     known
 }
 
-/// All trials of a run's file, in their order.
-pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
-    let trials = StoredRun::from_file(path)?.trials.into_iter();
-    let past = trials.map(|trial| CompletedTrial {
+/// All trials of a run, in their order.
+pub fn from_stored(run: StoredRun) -> Vec<CompletedTrial> {
+    let past = run.trials.into_iter().map(|trial| CompletedTrial {
         cell: trial.recorded.trial.cell as usize,
         is_complete: !matches!(trial.status, None | Some(TrialStatus::Interrupted)),
         step: trial.step,
@@ -50,5 +47,5 @@ pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
         nodes: trial.recorded.trial.nodes,
         server: trial.target.map(|target| target.server),
     });
-    Ok(past.collect())
+    past.collect()
 }

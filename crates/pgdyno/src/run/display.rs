@@ -7,9 +7,11 @@ use super::trial::TrialOutput;
 use super::update::{self, DisplayUpdate};
 use crate::trial_event::TrialEvent;
 use analysis::present::live::LiveState as Recent;
+use analysis::present::remaining::{self, RemainingTrials, TrialProgress};
+use analysis::verdict::objective;
 use experiment::Plan;
 use model::feed_coverage::FeedCoverage;
-use model::live::LiveSecond;
+use model::live::{LatencyObjective, LiveSecond, SearchBracket};
 use model::plan::{Cell, GENERATOR, LoadScale, Setup};
 use model::search::{self, LevelOutcome, SearchStep};
 use model::{LogEvent, Nanos};
@@ -23,9 +25,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use store::RunStatus;
 
-/// Seconds in the chart: as many as a wide terminal has columns.
+/// Number of seconds in the chart: the number of columns of a wide terminal.
 const SECONDS_DRAWN: usize = 240;
-/// Log events that the display shows.
+/// Number of log events that the display shows.
 const EVENTS_KEPT: usize = 3;
 
 /// Collects the state of the run and passes it to the [`Screen`]. It never blocks on the terminal.
@@ -33,7 +35,7 @@ const EVENTS_KEPT: usize = 3;
 pub struct RunDisplay {
     screen: Screen,
     lang: &'static Lang,
-    /// Number of trials; `None` if it depends on the results.
+    /// Number of trials; `None` if the number depends on results.
     trials: Option<usize>,
     seed: u64,
     cells: Vec<DisplayedCell>,
@@ -43,6 +45,8 @@ pub struct RunDisplay {
     /// Total time of setup and teardown so far, and the number of trials that it covers.
     overhead: (Duration, u32),
     trial: Option<DisplayedTrial>,
+    /// State of the search that the current trial belongs to.
+    search: Option<SearchBracket>,
     last_shown: Option<Instant>,
 }
 
@@ -56,6 +60,8 @@ struct DisplayedCell {
     window: Nanos,
     /// CPU quota of each node, in CPUs.
     quotas: Vec<(String, f64)>,
+    objectives: Vec<String>,
+    p99_objective: Option<LatencyObjective>,
 }
 
 #[derive(Debug)]
@@ -68,6 +74,8 @@ struct DisplayedTrial {
     window: Nanos,
     searched: bool,
     begun: Instant,
+    /// Beginning of the load, which includes the warm-up.
+    load_begun: Option<Instant>,
     figures: Option<TrialFigures>,
     activity: Activity,
     recent: Recent,
@@ -90,6 +98,7 @@ impl RunDisplay {
             begun: Instant::now(),
             overhead: (Duration::ZERO, 0),
             trial: None,
+            search: None,
             last_shown: None,
         }
     }
@@ -131,6 +140,7 @@ impl RunDisplay {
             window: step.map_or(shown.window, |it| it.window),
             searched: step.is_some(),
             begun: Instant::now(),
+            load_begun: None,
             figures: None,
             activity: Activity::SettingUp,
             recent: Recent::default(),
@@ -140,10 +150,15 @@ impl RunDisplay {
         self.draw();
     }
 
+    /// Sets the state of the search that the next trials belong to; `None` outside of a search.
+    pub fn set_search(&mut self, bracket: Option<SearchBracket>) {
+        self.search = bracket;
+    }
+
     /// Shows an update of the setup that takes noticeable time.
     pub fn update(&mut self, update: &Update<'_>) {
         match update::display_update(update) {
-            // A start message for each node of a chain suffices.
+            // Show only the message that a node is starting, not the message that it is ready.
             None | Some(DisplayUpdate::Permanent(Milestone::Ready { .. })) => {}
             Some(DisplayUpdate::Permanent(it)) => self.screen.print_line(&self.lang.milestone(&it)),
             Some(DisplayUpdate::Transient(activity)) => {
@@ -159,6 +174,9 @@ impl RunDisplay {
 
     pub fn observe(&mut self, event: TrialEvent<'_>) {
         let Some(trial) = &mut self.trial else { return };
+        if let TrialEvent::WarmingUp | TrialEvent::Second(_) = event {
+            trial.load_begun.get_or_insert_with(Instant::now);
+        }
         match event {
             TrialEvent::WarmingUp => trial.activity = Activity::WarmingUp,
             TrialEvent::Second(tick) => {
@@ -200,12 +218,14 @@ impl RunDisplay {
     pub(super) fn end_trial(&mut self, ended: &EndedTrial, step_result: Option<&search::StepResult>) {
         let Some(trial) = self.trial.take() else { return };
         let duration: Duration = self.cells[trial.cell].duration.into();
-        let reason = || ended.reason.clone().unwrap_or_default();
+        let reason = || ended.reason.as_ref().map_or(String::new(), |it| self.lang.message(it));
         let end = match ended.status {
             RunStatus::Complete | RunStatus::Stopped if trial.searched => {
                 match step_result.map(|it| &it.outcome) {
                     Some(LevelOutcome::Sustained) => TrialEnd::Held,
-                    Some(LevelOutcome::NotSustained { .. }) => TrialEnd::TooMuch,
+                    Some(LevelOutcome::NotSustained { reason: overload }) => {
+                        TrialEnd::TooMuch(self.lang.overload_reason(overload))
+                    }
                     Some(LevelOutcome::Invalid { reason: stop_reason }) => {
                         let scale = step_result.map_or(LoadScale::Rate, |it| it.step.scale);
                         TrialEnd::NotCounted(self.lang.search_stop_reason(stop_reason, scale))
@@ -244,14 +264,20 @@ impl RunDisplay {
         self.screen.print_line(&self.lang.run_kept(&path.display().to_string(), took));
     }
 
-    /// Estimated remaining time: the load of all remaining trials, and their mean setup time.
-    fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Duration {
-        let duration: Duration = self.cells[trial.cell].duration.into();
+    /// Estimated remaining time.
+    fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Nanos {
         let (overhead, count) = self.overhead;
-        let each = overhead.checked_div(count).unwrap_or_default();
-        let after = trials.saturating_sub(trial.position + 1) as u32;
-        let this = (duration + each).saturating_sub(trial.begun.elapsed());
-        this + self.remaining_load + each * after
+        let current = TrialProgress {
+            load: self.cells[trial.cell].duration,
+            elapsed: trial.begun.elapsed().into(),
+            under_load: trial.load_begun.map(|begun| begun.elapsed().into()),
+        };
+        let after = RemainingTrials {
+            trials: trials.saturating_sub(trial.position + 1) as u32,
+            load: self.remaining_load.into(),
+            overhead: overhead.checked_div(count).map(Nanos::from),
+        };
+        remaining::remaining(Some(current), after)
     }
 
     fn set_activity(&mut self, activity: Activity) {
@@ -267,13 +293,16 @@ impl RunDisplay {
         let over = self.begun.elapsed().as_secs_f64();
         let way = self.trials.map(|trials| {
             let left = self.remaining(trial, trials);
-            RunProgress { trials, elapsed_share: over / (over + left.as_secs_f64()), remaining: left.into() }
+            RunProgress { trials, elapsed_share: over / (over + left.as_secs_f64()), remaining: left }
         });
         let past = |of: fn(&LiveSecond) -> Option<f64>| trial.seconds.iter().map(of).collect();
         self.screen.show_live(LiveView {
             trial: trial.position + 1,
             cell: trial.name.clone(),
             progress: way,
+            search: self.search,
+            objectives: cell.objectives.clone(),
+            p99_objective: cell.p99_objective.clone(),
             activity: trial.activity.clone(),
             second: trial.seconds.back().cloned(),
             rates: past(|it| Some(it.rate.0)),
@@ -286,7 +315,7 @@ impl RunDisplay {
 }
 
 impl DisplayedTrial {
-    /// Adds a log line. A repeated line replaces the previous one and has the newer time.
+    /// Adds a log line. If the line repeats the previous line, only the time is updated.
     fn push_event(&mut self, event: &LogEvent) {
         if self.events.back().is_some_and(|last| last.node == event.node && last.text == event.text) {
             self.events.pop_back();
@@ -305,6 +334,13 @@ impl DisplayedCell {
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
         // Label such as `transaction, 125`.
         let name = if values.is_empty() { say!(lang, "page-only-cell") } else { values.join(", ") };
-        DisplayedCell { name, duration, window: duration - load.warmup, quotas: quotas.collect() }
+        DisplayedCell {
+            name,
+            duration,
+            window: duration - load.warmup,
+            quotas: quotas.collect(),
+            objectives: cell.setup.objectives.clone(),
+            p99_objective: objective::latency_objective(&cell.setup),
+        }
     }
 }

@@ -1,27 +1,27 @@
-//! Fault injection next to the load, and the verdict that follows from it
+//! Fault injection during the load, and the resulting verdict
 //!
-//! It has three parts. The [`injector`] executes the plan and promotes another server. A monitor from `stack::roles`
-//! observes which server is the primary. A ledger records the writes. After the load, former primaries rejoin, all
-//! writes are read back, and a verdict follows.
+//! Fault injection has three parts. The [`injector`] executes the plan and promotes another server. A monitor from
+//! `stack::roles` observes which server is the primary. A ledger records the writes. After the load, former primaries
+//! rejoin, all writes are read back, and a verdict follows.
 
 mod durability_check;
 mod injector;
 mod monitor;
 mod schedule;
 
-use super::observer::{Observer, TrialClock};
 use super::test_bed::{SetupError, TestBed};
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig, MeasureError};
+use crate::observer::{Observer, TrialClock};
 use durability_check::{LedgerReader, LedgerRecorder};
 use injector::{FaultInjector, InjectionResult};
 use load::driver::Clock;
 use load::ledger::LedgerProducer;
 use model::fault_injection::{FaultInjection, ReadBackPhase};
+use model::message;
+use model::message::Message;
 use model::plan::{Fault, Operation, Setup};
 use model::{Measurement, Nanos};
-use report::lang::Lang;
-use report::say;
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
 use stack::roles::{self, DirectServer, RoleMonitor};
@@ -44,7 +44,7 @@ pub struct FaultPlan<'a> {
     faults: &'a [Fault],
     /// Read-back queries of the operations with a ledger.
     queries: Vec<String>,
-    /// Secret that seals their tokens.
+    /// Secret that seals the tokens of these operations.
     pub secret: u64,
 }
 
@@ -56,14 +56,12 @@ pub struct TrialContext<'a> {
     pub trial: u32,
     pub clock: Clock,
     pub since: TrialClock,
-    /// Receives actions and observations.
+    /// Channel for actions and observations.
     pub observations: Sender<Observation>,
-    /// Set when the user interrupts the run. The injection then no longer waits.
+    /// Flag that is set when the user interrupts the run. The injection then no longer waits.
     pub interrupted: &'a AtomicBool,
     /// Probe that writes during the load and pauses when the load ends.
     pub prober: Option<&'a FreshnessProber>,
-    /// Language of the errors.
-    pub lang: &'static Lang,
 }
 
 impl<'a> FaultPlan<'a> {
@@ -88,23 +86,22 @@ impl<'a> FaultPlan<'a> {
         stop: &AtomicBool,
     ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
-        let TrialContext { run, trial, clock, since, observations, interrupted, prober, lang } = context;
+        let TrialContext { run, trial, clock, since, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher = watcher.map_err(|error| {
-            SetupError::Failed(say!(lang, "failover-no-monitor", error = error.to_string()))
+            SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
         })?;
         let (taps, recorder) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
-        // Without a complete ledger, the trial proves nothing.
+        // End the load after a ledger error, because the trial proves nothing without a complete ledger.
         let look = || {
             if recorder.as_ref().is_some_and(|it| it.error().is_some()) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
         let (measured, ended, mut injection_result) = thread::scope(|scope| {
-            let actor =
-                FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations, lang);
+            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations);
             let injector_thread = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
@@ -113,7 +110,7 @@ impl<'a> FaultPlan<'a> {
             (measured, ended, injector_thread.join().expect("the injector thread does not panic"))
         });
         if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
-            injection_result.add_error(say!(lang, "failover-ledger-ended", error));
+            injection_result.add_error(message!("failover-ledger-ended", error));
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
@@ -129,7 +126,6 @@ impl<'a> FaultPlan<'a> {
                 clock,
                 since,
                 ended,
-                lang,
                 interrupted: hurried,
             },
         ))
@@ -165,8 +161,6 @@ pub struct FaultRun {
     ended: Nanos,
     /// True if the user interrupted the run.
     interrupted: bool,
-    /// Language of the errors.
-    lang: &'static Lang,
 }
 
 impl FaultRun {
@@ -201,7 +195,7 @@ impl FaultRun {
         for node in std::mem::take(&mut self.injection.failed_primaries) {
             match injector::rejoin(chain, supervisor, &node, &self.since) {
                 Ok(it) => self.injection.injection.rejoins.push(it),
-                Err(error) => self.injection.add_error(error.to_string()),
+                Err(error) => self.injection.add_error((&error).into()),
             }
         }
         if !self.injection.injection.rejoins.is_empty() {
@@ -210,7 +204,7 @@ impl FaultRun {
         if self.reader.is_some() && !self.injection.promotions.is_empty() {
             match restart(chain, supervisor) {
                 Ok(()) => self.read(ReadBackPhase::Restart),
-                Err(error) => self.injection.add_error(error.to_string()),
+                Err(error) => self.injection.add_error((&error).into()),
             }
         }
     }
@@ -220,7 +214,7 @@ impl FaultRun {
         match reader.read(&self.servers, after, self.clock) {
             Ok(it) => self.injection.injection.read_backs.push(it),
             Err(error) => {
-                let error = say!(self.lang, "failover-no-read-back", error = error.text(self.lang));
+                let error = message!("failover-no-read-back", error = Message::from(&error));
                 self.injection.add_error(error);
             }
         }
@@ -244,7 +238,7 @@ fn to_setup_error(error: CommandError) -> SetupError {
     SetupError::Failed(error.message)
 }
 
-/// Distinct read-back queries. Operations that share a table have equal queries.
+/// Distinct read-back queries. Operations that write to the same table have equal queries.
 fn ledger_queries(operations: &[Operation]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for ledger in operations.iter().filter_map(|it| it.ledger.as_ref()) {

@@ -1,13 +1,15 @@
 //! Rows of feeds from files and queries
 //!
-//! A plain file is memory-mapped, whatever its size. Other sources are packed once into an unnamed temporary file,
-//! which is mapped as well. Rows that are never drawn need no memory.
+//! A plain file of any size is memory-mapped. Rows from other sources are packed once into an unnamed temporary file,
+//! which is memory-mapped too. Rows that are never drawn take no memory.
 
-use crate::cli::{CommandError, os_error_text};
+use crate::cli::CommandError;
 use crate::files;
 use analysis::facts::feed_coverage::TableStats;
 use feed::PackedWriter;
 use memmap2::{Advice, Mmap};
+use model::message;
+use model::message::Message;
 use model::plan::{self, FeedFormat, FeedSource};
 use model::row_table::{RowFormat as Laid, RowLayout, Rows};
 use stack::client::{Connection, QueryResult};
@@ -23,8 +25,8 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// Rows of a feed. A feed's query runs once on `connection`. Its result is part of the data, which are the same in
-    /// every trial.
+    /// Rows of a feed. A feed's query runs only once, on `connection`, because its result depends on the data, which
+    /// are the same in every trial.
     pub fn rows(
         &mut self,
         feed: &plan::Feed,
@@ -46,22 +48,26 @@ impl Feeds {
             }
         };
         if rows.is_empty() {
-            return Err(CommandError::new(format!("feed {} has no rows", feed.name)));
+            return Err(CommandError::new(message!("feed-without-rows", feed = &feed.name)));
         }
         self.loaded.push((feed.clone(), rows.clone()));
         Ok(rows)
     }
 
-    /// Forgets the results of queries, because they belong to the data that were replaced.
+    /// Discards the results of queries, because the data from which they were read were replaced.
     pub fn forget_queries(&mut self) {
         self.loaded.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
     }
 }
 
 fn read_file(path: &Path, format: FeedFormat, columns: Option<&[String]>) -> Result<Rows, CommandError> {
-    let shown = path.display();
-    let failed = |it: &io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(it)));
-    let wrong = |it: feed::Diagnostic| CommandError::new(format!("{shown}: {it}"));
+    let shown = path.display().to_string();
+    let failed = |error: &io::Error| {
+        CommandError::new(message!("feed-file-unreadable", path = &shown, error = Message::from(error)))
+    };
+    let wrong = |error: feed::Diagnostic| {
+        CommandError::new(message!("feed-file", path = &shown, error = Message::from(&error)))
+    };
     let mut file = files::open(path).map_err(|it| failed(&it))?;
     let mut magic = [0; 2];
     let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
@@ -78,20 +84,22 @@ fn read_file(path: &Path, format: FeedFormat, columns: Option<&[String]>) -> Res
 }
 
 fn read_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Result<Rows, CommandError> {
-    let failed = |it| CommandError::new(format!("the query of feed {} failed: {it}", feed.name));
+    let failed = |error: stack::client::Error| {
+        CommandError::new(message!("feed-query-failed", feed = &feed.name, error = Message::from(&error)))
+    };
     let QueryResult { columns, rows, .. } = connection.query(sql).map_err(failed)?;
     let chosen = chosen_columns(&feed.name, feed.columns.as_deref(), &columns)?;
     let names = chosen.iter().map(|at| columns[*at].clone()).collect();
     let mut packing = PackedWriter::new(unnamed_file()?, names);
     for row in &rows {
-        // Feeds contain only text, so NULL becomes an empty text.
+        // Convert NULL to an empty text, because feeds contain only texts.
         let fields = chosen.iter().map(|at| row[*at].as_deref().unwrap_or_default().as_bytes());
         packing.push(fields).map_err(|it| write_error(&it))?;
     }
     finish_packing(packing)
 }
 
-/// Indexes of the query's columns that a feed uses: the columns that it names, or all.
+/// Indexes of the query's columns that a feed uses: the columns in its list, or without a list all columns.
 fn chosen_columns(
     feed: &str,
     named: Option<&[String]>,
@@ -102,25 +110,19 @@ fn chosen_columns(
         let mut places = columns.iter().enumerate().filter(|it| it.1 == name).map(|it| it.0);
         match (places.next(), places.next()) {
             (Some(at), None) => Ok(at),
-            (Some(_), Some(_)) => {
-                let what = format!("feeds.{feed}.sql: the query returns two columns \"{name}\"");
-                Err(CommandError::new(what)
-                    .with_hint("give each column its own name, such as SELECT a.id AS a_id, b.id AS b_id"))
-            }
-            (None, _) => {
-                let what = format!(
-                    "feeds.{feed}.columns: the query returns no column \"{name}\"; it returns {}",
-                    quoted(columns)
-                );
-                let hint = format!("use the column names of the query, or rename a column with AS {name}");
-                Err(CommandError::new(what).with_hint(hint))
-            }
+            (Some(_), Some(_)) => Err(CommandError::new(message!("feed-query-column-twice", feed, name))),
+            (None, _) => Err(CommandError::new(message!(
+                "feed-query-no-column",
+                feed,
+                name,
+                columns = quoted(columns)
+            ))),
         }
     };
     named.unwrap_or(columns).iter().map(position).collect()
 }
 
-/// PostgreSQL's statistics of `schema.table.column`; `None` if there are none.
+/// PostgreSQL's statistics for `schema.table.column`; `None` without statistics.
 pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> {
     let mut parts = of.rsplitn(3, '.');
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
@@ -138,7 +140,7 @@ pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> 
     let [rows, bytes, distinct] = answer.rows.first()?.as_slice() else { return None };
     let number = |it: &Option<String>| it.as_ref()?.parse::<f64>().ok();
     let (rows, bytes, distinct) = (number(rows)?, number(bytes)?, number(distinct)?);
-    // A negative n_distinct is a share of the rows (PostgreSQL manual, pg_stats).
+    // A negative n_distinct is the negative of a share of the rows (PostgreSQL manual, pg_stats).
     let distinct = if distinct < 0.0 { -distinct * rows } else { distinct };
     Some(TableStats { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
 }
@@ -159,7 +161,8 @@ fn finish_packing(packing: PackedWriter<BufWriter<File>>) -> Result<Rows, Comman
     Ok(map_rows(bytes, layout))
 }
 
-/// Maps rows. They are drawn at random, so readahead is useless; a failure of the advice is harmless.
+/// Creates rows from a mapped file. Readahead is disabled, because rows are drawn at random. A failure to disable it is
+/// ignored.
 fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
     let _ = bytes.advise(Advice::Random);
     Rows::new(Arc::new(bytes), layout)
@@ -167,16 +170,14 @@ fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
 
 fn write_error(error: &io::Error) -> CommandError {
     let place = std::env::temp_dir();
-    CommandError::new(format!(
-        "cannot write the rows of a feed to {}: {}",
-        place.display(),
-        os_error_text(error)
-    ))
+    let (path, error) = (place.display().to_string(), feed::io_message(error));
+    CommandError::new(message!("feed-not-stored", path, error))
 }
 
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: if another program truncates a mapped file, a read raises SIGBUS and ends this process. Every program
-    // that maps files has this risk. Changed bytes only yield other values. docs/feeds.md documents both.
+    // SAFETY: if another program truncates a mapped file, a read raises SIGBUS and ends this process, as in every
+    // program that maps files. If another program changes bytes, rows only have other values. docs/feeds.md documents
+    // both.
     unsafe { Mmap::map(file) }
 }
 
@@ -185,6 +186,7 @@ mod tests {
     use super::*;
     use load::feed::{DrawOrder, Feed};
     use load::random::Prng;
+    use report::lang::english;
     use std::fs;
     use std::path::PathBuf;
 
@@ -218,7 +220,7 @@ mod tests {
     }
 
     fn no_connection() -> Result<Connection, CommandError> {
-        Err(CommandError::new("nobody is asked"))
+        Err(CommandError::new("nobody is asked".to_owned()))
     }
 
     #[test]
@@ -232,7 +234,7 @@ mod tests {
                     let all: Vec<String> = (0..rows.len()).map(|n| row(n).join("|")).collect();
                     format!("{}: {}", rows.columns().join("+"), all.join(" "))
                 }
-                Err(it) => it.message,
+                Err(it) => english().message(&it.message),
             };
             assert!(outcome.ends_with(expected), "{outcome}");
         };
@@ -260,7 +262,7 @@ mod tests {
             let found = chosen_columns("users", named.map(owned).as_deref(), &owned(columns));
             match (&found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{named:?} {columns:?}"),
-                (Err(found), Err(expected)) => assert_eq!(found.message, expected),
+                (Err(found), Err(expected)) => assert_eq!(english().message(&found.message), expected),
                 _ => panic!("{named:?} of {columns:?}: {found:?}"),
             }
         };
@@ -277,7 +279,7 @@ mod tests {
 
     /// Anonymous memory of this process in bytes, without mapped files.
     fn own_memory() -> u64 {
-        let status = fs::read_to_string("/proc/self/status").expect("it is Linux");
+        let status = fs::read_to_string("/proc/self/status").expect("the system is Linux");
         let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:")).expect("since Linux 4.5");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
     }
@@ -293,7 +295,7 @@ mod tests {
             let program = std::env::current_exe().expect("the program has a path");
             let mut command = std::process::Command::new(program);
             let status = command.args(["--exact", name]).env(ALONE, "1").status();
-            assert!(status.expect("it starts").success());
+            assert!(status.expect("the program starts").success());
             return;
         }
         let megabytes: usize =
@@ -311,7 +313,7 @@ mod tests {
         let columns: &[&str] = &["id", "rest"];
         let found =
             Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);
-        let feed = Feed::new(found.expect("it is well written"), DrawOrder::Random);
+        let feed = Feed::new(found.expect("the feed is valid"), DrawOrder::Random);
         let mut rng = Prng::seeded(11);
         for _ in 0..10_000 {
             let n = feed.draw(&mut rng).expect("there is no end");

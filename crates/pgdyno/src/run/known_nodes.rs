@@ -1,7 +1,7 @@
 //! Nodes that earlier trials of a run measured
 //!
-//! All trials of a run that use a node must measure the same one. A resumed run may find another server at the address
-//! of an attached node, or another version of an installed program.
+//! All trials of a run that use a node must measure the same server or program. A resumed run may find another server
+//! at the address of an attached node, or another version of an installed program.
 
 use model::message;
 use model::message::Message;
@@ -10,7 +10,7 @@ use model::target::ServerIdentity;
 use stack::chain::{Chain, expand_copies};
 use store::NodeRecord;
 
-/// Versions and identities of the nodes that were measured, by their plans.
+/// Versions and identities of the measured nodes, by their plans.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNodes(Vec<KnownNode>);
 
@@ -18,7 +18,7 @@ pub struct KnownNodes(Vec<KnownNode>);
 struct KnownNode {
     plan: Node,
     version: String,
-    /// Identity of an attached PostgreSQL, if known.
+    /// Identity of an attached PostgreSQL server, if known.
     server: Option<ServerIdentity>,
 }
 
@@ -32,7 +32,7 @@ impl KnownNodes {
         }
     }
 
-    /// Adds the nodes of a chain that is up. `server` is the identity of its attached PostgreSQL.
+    /// Adds the nodes of a running chain. `server` is the identity of its attached PostgreSQL server.
     pub fn add_chain(&mut self, chain: &Chain, server: Option<&ServerIdentity>) {
         let last = chain.postgres().map(|it| &it.plan.name);
         for node in chain.nodes() {
@@ -47,7 +47,7 @@ impl KnownNodes {
         }
     }
 
-    /// Checks that the nodes of a chain are those of earlier trials. The error names both.
+    /// Checks that the nodes of a chain are the nodes that earlier trials measured. The error contains both nodes.
     pub fn check(&self, chain: &Chain, server: Option<&ServerIdentity>) -> Result<(), Message> {
         let last = chain.postgres().map(|it| &it.plan.name);
         chain.nodes().iter().try_for_each(|node| {
@@ -90,8 +90,8 @@ fn identity(server: &ServerIdentity) -> Message {
     message!("run-server-identity", version = major_version.to_string(), system = system.as_ref(), database)
 }
 
-/// Part of a version that an update of a running system does not change. It is PostgreSQL's major version (`15.18
-/// (Debian …)`), or the whole text of other products (`nginx/1.22.1`). `None` if the version is unknown.
+/// Part of a version that must not change during a run: PostgreSQL's major version (15 of `15.18 (Debian …)`), or for
+/// other products the whole text (`nginx/1.22.1`). `None` if the version is unknown.
 fn release(version: &str) -> Option<&str> {
     let number = version.split(|it: char| !it.is_ascii_digit()).next().filter(|it| !it.is_empty());
     number.or(Some(version)).filter(|it| !matches!(*it, "" | "unknown"))

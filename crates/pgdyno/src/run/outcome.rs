@@ -3,12 +3,12 @@
 use crate::exit_status::ExitStatus;
 use model::durability::Conclusion;
 use model::matrix::TrialStatus;
-use model::objective::ObjectiveVerdict;
 use model::run_result::{RunResult, RunState, TrialResult};
 use model::search::{LevelOutcome, StepPurpose};
 use model::validity::InvalidReason;
 
-/// Status of a run. Trials of earlier parts of a resumed run count too. `strict` makes invalid trials count.
+/// Exit status of a run. In a resumed run, trials before the interruption count too. If `strict` is true, invalid
+/// trials affect the status.
 pub fn exit_status(result: &RunResult, strict: bool) -> ExitStatus {
     if result.trials.iter().all(|it| it.tps.is_none()) {
         return ExitStatus::Failed;
@@ -20,7 +20,7 @@ pub fn exit_status(result: &RunResult, strict: bool) -> ExitStatus {
 
 fn trial_statuses(trial: &TrialResult, strict: bool) -> Vec<ExitStatus> {
     let mut statuses = Vec::new();
-    // A search overloads the system on purpose, and judges its steps itself.
+    // Ignore violated objectives of search steps, because a search overloads the system on purpose.
     let is_search =
         trial.step.as_ref().is_some_and(|it| !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
     if matches!(trial.status, Some(TrialStatus::Failed { .. })) {
@@ -38,17 +38,13 @@ fn trial_statuses(trial: &TrialResult, strict: bool) -> Vec<ExitStatus> {
     if trial.step.is_none() && matches!(trial.status, Some(TrialStatus::Stopped { .. })) {
         statuses.push(ExitStatus::Violated);
     }
-    statuses.extend(trial.objectives.iter().map(|result| match result.verdict {
-        ObjectiveVerdict::Met => ExitStatus::Success,
-        ObjectiveVerdict::Violated => ExitStatus::Violated,
-        ObjectiveVerdict::Unknown => ExitStatus::NoAnswer,
-    }));
+    statuses.extend(trial.objectives.iter().map(|result| ExitStatus::from(result.verdict)));
     statuses
 }
 
-/// Statuses of the questions about maxima, endurance, durability and fresh reads.
+/// Exit statuses for the questions about maxima, soaks, durability and fresh reads.
 fn answer_statuses(result: &RunResult) -> impl Iterator<Item = ExitStatus> {
-    // A cell whose component is not available is skipped, and asks nothing.
+    // A cell whose component is not available is skipped, so it has no question without an answer.
     let is_measured = |cell: usize| result.trials.iter().any(|it| it.cell == cell && it.tps.is_some());
     let maxima = result.maxima.iter().filter(move |it| is_measured(it.cell));
     let maxima = maxima.map(|it| it.answer.level.map_or(ExitStatus::NoAnswer, |_| ExitStatus::Success));
@@ -79,6 +75,7 @@ mod tests {
     use model::durability::WriteCounts;
     use model::fault_injection::FailoverResult;
     use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
+    use model::objective::ObjectiveVerdict;
     use model::plan::LoadScale;
     use model::search::{
         Cause, Maximum, OverloadReason, SearchResult, SearchStep, SearchStopReason, SoakResult,
@@ -92,7 +89,7 @@ mod tests {
     /// A run whose trials met all objectives.
     fn good_run() -> RunResult {
         let mut result =
-            run_result::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.message));
+            run_result::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{:?}", it.message));
         for trial in &mut result.trials {
             trial.objectives.iter_mut().for_each(|it| it.verdict = ObjectiveVerdict::Met);
         }
@@ -100,7 +97,7 @@ mod tests {
     }
 
     fn fail(result: &mut RunResult, trial: usize) {
-        result.trials[trial].status = Some(TrialStatus::Failed { reason: "a node ended".to_owned() });
+        result.trials[trial].status = Some(TrialStatus::Failed { reason: "a node ended".into() });
     }
 
     fn stop(result: &mut RunResult, trial: usize) {

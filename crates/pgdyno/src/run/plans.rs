@@ -11,9 +11,9 @@ use analysis::explain::advice;
 use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;
+use model::message;
+use model::message::Message;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
-use report::lang::Lang;
-use report::say;
 use stack::log_parser::LoggedStatement;
 use stack::plans::{CaptureError, Planner, StatementCapture};
 use std::path::Path;
@@ -23,8 +23,8 @@ use std::sync::atomic::AtomicBool;
 const LISTEN_DURATION: Nanos = Nanos::from_millis(1500);
 /// Maximum number of clients while statements are logged.
 const CLIENTS: u32 = 4;
-/// Mask that derives this load's seed from the trial's, so that other requests are sent. The bits of the golden ratio
-/// also change the low bits.
+/// Mask that derives the seed of this load from the trial's seed, so that other requests are sent. The mask consists of
+/// the bits of the golden ratio, which change low bits too.
 const SEED_XOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Reason why a trial has no plans.
@@ -40,18 +40,18 @@ pub enum PlansError {
     Server(stack::client::Error),
 }
 
-impl PlansError {
-    pub fn text(&self, lang: &Lang) -> String {
-        match self {
-            PlansError::Preparation(error) => error.message.clone(),
-            PlansError::Load => say!(lang, "run-load-ended"),
-            PlansError::Capture(error) => error.to_string(),
-            PlansError::Server(error) => error.to_string(),
+impl From<PlansError> for Message {
+    fn from(error: PlansError) -> Message {
+        match error {
+            PlansError::Preparation(error) => error.message,
+            PlansError::Load => message!("run-load-ended"),
+            PlansError::Capture(error) => (&error).into(),
+            PlansError::Server(error) => (&error).into(),
         }
     }
 }
 
-/// Setups whose plans are known already. Plans depend only on these three parts.
+/// Setups whose plans are already known. Plans depend only on stack, dataset and operations.
 #[derive(Debug, Default)]
 pub struct ExplainedCells(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
 
@@ -67,8 +67,8 @@ impl ExplainedCells {
     }
 }
 
-/// Plans for the server in the test bed; `None` if pgdyno did not start it. The call sends load, which changes the
-/// data.
+/// Plans from the server in the test bed; `None` if pgdyno did not start the server. The function generates load, which
+/// changes the data.
 pub fn plans(
     test_bed: &mut TestBed,
     setup: &Setup,
@@ -123,13 +123,13 @@ fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Re
         Ok(tried) => plans.estimates = tried,
         Err(error) => {
             plans.estimates = advice::estimate_indexes(&plans, &candidates);
-            plans.planner_unavailable = Some(error.to_string());
+            plans.planner_unavailable = Some((&error).into());
         }
     }
     Ok(plans)
 }
 
-/// Setup of a short load with equal weights, so that rare operations are planned too.
+/// Setup of a short load with equal weights, so that plans of rare operations are collected too.
 fn short_setup(setup: &Setup) -> Setup {
     let mut brief = setup.clone();
     let load = &mut brief.load;

@@ -1,6 +1,6 @@
 //! Preflight: checks the operations of a run before its first trial
 //!
-//! The server prepares each statement against the real schema. If pgdyno restores the data afterwards, each operation is
+//! The server prepares each statement with the real schema. If pgdyno restores the data afterwards, each operation is
 //! also executed once. An operation with `preflight: false` is not checked.
 
 pub mod execution;
@@ -10,6 +10,7 @@ use super::display::RunDisplay;
 use super::known_nodes::KnownNodes;
 use super::test_bed::{SetupError, TestBed, Update};
 use super::workload::{self, LoadInputs};
+use crate::cli::language;
 use crate::cli::{CommandError, Terminal};
 use model::message::Message;
 use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Replication, Setup};
@@ -20,14 +21,14 @@ use stack::client::Target;
 use statements::Excerpt;
 use std::time::Duration;
 
-/// Timeout of each answer of the server.
+/// Timeout for each response of the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of executions that must fail before an operation counts as wrong. Each draws other values.
+/// Number of executions that must fail before an operation counts as wrong. Each execution draws other values.
 const EXECUTIONS: u64 = 3;
-/// Mask that derives the seed of the executions from the run's, so that the trials send other requests.
+/// Mask that derives the seed of the executions from the run's seed, so that the trials send other requests.
 const SEED_XOR: u64 = 0x7a5c_f1e6_3b90_d284;
 
-/// Errors of the operations, in their order. The default has none.
+/// Results of the check: errors in the order of the operations. The default value has no errors.
 #[derive(Debug, Default)]
 pub struct Preflight {
     /// Operations whose statements were prepared.
@@ -37,10 +38,10 @@ pub struct Preflight {
     pub errors: Vec<OperationError>,
 }
 
-/// Operations with everything on which the result of their check depends.
+/// Operations with all inputs on which the result of their check depends.
 #[derive(Clone, Debug, PartialEq)]
 struct CheckedOperations {
-    /// Operations without their frequencies.
+    /// Operations without their weights and rates.
     operations: Vec<Operation>,
     mode: QueryMode,
     schema: Schema,
@@ -61,7 +62,7 @@ struct Schema {
 pub struct OperationError {
     /// Place of the error, such as `operations.read.sql:2`.
     place: String,
-    /// Error in the words of the server.
+    /// Error message of the server.
     message: String,
     /// Line of the statement with the error; `None` if the server reports no position.
     excerpt: Option<Excerpt>,
@@ -71,8 +72,8 @@ pub struct OperationError {
 }
 
 impl Preflight {
-    /// Sets up a trial. Operations that were not checked yet are checked first; then the data are restored. After an
-    /// error of an operation, the trial is not set up.
+    /// Sets up a trial. Operations that were not checked yet are checked first; then the data are restored. If an
+    /// operation has an error, the trial is not set up.
     pub fn set_up(
         &mut self,
         cells: &[Cell],
@@ -85,7 +86,7 @@ impl Preflight {
         let this = CheckedOperations::new(setup);
         let executes = restores_data(setup) && !self.executed.contains(&this);
         if executes {
-            // Replicas are not needed, and a cluster takes long to start.
+            // Omit replicas, because the check does not need them and a cluster takes long to start.
             let single = without_replicas(setup);
             test_bed.set_up(&single, known, on_update)?;
             self.prepare(cells, &single, test_bed).map_err(failed)?;
@@ -101,8 +102,8 @@ impl Preflight {
         self.prepare(cells, setup, test_bed).map_err(failed)
     }
 
-    /// Sets up the first cell with each schema of the plan, and prepares its statements. A cell whose
-    /// component is not available is skipped, and the reason is printed.
+    /// For each schema of the plan, sets up the first cell with this schema and prepares the statements. If a component
+    /// of the cell is not available, the cell is skipped and the reason is printed.
     pub fn prepare_plan(
         &mut self,
         cells: &[Cell],
@@ -117,7 +118,7 @@ impl Preflight {
             let ready = test_bed.set_up(&setup, &KnownNodes::default(), &mut |it| display.update(&it));
             display.cancel_trial();
             if let Err(SetupError::Unavailable(reason)) = &ready {
-                display.print_diagnostic(reason);
+                display.print_diagnostic(&language::selected().message(reason));
                 continue;
             }
             ready?;
@@ -126,8 +127,8 @@ impl Preflight {
         Ok(())
     }
 
-    /// Prepares the statements of all cells that have the schema of `setup`, whose stack is running. A server that
-    /// cannot be reached is left to the trial, which reports it.
+    /// Prepares the statements of all cells with the same schema as `setup`, whose stack is running. A server that
+    /// cannot be reached is not reported here, because the trial reports it.
     pub fn prepare(
         &mut self,
         cells: &[Cell],
@@ -202,7 +203,7 @@ impl Schema {
             Content::Delivery { .. } => Content::Delivery { scale: 0.0 },
             Content::Users { .. } => Content::Users { users: 0 },
             Content::Books { .. } => Content::Books { rows: 0 },
-            Content::Declared(tables) => Content::Declared(tables.clone()),
+            Content::Declared(_) | Content::Dump { .. } => content.clone(),
         };
         let server = setup.stack.nodes.last().expect("a stack has a node");
         let version = match &server.kind {
@@ -217,8 +218,8 @@ impl Schema {
     }
 }
 
-/// True if no execution of an operation outlasts the preflight: pgdyno starts the servers and services itself, or
-/// restores the data of an attached server.
+/// True if the executions leave no changes for the trials: pgdyno starts the servers and services itself, or restores
+/// the data of an attached server.
 fn restores_data(setup: &Setup) -> bool {
     setup.stack.nodes.iter().all(|node| match &node.kind {
         NodeKind::Attached(_) => setup.dataset.is_some(),
@@ -253,7 +254,7 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<Operati
         abandoned: test_bed.abandoned(),
     };
     let program = workload::compile(setup, &inputs)?;
-    // PostgreSQL itself is preferred, because a pooler may not know its errors.
+    // Prefer a direct connection to PostgreSQL, because a pooler may hide its errors.
     let target = match chain.postgres() {
         Some(postgres) => postgres.endpoint.in_database(&chain.users().database),
         None => match inputs.postgres.first() {
@@ -266,7 +267,7 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<Operati
 }
 
 impl OperationError {
-    /// The error in the server's words, with the line of the statement and a mark below the error.
+    /// The server's error message, with the line of the statement and a mark below the error.
     pub fn text(&self, lang: &Lang) -> String {
         let mut text = format!("{}: {}", self.place, self.message);
         if let Some(excerpt) = &self.excerpt {

@@ -1,12 +1,13 @@
 //! Inputs of a run, and the file that stores it
 
+use super::Args;
 use super::completed::{self, CompletedTrial};
-use super::{Args, now_ms};
 use crate::check::{self, PlanError};
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::connect_commands::shell_quote;
+use crate::run_file::{header, is_benchmark, now_ms};
 use crate::run_name;
-use crate::run_result::stored;
+use crate::run_result::stored::{self, StoredRun};
 use experiment::Plan;
 use model::fact::Fact;
 use model::plan::Experiment;
@@ -16,9 +17,9 @@ use serde::Deserialize;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{RunHeader, Writer};
+use store::Writer;
 
-/// A run that is about to start or to resume.
+/// A run that will be started or resumed.
 #[derive(Debug)]
 pub struct RunRequest {
     pub plan: Plan,
@@ -30,7 +31,7 @@ pub struct RunRequest {
 /// Source of a run's plan.
 #[derive(Debug)]
 enum RunSource {
-    /// Experiment file, and its text.
+    /// Experiment file with its text.
     Experiment { file: PathBuf, text: String },
     /// File of the run that is resumed.
     Resumed(PathBuf),
@@ -49,8 +50,8 @@ pub(super) fn read_request(args: &Args, lang: &Lang) -> Result<Result<RunRequest
     }))
 }
 
-/// Rejects a run file that others may have written. Resuming would execute its contents, so the file must belong to the
-/// user alone.
+/// Rejects a run file that other users may have written. Resuming a run executes commands from its file, so only the
+/// user may have access to the file.
 pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
     let shown = path.display().to_string();
     let failed = |error: io::Error| {
@@ -73,48 +74,35 @@ pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
     )))
 }
 
-/// Request to resume a run. The plan comes from the run's file, as it was parsed when the run began.
+/// Request to resume a run. The run's file contains the plan, as it was parsed when the run began.
 fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let terminal = Terminal { program: "pgdyno run".to_owned() };
     let path = run_name::find(dir, &run.to_string_lossy(), &terminal, lang)?;
     check_owner(&path, lang)?;
-    let header = store::Run::open(&path).and_then(|it| it.header()).map_err(to_command_error)?;
+    let header = store::Run::open(&path).and_then(|it| it.header())?;
     let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
         let (path, error) = (path.display().to_string(), error.to_string());
         CommandError::new(say!(lang, "runs-other-version", path, error))
     })?;
     let duration = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
     let plan = Plan { durations: duration.collect(), warnings: Vec::new(), experiment };
-    Ok(RunRequest { plan, completed: completed::read_all(&path)?, source: RunSource::Resumed(path) })
+    let stored = StoredRun::from_file(&path)?;
+    if let Some(command) = stored.command.as_ref().filter(|it| is_benchmark(it)) {
+        return Err(CommandError::new(say!(lang, "run-resumed-benchmark")).with_hint(command.clone()));
+    }
+    Ok(RunRequest { plan, completed: completed::from_stored(stored), source: RunSource::Resumed(path) })
 }
 
 /// Opens the file of a resumed run, or creates a new one in the output directory.
 pub(super) fn open_file(args: &Args, request: &RunRequest) -> Result<Writer, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let (file, text) = match &request.source {
-        RunSource::Resumed(path) => return store::resume(path, now_ms()).map_err(to_command_error),
+        RunSource::Resumed(path) => return Ok(store::resume(path, now_ms())?),
         RunSource::Experiment { file, text } => (file, text),
     };
     let header = header(&request.plan.experiment, text.clone());
-    let writer = store::create(&args.out, &header).map_err(to_command_error)?;
+    let writer = store::create(&args.out, &header)?;
     writer.fact(None, Fact::Command(repeat_command(args, file)));
     Ok(writer)
-}
-
-/// Header of a run before its first trial. `text` is the experiment file.
-pub fn header(experiment: &Experiment, text: String) -> RunHeader {
-    RunHeader {
-        name: experiment.name.clone(),
-        text,
-        experiment: serde_json::to_value(experiment).expect("plain data can be serialised"),
-        machine: serde_json::to_value(stack::host::Host::detect()).expect("plain data can be serialised"),
-        // The versions of the stack are stored with its nodes.
-        versions: Vec::new(),
-        seed: experiment.seed,
-        pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
-        begun_ms: now_ms(),
-    }
 }
 
 /// Shell command that repeats the run. It contains no password, because files and `--set` reject passwords.

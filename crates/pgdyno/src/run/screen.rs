@@ -1,32 +1,32 @@
 //! Non-blocking output on standard error
 //!
-//! A dedicated thread writes. Callers leave their output and continue. Only the newest live view is drawn, and the
-//! number of pending lines is bounded. A stopped terminal or a pipe without a reader blocks only this thread.
+//! A separate thread writes. Callers queue their output and continue. Only the newest live view is drawn, and the
+//! number of pending lines is limited. A stopped terminal or a pipe without a reader blocks only this thread.
 
-use crate::cli;
+use crate::{cli, terminal};
 use report::lang::Lang;
 use report::live::{self, LiveStyle, LiveView, TerminalSize};
 use report::plot::CharacterSet;
 use report::terminal::sanitise;
+use report::wrap::wrap;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{isatty, tcgetwinsize};
 use signal_hook::consts::SIGCONT;
 use std::collections::VecDeque;
-use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Interval between two frames. It also bounds the delay after which a resized terminal is noticed.
+/// Interval between two frames. A resized terminal is noticed after at most this time.
 const FRAME_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval between two progress lines without a terminal.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
-/// Most pending lines; further ones are only counted.
+/// Maximum number of pending lines. Further lines are only counted.
 const LINES_MAX: usize = 1000;
 
-/// Writer of the progress display. Dropping it writes all pending output, and blocks until the reader has taken it.
+/// Writer of the progress display. Dropping it writes all pending output, and blocks until the output is written.
 #[derive(Debug)]
 pub struct Screen {
     shared: Arc<ScreenState>,
@@ -46,7 +46,7 @@ struct PendingOutput {
     lines: VecDeque<String>,
     lost_lines: u64,
     live: Option<LiveView>,
-    /// True if something was added since the thread last looked.
+    /// True if output was added since the thread last took the output.
     changed: bool,
     ended: bool,
 }
@@ -57,11 +57,11 @@ impl Screen {
         let canvas = Canvas::detect(lang);
         let characters = canvas.style.characters;
         let continued = Arc::new(AtomicBool::new(false));
-        // Without this signal, a frame may overwrite the shell's output after Ctrl-Z.
+        // Register SIGCONT, so that a frame does not overwrite the shell's output after Ctrl-Z.
         let _ = signal_hook::flag::register(SIGCONT, Arc::clone(&continued));
         let looked_at = Arc::clone(&shared);
         let thread = thread::Builder::new().name("screen".to_owned());
-        // Without a thread the run continues without a display.
+        // If the thread cannot be started, the run continues without a display.
         let thread = thread.spawn(move || draw(&looked_at, canvas, &continued)).ok();
         Screen { shared, characters, thread }
     }
@@ -153,7 +153,7 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
         if write_stderr(text.as_bytes()).is_err() || ended {
             return;
         }
-        // At most one frame is drawn per interval, however many updates arrive.
+        // Draw at most one frame per interval, even if many updates arrive.
         let until = Instant::now() + FRAME_INTERVAL;
         let mut pending = shared.pending();
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
@@ -165,7 +165,7 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
     }
 }
 
-/// Writes to standard error without its lock, whose holder may block forever.
+/// Writes to standard error without the lock, because the holder of the lock may block forever.
 fn write_stderr(mut bytes: &[u8]) -> Result<(), Errno> {
     let out = std::io::stderr();
     while !bytes.is_empty() {
@@ -189,7 +189,7 @@ fn size() -> TerminalSize {
     })
 }
 
-/// State of the screen. It computes the bytes that change the screen to the next state.
+/// State of the screen, from which the bytes are computed that change the screen to the next state.
 #[derive(Debug)]
 struct Canvas {
     /// True if the cursor can be moved.
@@ -198,25 +198,27 @@ struct Canvas {
     lang: &'static Lang,
     /// Frame above the cursor.
     frame: Vec<String>,
-    /// Time of the last printed line, since the start.
+    /// Width of a log, in columns; `None` without a limit.
+    columns: Option<usize>,
+    /// Time of the last printed line since the start of the display.
     last_line: Duration,
 }
 
 impl Canvas {
     fn detect(lang: &'static Lang) -> Canvas {
-        let terminal = isatty(std::io::stderr());
-        let dumb = env::var_os("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
-        let colour = env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-        let style = LiveStyle { characters: cli::characters(), colour };
-        Canvas { has_cursor: terminal && !dumb, style, lang, frame: Vec::new(), last_line: Duration::ZERO }
+        let out = std::io::stderr();
+        let style = LiveStyle { characters: cli::characters(), colour: terminal::is_styled(&out) };
+        let has_cursor = isatty(&out) && !terminal::is_dumb();
+        let columns = terminal::columns(&out);
+        Canvas { has_cursor, style, lang, frame: Vec::new(), columns, last_line: Duration::ZERO }
     }
 
-    /// Forgets the frame, because other output may have replaced it.
+    /// Marks the frame as unknown, because other output may have overwritten it.
     fn invalidate(&mut self) {
         self.frame.clear();
     }
 
-    /// Text to write. `now` is the time since the start.
+    /// Terminal output that updates the display. `now` is the time since the display started.
     fn update(
         &mut self,
         now: Duration,
@@ -233,7 +235,9 @@ impl Canvas {
             return String::new();
         }
         let up = if above > 0 { format!("\r\x1b[{above}A") } else { "\r".to_owned() };
-        let lines = lines.iter().chain(&frame).map(|it| format!("{it}\x1b[K\r\n"));
+        let lines: Vec<String> = lines.iter().map(|line| wrap(line, size.columns)).collect();
+        let rows = lines.iter().flat_map(|line| line.split('\n')).chain(frame.iter().map(String::as_str));
+        let lines = rows.map(|row| format!("{row}\x1b[K\r\n"));
         let text = format!("{up}{}\x1b[J", lines.collect::<String>());
         self.frame = frame;
         text
@@ -250,11 +254,11 @@ impl Canvas {
             text = format!("{}\n", live::render_line(live, self.style.characters, self.lang));
             self.last_line = now;
         }
-        text
+        self.columns.map_or(text.clone(), |columns| wrap(&text, columns))
     }
 }
 
-/// Rows that a line occupies at this width. A terminal that became narrower has wrapped it.
+/// Number of rows that a line takes at this width. If the terminal became narrower, it has wrapped the line.
 fn rows(line: &str, columns: usize) -> usize {
     live::width(line).div_ceil(columns).max(1)
 }

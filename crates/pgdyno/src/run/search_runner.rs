@@ -1,6 +1,6 @@
 //! Trials of a search
 //!
-//! The next step is a function of the steps so far, so a resumed run takes the steps of an uninterrupted one.
+//! The next step depends only on the steps so far, so a resumed run takes the same steps as an uninterrupted run.
 
 use super::completed::CompletedTrial;
 use super::{Runner, Task};
@@ -10,6 +10,7 @@ use analysis::strategy::search::{self, SearchRun};
 use analysis::strategy::step_setup;
 use load::schedule;
 use model::fact::Fact;
+use model::live::SearchBracket;
 use model::plan::{Experiment, Goal, LoadModel, LoadScale, MaxSearch, Setup, TargetLevel};
 use model::search::{
     CellSuspects, Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect,
@@ -27,7 +28,7 @@ struct SearchState {
 }
 
 impl Runner {
-    /// Runs the searches and the trials that follow from their results.
+    /// Runs the searches, and the trials that depend on their results.
     pub(super) fn search(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         let cells = 0..experiment.cells.len();
         let mut answers: Vec<Option<SearchResult>> = vec![None; cells.len()];
@@ -55,6 +56,7 @@ impl Runner {
             let done =
                 |it: &CompletedTrial| it.cell == cell && it.is_complete && it.step.as_ref() == Some(&step);
             if !self.is_over() && !before.iter().any(done) {
+                self.display.set_search(None);
                 self.trial(experiment, &Task { cell, repetition: 0, step: Some(step) });
             }
         }
@@ -75,12 +77,15 @@ impl Runner {
             let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
             let SearchState { cell, round, .. } = all[turn];
             let task = Task { cell, repetition: round, step: Some(step.clone()) };
+            let SearchResult { scale, sustained, failed, .. } = search::answer(max, &all[turn].done);
+            let [sustained, failed] = [sustained, failed].map(|level| level.map(|trials| trials.level));
+            self.display.set_search(Some(SearchBracket { scale, sustained, failed }));
             // `None` means that the user ended the trial and the run.
             all[turn].done.extend(self.trial(experiment, &task));
         }
     }
 
-    /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until one is proven.
+    /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until a limiter is proven.
     fn prove_cause(
         &mut self,
         experiment: &Experiment,
@@ -111,12 +116,14 @@ impl Runner {
         }
     }
 
-    /// Suspected limiters of a cell's maximum. They are read from the run's file, or computed and stored there.
+    /// Suspected limiters of a cell's maximum. They are read from the run's file, or if it has none, computed and
+    /// stored in it.
     fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
         self.writer.flush();
         let suspected = run_result::suspected(self.writer.path(), cell);
-        let (suspects, known) =
-            suspected.map_err(|error| self.display.print_diagnostic(&error.message)).ok()?;
+        let (suspects, known) = suspected
+            .map_err(|error| self.display.print_diagnostic(&self.lang.message(&error.message)))
+            .ok()?;
         if !known {
             let suspects = suspects.clone();
             self.writer.fact(None, Fact::Suspects(CellSuspects { cell, suspects }));
@@ -145,7 +152,7 @@ fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepR
     of_cell.filter(of).filter_map(|it| it.result.clone()).collect()
 }
 
-/// First level: the file's `from`, or else the load of the cell.
+/// First level: the goal's `from`, or without it the level of the cell's load.
 pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
     let of_load = || match (&setup.load.model, max.scale) {
         (LoadModel::Open { schedule, .. }, LoadScale::Rate) => {
@@ -157,7 +164,7 @@ pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
     max.from.or_else(of_load).unwrap_or(1.0).max(f64::MIN_POSITIVE)
 }
 
-/// Trial that holds a level for a long time; `None` if the goal has none or the level is unknown.
+/// Trial that holds a level for a long time; `None` if the goal holds no level or the level is unknown.
 pub(super) fn soak_step(find: &Goal, setup: &Setup, answer: Option<&SearchResult>) -> Option<SearchStep> {
     let level = |target: &TargetLevel| match target {
         TargetLevel::Absolute { level, .. } => Some(*level),

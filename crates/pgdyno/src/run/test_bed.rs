@@ -1,7 +1,7 @@
 //! Running stack, dataset and feeds of a trial
 //!
-//! One supervisor runs one chain, which is changed into the next cell's chain. The dataset is restored before each
-//! trial. Nodes that two cells share keep running.
+//! One supervisor runs one chain of nodes, which is changed into the next cell's chain. The dataset is restored before
+//! each trial. Nodes that both cells have keep running.
 
 use super::feeds::{self, Feeds};
 use super::known_nodes::KnownNodes;
@@ -12,33 +12,30 @@ use crate::signals::Signals;
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
+use model::message;
 use model::message::Message;
-use model::plan::{CacheState, Dataset, Feed, Replication, Setup, Stack};
+use model::plan::{CacheState, Content, Dataset, Feed, Replication, Setup, Stack};
 use model::row_table::Rows;
 use model::target::TargetState;
-use report::lang::Lang;
-use report::say;
 use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
 use stack::client::Address;
 use stack::component::program::Programs;
-use stack::dataset::{self, LoadResult, Loader, Stage};
+use stack::dataset::{self, DumpLoader, LoadResult, Loader, Stage};
 use stack::interrupt::{with_interrupt, without_interrupt};
 use stack::plans::{self, IndexBuild};
 use stack::restore::{self, Bloat, CachePreparation, CopyResult, ServerOwnership, Template};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Connections that load a dataset in parallel.
+/// Number of connections that load a dataset in parallel.
 const WORKERS: u16 = 2;
 
-/// Timeout of queries on table sizes.
+/// Timeout for queries on table sizes.
 const TABLE_QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Timeout of feed queries and post-load statements. They may read a whole table, from a cold cache and under an I/O
-/// quota.
+/// Timeout for feed queries and post-load statements. They may read a whole table from disk, under an I/O quota.
 const FEED_QUERY_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The system under test and its supervisor.
@@ -50,26 +47,26 @@ pub struct TestBed {
     dataset: Option<LoadedDataset>,
     /// Indexes that were built for the trial after loading.
     built: Vec<IndexBuild>,
-    /// Processes that the kernel had killed for lack of memory, by node, when the last trial was set up.
+    /// Number of processes that the kernel had killed for lack of memory before the last trial, by node.
     oom_kills: Vec<(String, u64)>,
     feeds: Feeds,
-    /// Attached server of the last set-up; `None` if there is none.
+    /// Attached server of the last setup; `None` without an attached server.
     target: Option<TargetState>,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
 }
 
-/// A dataset and the server that holds it.
+/// A dataset and the server that contains it.
 #[derive(Debug)]
 struct LoadedDataset {
-    /// Data directory's node (`None` if the server is attached) and address.
+    /// Node whose data directory contains the dataset (`None` if the server is attached), and address of the server.
     server: (Option<NodeId>, String),
     /// Loaded dataset, without its post-load statements and cache state.
     dataset: Dataset,
     template: Template,
     /// Transaction limit (`xmax`) of the server when the last trial began, from
-    /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template. Also `None` if
-    /// its caches were left as they were, because the caches of a copy are empty.
+    /// [`Template::end_sessions_and_read_xmax`]. `None` if the data of that trial differed from the template. Also
+    /// `None` if its caches were to stay unchanged, because the caches of a restored copy are empty.
     untouched: Option<u64>,
 }
 
@@ -99,10 +96,10 @@ pub enum Update<'a> {
 #[derive(Debug)]
 pub enum SetupError {
     /// A component is not available on this machine; the cell is skipped.
-    Unavailable(String),
+    Unavailable(Message),
     /// The setup failed unexpectedly.
-    Failed(String),
-    /// A node is not the one that earlier trials of the run measured.
+    Failed(Message),
+    /// A node differs from the node that earlier trials of the run measured.
     OtherNode(Message),
     Stopped,
 }
@@ -112,7 +109,7 @@ impl TestBed {
     /// flight.
     pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<TestBed, CommandError> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
-        let supervisor = supervisor.map_err(|it| CommandError::new(it.to_string()))?;
+        let supervisor = supervisor.map_err(|it| CommandError::new(&it))?;
         let (chain, filled, built, starved) = (None, None, Vec::new(), Vec::new());
         let (programs, feeds) = (Programs::from_environment(), Feeds::default());
         Ok(TestBed {
@@ -130,10 +127,10 @@ impl TestBed {
     }
 
     /// Starts the supervisor like [`TestBed::start`]; signals such as SIGINT set the flags.
-    pub fn with_signals(lang: &Lang) -> Result<TestBed, CommandError> {
+    pub fn with_signals() -> Result<TestBed, CommandError> {
         let signals = Signals::default().listen();
         let Signals { interrupted, abandoned } = signals
-            .map_err(|error| CommandError::new(say!(lang, "run-no-signals", error = error.to_string())))?;
+            .map_err(|error| CommandError::new(message!("run-no-signals", error = Message::from(&error))))?;
         TestBed::start(interrupted, abandoned)
     }
 
@@ -158,18 +155,18 @@ impl TestBed {
         Some(HttpTarget { url: running.url.clone()?, address: running.endpoint.address.clone() })
     }
 
-    /// Rows of the plan's feeds, in its order; each feed is read once. Queries go directly to PostgreSQL, past all
-    /// other nodes.
+    /// Rows of the feeds, in the order of the plan. Each feed is read only once. Queries are sent directly to
+    /// PostgreSQL, without other nodes.
     pub fn feeds(&mut self, setup: &Setup) -> Result<Vec<Rows>, CommandError> {
         let TestBed { feeds, chain, .. } = self;
         let chain = chain.as_ref().expect("a trial was set up");
         let mut connection = || {
             let postgres = chain.postgres();
-            let postgres = postgres
-                .ok_or_else(|| CommandError::new("a feed with a query requires PostgreSQL in the stack"))?;
+            let postgres =
+                postgres.ok_or_else(|| CommandError::new(message!("failure-feed-needs-server")))?;
             let target = postgres.endpoint.in_database(&chain.users().database);
-            let failed = |it: String| CommandError::new(format!("the query of a feed cannot be run: {it}"));
-            let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed(it.to_string()))?;
+            let failed = |error: Message| CommandError::new(message!("failure-feed-connection", error));
+            let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed((&it).into()))?;
             connection.set_timeout(Some(FEED_QUERY_TIMEOUT));
             Ok(connection)
         };
@@ -214,13 +211,13 @@ impl TestBed {
         named.into_iter().map(reach).collect()
     }
 
-    /// Attached server of the last set-up, and its data; `None` if there is no such server.
+    /// Attached server of the last setup, and the state of its data; `None` without an attached server.
     pub fn target(&self) -> Option<&TargetState> {
         self.target.as_ref()
     }
 
-    /// Brings up the stack of `setup` and restores its data. Waiting for a server ends soon after the user ends the
-    /// run. Errors if a node is not one of the `known` ones with the same plan.
+    /// Starts the stack of `setup` and restores its data. If the user ends the run, waiting for a server ends soon.
+    /// Fails if a node differs from the `known` node with the same plan.
     pub fn set_up(
         &mut self,
         setup: &Setup,
@@ -240,7 +237,7 @@ impl TestBed {
     ) -> Result<(), SetupError> {
         self.supervisor.take_stale_directories().iter().for_each(|it| on_update(Update::StaleDirectory(it)));
         Chain::available(&setup.stack, &self.programs, &mut |it| on_update(Update::Chain(it)))?;
-        // The nodes in front of the database stop first, because their connections would block the restore.
+        // Stop the nodes in front of the database first, because their connections would block the restore.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
         let base = Stack {
             nodes: vec![last],
@@ -259,7 +256,7 @@ impl TestBed {
             known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         }
         self.target = server.map(|server| {
-            // pgdyno restores the data of a dataset itself.
+            // With a dataset, the state of the data need not be recorded, because pgdyno restores the data.
             let data = setup.dataset.is_none().then(|| self.chain().data_state()).flatten();
             TargetState { server, data }
         });
@@ -271,12 +268,12 @@ impl TestBed {
         Ok(())
     }
 
-    /// Chain and supervisor, for faults, which need both.
+    /// Chain and supervisor, because faults need both.
     pub fn chain_and_supervisor(&mut self) -> (&mut Chain, &mut Supervisor) {
         (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
     }
 
-    /// Messages about nodes whose host names now resolve to another address than the measured one.
+    /// Messages about nodes whose host names no longer resolve to the measured address.
     pub fn address_changes(&self) -> Vec<Message> {
         let moved = |node: &RunningNode| match &node.endpoint.address {
             Address::Tcp(used) => connect::address_change(node.host.as_ref()?, *used),
@@ -290,7 +287,7 @@ impl TestBed {
         &self.built
     }
 
-    /// Tables that grew during the trial. Also empty if they cannot be examined.
+    /// Tables that grew during the trial; also empty if the tables cannot be examined.
     pub fn bloat(&self) -> Vec<Bloat> {
         let (Some(filled), Some(chain)) = (&self.dataset, &self.chain) else { return Vec::new() };
         let Some(postgres) = chain.postgres() else { return Vec::new() };
@@ -300,9 +297,9 @@ impl TestBed {
         now.map(|it| it.bloat_since(&filled.template.state)).unwrap_or_default()
     }
 
-    /// Nodes that exited unexpectedly, with the reason, such as `pooler was ended by signal 9 during the trial`. Nodes in
+    /// Messages about nodes that exited unexpectedly, such as `pooler was ended by signal 9 during the trial`. Nodes in
     /// `hit` are omitted, because a fault affected them.
-    pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<String> {
+    pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<Message> {
         let chain = self.chain();
         let replicas = chain.servers().into_iter().skip(1);
         let nodes = chain.nodes().iter().chain(replicas).filter(|it| !hit.contains(&it.plan.name));
@@ -310,13 +307,18 @@ impl TestBed {
         let nodes: Vec<(String, NodeId)> = nodes.collect();
         let ended = |(name, id)| {
             let end = self.supervisor.end_of(id)?;
-            Some(format!("{name} {end} during the trial{}", self.supervisor.end_reason(id)))
+            Some(message!(
+                "failure-node-ended",
+                node = name,
+                end = Message::from(end),
+                reason = self.supervisor.end_reason(id)
+            ))
         };
-        let mut all: Vec<String> = nodes.into_iter().filter_map(ended).collect();
+        let mut all: Vec<Message> = nodes.into_iter().filter_map(ended).collect();
         let before = std::mem::take(&mut self.oom_kills);
         let starved = self.chain().oom_kills(&self.supervisor);
         let new = starved.iter().filter(|it| !before.contains(it)).map(|it| &it.0);
-        all.extend(new.map(|it| format!("{it} ran out of memory: the kernel killed some of its processes")));
+        all.extend(new.map(|node| message!("failure-out-of-memory", node)));
         all
     }
 
@@ -341,9 +343,8 @@ impl TestBed {
         on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         let chain = self.chain.as_ref().expect("its server is up");
-        let postgres = chain.postgres().ok_or_else(|| {
-            SetupError::Failed("a dataset requires PostgreSQL at the end of the chain".to_owned())
-        })?;
+        let postgres =
+            chain.postgres().ok_or_else(|| SetupError::Failed(message!("failure-dataset-needs-server")))?;
         let server = (postgres.cluster_id(), postgres.endpoint.address.to_string());
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
         let base = Dataset { post_load: Vec::new(), cache: CacheState::AsIs, ..dataset.clone() };
@@ -356,43 +357,65 @@ impl TestBed {
                 {
                     on_update(Update::DataUnchanged);
                 } else {
-                    // A restore that is interrupted halfway leaves no database.
+                    // Do not interrupt the restore, because an incomplete restore leaves no database.
                     let restored = without_interrupt(|| filled.template.restore());
                     on_update(Update::Restored(&restored.map_err(failed)?));
                 }
             }
             None => {
-                self.dataset = None;
+                let previous = self.dataset.take();
                 self.feeds.forget_queries();
                 let target = postgres.endpoint.clone();
                 let loader = Loader { target, workers: WORKERS, force: false };
-                // An attached server is restored by its superuser, if we have that role.
+                // Restore an attached server as a superuser if the user supplied one.
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
                 let database = &chain.users().database;
                 let whose =
                     if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
-                // pgdyno loads only data that it can restore later.
+                // Check first, because pgdyno loads only data that it can restore later.
                 Template::check(superuser, database, whose).map_err(failed)?;
-                let rows = dataset::total_rows(&dataset.content);
-                let loaded = dataset::load(&base, &loader, &mut |it| on_update(Update::Loading(it, rows)));
+                let is_dump = |dataset: &Dataset| matches!(dataset.content, Content::Dump { .. });
+                let previous = previous.map(|it| it.dataset.clone());
+                if whose == ServerOwnership::Ours && previous.is_some_and(|it| is_dump(&it) || is_dump(&base))
+                {
+                    chain.recreate_database().map_err(failed)?;
+                }
+                let rows = dataset::total_rows(&dataset.content).unwrap_or(0);
+                let on_stage = &mut |it| on_update(Update::Loading(it, rows));
+                let loaded = match &base.content {
+                    Content::Dump { files } => dataset::restore_dump(
+                        files,
+                        &mut DumpLoader {
+                            supervisor: &mut self.supervisor,
+                            login: superuser.in_database(database),
+                            role: &chain.users().app.name,
+                            programs: postgres.program.as_ref().and_then(|it| Some(it.parent()?.to_owned())),
+                            jobs: WORKERS,
+                            creates_roles: whose == ServerOwnership::Ours,
+                        },
+                        on_stage,
+                    ),
+                    _ => dataset::load(&base, &loader, on_stage),
+                };
                 let loaded = loaded.map_err(failed)?;
                 on_update(Update::Loaded(&loaded));
                 let template = without_interrupt(|| Template::create(superuser, database, whose));
                 let template = template.map_err(|refused| {
-                    let left = match loaded.reused {
+                    let left = match loaded.reused || is_dump(&base) {
                         true => Ok(()),
                         false => dataset::unload(&loader),
                     };
-                    failed(left.map_or_else(
-                        |error| format!("{refused}; the loaded data could not be dropped: {error}"),
-                        |()| refused.to_string(),
-                    ))
+                    let error = Message::from(&refused);
+                    SetupError::Failed(match left {
+                        Ok(()) => error,
+                        Err(left) => error.and(message!("failure-data-left", error = Message::from(&left))),
+                    })
                 })?;
                 self.dataset = Some(LoadedDataset { server, dataset: base, template, untouched: None });
             }
         }
         self.build(&dataset.post_load)?;
-        // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
+        // Read the feeds before the caches are cleared, because their queries fill the caches.
         self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         on_update(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
@@ -406,7 +429,7 @@ impl TestBed {
 }
 
 impl TestBed {
-    /// Runs the post-load statements, such as indexes, as the owner of the tables.
+    /// Executes the post-load statements, such as CREATE INDEX, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
         if statements.is_empty() {
@@ -418,10 +441,12 @@ impl TestBed {
         let mut built = Vec::new();
         for statement in statements {
             let index = plans::build_index(&mut connection, statement);
-            built.push(index.map_err(|error| failed(format!("{statement}: {error}")))?);
+            built.push(index.map_err(|error| {
+                failed(message!("failure-post-load", statement, error = Message::from(&error)))
+            })?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
-            // The checkpoint keeps the writes of the build out of the trial.
+            // Run a checkpoint, so that the writes of the statements do not affect the trial.
             admin.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| it.query("checkpoint")).map_err(failed)?;
         }
         self.built = built;
@@ -432,22 +457,28 @@ impl TestBed {
 impl From<ChainError> for SetupError {
     fn from(error: ChainError) -> SetupError {
         match error {
-            ChainError::Unavailable(it) => SetupError::Unavailable(it.to_string()),
-            other => SetupError::Failed(other.to_string()),
+            ChainError::Unavailable(_) => SetupError::Unavailable((&error).into()),
+            _ => failed(error),
         }
     }
 }
 
 impl SetupError {
-    pub fn text(&self, lang: &Lang) -> String {
+    pub fn message(&self) -> Message {
         match self {
-            SetupError::Unavailable(text) | SetupError::Failed(text) => text.clone(),
-            SetupError::OtherNode(error) => lang.message(error),
-            SetupError::Stopped => say!(lang, "run-setup-stopped"),
+            SetupError::Unavailable(error) | SetupError::Failed(error) | SetupError::OtherNode(error) => {
+                error.clone()
+            }
+            SetupError::Stopped => message!("run-setup-stopped"),
         }
     }
 }
 
-fn failed(error: impl fmt::Display) -> SetupError {
-    SetupError::Failed(error.to_string())
+/// Converts an error to the error for a setup that failed unexpectedly.
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
+pub fn failed<E>(error: E) -> SetupError
+where
+    for<'a> &'a E: Into<Message>,
+{
+    SetupError::Failed((&error).into())
 }

@@ -1,12 +1,11 @@
 //! Measurement of one trial
 
 use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
-use super::observer::{Observer, TrialClock};
-use super::test_bed::{SetupError, TestBed};
+use super::test_bed::{SetupError, TestBed, failed};
 use super::workload::{self, PreparedLoad};
-use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
+use crate::observer::{Observer, TrialClock};
 use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
 use crate::trial_failure;
@@ -18,11 +17,12 @@ use model::fact::Fact;
 use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
 use model::matrix::UnappliedLimit;
+use model::message;
+use model::message::Message;
 use model::objective::ObjectiveResult;
 use model::plan::{GENERATOR, LoadModel, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
-use report::lang::Lang;
 use stack::chain::{Chain, RunningNode};
 use stack::freshness::FreshnessProber;
 use stack::limits::{Group, Usage};
@@ -41,10 +41,8 @@ pub struct TrialSpec<'a> {
     pub setup: &'a Setup,
     /// Seed of the repetition. All cells of a repetition share it, so that they receive the same requests.
     pub seed: u64,
-    /// True if each second is needed afterwards.
+    /// True if the seconds of the trial are needed after it.
     pub keep_seconds: bool,
-    /// Language of the reasons of failures.
-    pub lang: &'static Lang,
 }
 
 /// Output of a trial.
@@ -56,21 +54,21 @@ pub struct TrialOutput {
     pub fired: Option<StopEvent>,
     /// Stop rules that never had a value.
     pub blind: Vec<String>,
-    /// Reason why clients aborted; `None` if none did.
-    pub aborted: Option<String>,
+    /// Reason why clients aborted; `None` if no client aborted.
+    pub aborted: Option<Message>,
     /// Nodes that exited unexpectedly, with the reason.
-    pub unexpected_exits: Vec<String>,
+    pub unexpected_exits: Vec<Message>,
     /// CPU cost of monitoring.
     pub monitoring_cost: SamplingCost,
     /// Seconds in their order; empty unless requested.
     pub seconds: Vec<SecondSummary>,
     /// Injected faults and their effects.
     pub fault_injection: Option<FaultInjection>,
-    /// Age of reads on replicas; `None` without replicas.
+    /// Staleness of reads on replicas; `None` without replicas.
     pub freshness: Option<Freshness>,
 }
 
-/// Measures the system in the test bed. `interrupted` ends the trial early and keeps its results.
+/// Measures the system in the test bed. If `interrupted` is set, the trial ends early and its results are returned.
 pub fn run(
     spec: TrialSpec<'_>,
     test_bed: &mut TestBed,
@@ -78,19 +76,14 @@ pub fn run(
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(TrialEvent<'_>),
 ) -> Result<TrialOutput, SetupError> {
-    let TrialSpec { setup, seed, keep_seconds: keep, lang } = spec;
+    let TrialSpec { setup, seed, keep_seconds: keep } = spec;
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
-    let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
+    let (own, missing) = limited.map_err(failed)?;
     for unapplied in missing {
-        let limit = UnappliedLimit {
-            node: GENERATOR.to_owned(),
-            limit: unapplied.limit.name().to_owned(),
-            reason: unapplied.reason.to_string(),
-        };
-        writer.fact(Some(id), Fact::UnappliedLimit(limit));
+        writer.fact(Some(id), Fact::UnappliedLimit(unapplied_limit(GENERATOR, &unapplied)));
     }
     let variables = workload::variables(setup);
-    let feeds = test_bed.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
+    let feeds = test_bed.feeds(setup).map_err(failed)?;
     let web = test_bed.http_target();
     let planned = FaultPlan::for_setup(setup);
     let inputs = workload::LoadInputs {
@@ -103,20 +96,22 @@ pub fn run(
         transactions: None,
         abandoned: test_bed.abandoned(),
     };
-    let hindering = |it: CommandError| SetupError::Failed(it.message);
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);
-        // The warm-up has another seed, so that the trial does not repeat the requests that warmed the caches.
+        // Use another seed for the warm-up, so that the trial does not repeat its requests.
         let inputs = workload::LoadInputs { secret: None, ..inputs };
         let PreparedLoad { config: ready, .. } =
-            workload::prepare(&warm_up_setup(setup), &inputs, !seed).map_err(hindering)?;
+            workload::prepare(&warm_up_setup(setup), &inputs, !seed).map_err(failed)?;
         let warmed = measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted);
         drop(warmed.map_err(|it| to_setup_error(&it, None))?);
     }
-    let PreparedLoad { config: ready, plan } = workload::prepare(setup, &inputs, seed).map_err(hindering)?;
+    let PreparedLoad { config: ready, plan } = workload::prepare(setup, &inputs, seed).map_err(failed)?;
     let context = Ruled::for_setup(setup);
-    let rules =
-        setup.stop_rules.iter().map(|it| rule::parse(it, &context).expect("it was checked").rule).collect();
+    let rules = setup
+        .stop_rules
+        .iter()
+        .map(|it| rule::parse(it, &context).expect("check accepted the text").rule)
+        .collect();
     let clock = Clock::start();
     let wall = clock::StepDetector::start();
     let since = TrialClock::new(clock);
@@ -128,7 +123,8 @@ pub fn run(
     let stop = AtomicBool::new(false);
     let mut observer =
         Observer::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep)
-            .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect());
+            .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect())
+            .with_operations(&setup.operations);
     let before = group.as_ref().map(Group::usage);
     let (measured, fault_run) = match &planned {
         Some(planned) => {
@@ -141,7 +137,6 @@ pub fn run(
                 observations: out,
                 interrupted,
                 prober,
-                lang,
             };
             let (measured, fault_run) =
                 planned.measure(test_bed, &ready, trial_context, &mut observer, &stop)?;
@@ -152,7 +147,7 @@ pub fn run(
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| throttled_share(&before, &now));
     let freshness = prober.map(|it| it.stop(interrupted.load(Ordering::Relaxed)));
-    // Poolers need this time to notice clients that have left.
+    // Wait, because poolers need some time to notice that clients have disconnected.
     std::thread::sleep(SETTLE_TIME);
     let monitoring_cost = sampler.stop();
     let (refused, aborted, messages) = (observer.connect_error(), observer.aborted(), observer.messages());
@@ -171,13 +166,13 @@ pub fn run(
     if !setup.faults.is_empty() {
         analysis::verdict::remove_outage_doubt(&mut summary);
     }
-    let aborted = trial_failure::clients_aborted(&summary, aborted.as_deref());
+    let aborted = trial_failure::clients_aborted(&summary, aborted);
     let fault_injection = fault_run.map(|it| it.conclude(test_bed)).transpose()?;
     let operations = &context.operations;
     let objectives = setup
         .objectives
         .iter()
-        .map(|it| objective::parse(it, operations).expect("it was checked").judge(&summary));
+        .map(|it| objective::parse(it, operations).expect("check accepted the text").judge(&summary));
     let objectives = objectives.collect();
     Ok(TrialOutput {
         measured,
@@ -206,7 +201,7 @@ fn freshness_prober(
     let since = since.clone();
     let now = move || since.window_start().map(|_| since.now());
     let started = FreshnessProber::start(chain.direct_tcp_targets(), unix_time().0 / 1000, now, sender);
-    started.map(Some).map_err(|it| SetupError::Failed(format!("cannot read from the replicas: {it}")))
+    started.map(Some).map_err(|it| failed(message!("failure-freshness-probe", error = Message::from(&it))))
 }
 
 /// Share of the quota's periods in which a group was throttled; `None` without a quota.
@@ -222,7 +217,7 @@ fn warm_up_setup(setup: &Setup) -> Setup {
     let load = &mut warming.load;
     load.duration = Some(load.warmup);
     if !matches!(load.model, LoadModel::Closed { .. }) {
-        // A schedule or a user ramp may begin with almost no load.
+        // Do not use the schedule or the stages of users, because they may begin with almost no load.
         let clients = load.model.clients().min(8);
         load.model = match load.model {
             // The load's rate limit also applies to the warm-up.
@@ -243,14 +238,11 @@ struct IgnoreEvents;
 
 impl LoadListener for IgnoreEvents {}
 
-/// Setup error from a measurement error. `refused` is the error of the first client that could not connect.
+/// Converts a measurement error to a setup error. `refused` is the error of the first client that could not connect.
 fn to_setup_error(measure_error: &MeasureError, refused: Option<&str>) -> SetupError {
     match measure_error {
-        MeasureError::System(error) => SetupError::Failed(format!("cannot start the load: {error}")),
-        MeasureError::NoClientConnected => {
-            let detail = refused.map_or(String::new(), |it| format!(": {it}"));
-            SetupError::Failed(format!("no client could connect{detail}"))
-        }
+        MeasureError::System(error) => failed(message!("failure-load-start", error = Message::from(error))),
+        MeasureError::NoClientConnected => failed(message!("failure-no-client-connected", reason = refused)),
         MeasureError::Stopped => SetupError::Stopped,
     }
 }
@@ -266,7 +258,7 @@ fn probe_points(test_bed: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
     [SamplingTarget::host(), own].into_iter().chain(nodes).collect()
 }
 
-/// Target of the load, for the report. A service has no database.
+/// Description of the load's target for the report. A service has no database.
 fn server(chain: &Chain, setup: &Setup) -> Server {
     let only_web = !setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
     let first_node = &chain.nodes()[0];
@@ -285,7 +277,16 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
     }
 }
 
-/// The running nodes, as the store records them.
+/// Unapplied limit of a node, in the form for the run file.
+pub fn unapplied_limit(node: &str, unapplied: &stack::limits::UnappliedLimit) -> UnappliedLimit {
+    UnappliedLimit {
+        node: node.to_owned(),
+        limit: unapplied.limit.name().to_owned(),
+        reason: (&unapplied.reason).into(),
+    }
+}
+
+/// The running nodes, in the form for the run file.
 pub fn nodes(test_bed: &TestBed) -> Vec<NodeRecord> {
     let node = |running: &RunningNode| NodeRecord {
         name: running.plan.name.clone(),
@@ -295,7 +296,12 @@ pub fn nodes(test_bed: &TestBed) -> Vec<NodeRecord> {
         transport: transport_name(&running.hop).to_owned(),
         limits: running.plan.limits.clone(),
         unapplied_limits: running.node.map_or(Vec::new(), |id| {
-            test_bed.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
+            test_bed
+                .supervisor
+                .not_applied(id)
+                .iter()
+                .map(|it| unapplied_limit(&running.plan.name, it))
+                .collect()
         }),
         configuration: running
             .configuration

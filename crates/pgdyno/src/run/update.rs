@@ -7,7 +7,7 @@ use stack::dataset::Stage;
 use stack::restore::CachePreparation;
 use std::time::Duration;
 
-/// Minimum interval between two updates on the rows loaded so far.
+/// Minimum interval between two updates about the number of loaded rows.
 pub const LOADING_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub enum DisplayUpdate {
     Permanent(Milestone),
 }
 
-/// Display of an update; `None` if it takes no time and carries no information.
+/// Form in which an update is displayed; `None` for an update that takes no time and has no information for the user.
 pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
     Some(match update {
         Update::Chain(ChainProgress::Fetching(major)) => {
@@ -34,6 +34,7 @@ pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
         }
         Update::Loading(Stage::Dropping, _) => DisplayUpdate::Transient(Activity::Dropping),
         Update::Loading(Stage::Keys, _) => DisplayUpdate::Transient(Activity::Keys),
+        Update::Loading(Stage::Dump, _) => DisplayUpdate::Transient(Activity::RestoringDump),
         Update::Loading(Stage::Statistics, _) => DisplayUpdate::Transient(Activity::Statistics),
         Update::Loaded(load) if load.reused => {
             DisplayUpdate::Permanent(Milestone::AlreadyLoaded { rows: load.rows })

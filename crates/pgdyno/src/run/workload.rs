@@ -3,12 +3,15 @@
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig};
+use crate::operation_steps::{self, add_operation};
 use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
-use load::script::{Diagnostic, Mode, Program, ProgramBuilder, ScriptHeader};
-use load::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload, schedule};
+use load::script::{Diagnostic, Mode, Program, ProgramBuilder};
+use load::{
+    Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, RngSeeds, Service, Workload, schedule,
+};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
 use model::row_table::Rows;
 use model::summary;
@@ -21,15 +24,15 @@ use wire::http::{Host, Url};
 use wire::pg::{Login, Transport};
 use wire::tls::{HttpsClient as Tls, TlsIdentity};
 
-/// Largest backlog; further arrivals are dropped and counted.
+/// Maximum size of the backlog. Further arrivals are dropped and counted.
 const BACKLOG_MAX: u32 = 100_000;
-/// Most simultaneous log-ins.
+/// Maximum number of simultaneous log-ins.
 const CONNECTING_MAX: u32 = 64;
 /// Default timeout of a log-in, if the load does not set one.
 const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Default drain time after the window, if the load has no timeout.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// Time before a due moment at which sleeping turns into spinning.
+/// Time before a due time from which a thread busy-waits instead of sleeping.
 const SPIN: Nanos = Nanos::from_micros(30);
 
 /// The load of a trial, ready to start.
@@ -42,9 +45,9 @@ pub struct PreparedLoad {
 /// Targets and inputs of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadInputs<'a> {
-    /// PostgreSQL targets; empty if the chain has none. If there are several, the primary is used.
+    /// PostgreSQL targets; empty if the chain has no PostgreSQL server. Of several targets, the primary is used.
     pub postgres: &'a [&'a Target],
-    /// Replica targets; empty if there are none. Servers that are no longer replicas are skipped.
+    /// Replica targets; empty without replicas. Servers that are no longer replicas are skipped.
     pub replicas: &'a [&'a Target],
     /// Secret that seals the tokens of operations with a ledger; `None` without a ledger.
     pub secret: Option<u64>,
@@ -97,7 +100,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         connect_timeout: load.connect_timeout.unwrap_or(LOGIN_TIMEOUT),
         timeout: load.timeout,
         verbose: false,
-        statements: false,
+        measured: MeasuredCommands::Steps,
     };
     let many = !load.model.is_open() && !load.reconnect;
     let driver = Driver::for_load(many);
@@ -133,7 +136,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     Ok(PreparedLoad { config: ready, plan: described })
 }
 
-/// Candidate hosts and the wanted role. May be empty.
+/// Candidate hosts and the required role. The set may be empty.
 #[derive(Clone, Copy, Debug)]
 struct HostSet<'a> {
     hosts: &'a [&'a Target],
@@ -141,7 +144,7 @@ struct HostSet<'a> {
 }
 
 impl HostSet<'_> {
-    /// Endpoint of the first host, whose log-in applies to all, and the addresses of all hosts.
+    /// Endpoint with the log-in of the first host, which applies to all hosts, and the addresses of all hosts.
     fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {
@@ -159,7 +162,7 @@ impl HostSet<'_> {
     }
 }
 
-/// SQL targets: the first endpoint, and the replicas' endpoint if some operations use it.
+/// Targets for SQL: the hosts of the first endpoint, and the replicas if some operations use them.
 fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
     let none = HostSet { hosts: &[], wanted: SqlTarget::Any };
     let primary = HostSet { hosts: inputs.postgres, wanted: SqlTarget::Primary };
@@ -179,7 +182,7 @@ fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSe
     }
 }
 
-/// Keyed script of each operation with a ledger; `None` if there is no such operation.
+/// Keyed script of each operation, `None` for operations without a ledger; `None` if no operation has a ledger.
 fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
     let keyed_script = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
     let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
@@ -205,7 +208,7 @@ fn service(web: &HttpTarget, load: &Load) -> Result<(Service, Address), CommandE
     Ok((service, to_address(&web.address)))
 }
 
-/// TLS settings of an HTTPS service. Its certificate is verified as browsers do.
+/// TLS settings for an HTTPS service. Its certificate is verified as in browsers.
 fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
     match &url.host {
         Host::Tcp(name, _) if url.tls => {
@@ -217,7 +220,7 @@ fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
     }
 }
 
-/// Draw order of a feed. The seed belongs to the repetition, so that all its cells draw the same rows.
+/// Draw order of a feed. All cells of a repetition have the same seed, so that they draw the same rows.
 fn order(order: FeedOrder, seed: u64) -> DrawOrder {
     match order {
         FeedOrder::Sequential => DrawOrder::Sequential,
@@ -233,17 +236,10 @@ pub fn client_count(load: &Load) -> u32 {
     load.model.clients()
 }
 
-/// Operations of the mix, in the order that intervals use.
-pub fn operations(setup: &Setup) -> Vec<summary::Script> {
-    let script =
-        |it: &Operation| summary::Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
-    setup.operations.iter().map(script).collect()
-}
-
 /// Predefined variables of scripts: the number of the dataset's rows.
 pub fn variables(setup: &Setup) -> Vec<(&'static str, i64)> {
-    let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
-    rows.map(|it| ("rows", it)).into_iter().collect()
+    let rows = setup.dataset.as_ref().and_then(|it| stack::dataset::total_rows(&it.content));
+    rows.map(|it| ("rows", it as i64)).into_iter().collect()
 }
 
 /// Protocol with which a setup's statements are sent.
@@ -251,7 +247,7 @@ pub fn mode(setup: &Setup) -> Mode {
     ready::mode(setup.load.query_mode)
 }
 
-/// Program with one script per operation. Uses only the feeds and the variables of `inputs`.
+/// Program with one script per operation. The function uses only the feeds and the variables of `inputs`.
 pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandError> {
     let given = inputs.variables.iter().map(|it| it.0);
     let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
@@ -263,12 +259,7 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
         let feed =
             operation.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
         let draws = feed.map(|number| (number as u16, inputs.feeds[number].columns()));
-        let head = ScriptHeader { name: &operation.name, weight: operation.weight, draws };
-        match &operation.kind {
-            OperationKind::Script { text, .. } => maker.add_pgbench(&head, text, false),
-            OperationKind::Http(steps) => maker.add_http(&head, 0, &operation.sets, steps),
-            OperationKind::Ammo => maker.add_ammo(&head, 0),
-        }
+        add_operation(&mut maker, operation, draws);
     }
     let to_error = |all: &[Diagnostic]| {
         let lines = all.iter().map(|diagnostic| {
@@ -300,8 +291,8 @@ fn schedule(setup: &Setup) -> Schedule {
             let own =
                 own.map(|(n, text)| Stream { curve: parse(text), spacing, script: Some(ScriptId(n as u16)) });
             let mut own: Vec<Stream> = own.collect();
-            // The load's schedule applies to operations without their own. Without such operations it only sets the
-            // duration.
+            // The load's schedule applies to operations without their own schedule. If all operations have one, the
+            // load's schedule only determines the duration.
             let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
             match (is_drawn.then(|| parse(text)), own.is_empty()) {
                 (Some(curve), true) => Schedule::Open { curve, spacing },
@@ -327,11 +318,11 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
     RngSeeds { clients, script_rngs, arrivals: seed, other: !seed, variables }
 }
 
-/// The load in the terms of the report.
+/// Description of the load for the report.
 fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summary::BenchPlan {
     let load = &setup.load;
     summary::BenchPlan {
-        scripts: operations(setup),
+        scripts: operation_steps::operations(setup),
         scale: 1,
         partitions: None,
         query_mode: load.query_mode,

@@ -7,10 +7,11 @@ use model::fault_injection::FaultInjection;
 use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::UnappliedLimit;
+use model::message::Message;
 use model::search::{CellSuspects, SearchStep};
 use model::stop::StopEvent;
 use model::target::TargetState;
-use model::{Outage, ReplayFigures};
+use model::{Outage, ReplayFigures, StepFailure};
 use std::collections::BTreeMap;
 use store::{Run, TrialId};
 
@@ -30,10 +31,13 @@ pub struct FactSet {
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
     pub replays: Vec<ReplayFigures>,
+    pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
+    /// Reason why the trial or the run is not complete.
+    pub reason: Option<Message>,
 }
 
-/// Facts of each trial; `None` is the run itself.
+/// Facts of each trial; the key `None` is the run itself.
 pub fn fact_sets(run: &Run) -> store::Result<BTreeMap<Option<TrialId>, FactSet>> {
     let mut sets: BTreeMap<_, FactSet> = BTreeMap::new();
     for record in run.facts()? {
@@ -54,13 +58,16 @@ impl FactSet {
             Fact::UnappliedLimit(limit) => self.unapplied_limits.push(limit),
             Fact::MonitoringCpu(share) => self.monitoring_cpu = Some(share),
             Fact::StopRule(event) => self.stop = Some(event),
-            // Computed again from the summary, by the rules of this version.
+            // Ignore stored results of objectives, because they are computed again from the summary with the rules of
+            // this version.
             Fact::Objective(_) => {}
             Fact::Outages(outages) => self.outages = Some(outages),
             Fact::FaultInjection(faults) => self.fault_injection = Some(*faults),
             Fact::Freshness(freshness) => self.freshness = Some(freshness),
             Fact::Replay(figures) => self.replays = figures,
+            Fact::StepFailure(failure) => self.step_failures.push(failure),
             Fact::Plans(plans) => self.plans = Some(plans),
+            Fact::Reason(reason) => self.reason = Some(reason),
         }
     }
 }

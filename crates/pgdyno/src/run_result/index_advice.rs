@@ -10,8 +10,8 @@ use model::run_result::CellResult;
 use std::path::Path;
 use store::Run;
 
-/// Advice for each group of cells that share stack, data and operations, since such a group is explained once. `cells`
-/// are the cells' results.
+/// Advice for each group of cells that share stack, data and operations, because plans are collected once per group.
+/// `cells` are the cells' results.
 pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
     let setup = |it: usize| &reading.experiment.cells[it].setup;
     let mut all: Vec<Advice> = Vec::new();
@@ -20,7 +20,7 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
         let known = |it: &Advice| it.cells.contains(&its);
         let Some(plans) = trial.plans.as_ref().filter(|_| !all.iter().any(known)) else { continue };
         let same: Vec<usize> = (0..cells.len()).filter(|it| shares_plans(setup(*it), setup(its))).collect();
-        // The explained cell's statements, or another cell's if it has none.
+        // Use the statements of the cell with the plans, or if it has none, of another cell of the group.
         let brought = |it: &&usize| !cells[**it].statements.is_empty();
         let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
         let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();
@@ -29,19 +29,18 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
     all
 }
 
-/// Measured benefit and cost of indexes, if a run has the same cell without and with them; otherwise `None`.
+/// Measured benefit and cost of indexes, if a run has the same cell without and with the indexes; otherwise `None`.
 pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let account = super::from_file(path)?;
     let [without, with] = account.experiment.cells.as_slice() else { return Ok(None) };
     if !adds_indexes(&without.setup, &with.setup) {
         return Ok(None);
     }
-    let run = Run::open(path).map_err(to_command_error)?;
-    let mut facts = fact_sets(&run).map_err(to_command_error)?;
-    let trials = run.trials().map_err(to_command_error)?;
+    let run = Run::open(path)?;
+    let mut facts = fact_sets(&run)?;
+    let trials = run.trials()?;
     let trials_of = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
-    // Every trial builds the same indexes, so the first one's times are used.
+    // Every trial builds the same indexes, so use the durations of the first trial.
     let built = trials_of(1)
         .filter_map(|it| facts.remove(&Some(it.id)))
         .map(|facts| facts.index_builds)
@@ -53,8 +52,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         let mut counts = UpdatedRows::default();
         for record in trials_of(cell as u32) {
             let mut trial = UpdatedRows::default();
-            run.for_each_sample(record.id, &[UPDATED, HOT], |it| trial.push(&it))
-                .map_err(to_command_error)?;
+            run.for_each_sample(record.id, &[UPDATED, HOT], |it| trial.push(&it))?;
             counts.add(&trial);
         }
         *hot = counts.share();
@@ -67,12 +65,12 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     }))
 }
 
-/// True if both cells have the inputs on which plans depend in common.
+/// True if both cells have the same stack, data and operations, on which plans depend.
 pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
     (&one.stack, &one.dataset, &one.operations) == (&other.stack, &other.dataset, &other.operations)
 }
 
-/// True if the second setup equals the first one except for additional post-load statements.
+/// True if the second setup equals the first setup except for additional post-load statements.
 fn adds_indexes(without: &Setup, with: &Setup) -> bool {
     let (Some(one), Some(other)) = (&without.dataset, &with.dataset) else { return false };
     let mut same = with.clone();

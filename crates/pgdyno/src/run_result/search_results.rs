@@ -18,10 +18,10 @@ use model::search::{
 use std::path::Path;
 
 /// Highest ratio of a level to the maximum at which a failed step still shows the limiter. Far above the maximum, other
-/// resources fail as well.
+/// resources may also be exhausted.
 const EDGE: f64 = 1.35;
 
-/// Most suspects that are perturbed, unless an earlier one is proven.
+/// Maximum number of suspects that are perturbed if none is proven.
 pub const PERTURBED_MAX: usize = 3;
 
 /// Maximum of each cell that was searched.
@@ -69,8 +69,8 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
 }
 
-/// Suspects of a cell's maximum, the most likely one first. The flag is true if they were stored already: perturbed
-/// suspects must not change when the run is read again.
+/// Suspects for a cell's maximum, the most likely suspect first. The flag is true if the suspects were read from the
+/// run file, because perturbed suspects must not change when the run is read again.
 pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), CommandError> {
     let reading = StoredRun::from_file(path)?;
     if let Some(known) = stored_suspects(&reading, cell) {
@@ -86,7 +86,8 @@ fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Ad
     cause::with_indexes(found, cell, advice)
 }
 
-/// Adds suspects to cells without a perturbation. Without a maximum, the lowest overload counts.
+/// Adds suspects to the maxima of cells without a perturbation. For a cell without a maximum, they are derived from the
+/// lowest overloaded level.
 pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
     let is_measured = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
     for maximum in maxima.iter_mut().filter(is_measured) {
@@ -141,8 +142,8 @@ fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
 }
 
-/// Trials that show the limiters. After a search, those slightly above the maximum. Without a maximum, those at the
-/// lowest overload.
+/// Trials that show the limiters. After a search, these are the trials slightly above the maximum, or without a maximum
+/// the trials at the lowest overloaded level.
 pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
     if reading.experiment.goal.max_search().is_none() {
         return reading.ended();
@@ -176,7 +177,7 @@ fn shows_bottleneck(result: &StepResult, of: &Maximum) -> bool {
     }
 }
 
-/// Fit of throughput against clients; `None` for other scales.
+/// Fit of throughput against clients; `None` if the search varies the rate.
 fn scalability(max: &MaxSearch, steps: &[StepResult], seed: u64) -> Option<Scalability> {
     let counts =
         |it: &&StepResult| !matches!(it.outcome, LevelOutcome::Invalid { .. }) && it.delivered.0 > 0.0;
@@ -218,7 +219,7 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
         let runs: Vec<f64> = maximum.rounds.iter().filter_map(|it| it.level).collect();
         if runs.len() > 1 { CellValue::Runs(runs) } else { of_answer(&maximum.answer) }
     };
-    // The latency of a closed load follows from its clients, so throughput is compared instead.
+    // In a closed model, compare throughput instead of latency, because the number of clients determines latency.
     let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
     let measured = |cell: usize| {
         let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
@@ -237,8 +238,8 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
     plateau::plateau(&labels, &known, more, needs, reading.experiment.seed)
 }
 
-/// Connections that the rate needs, by Little's law. It uses the cell with the highest throughput and its execution
-/// times in PostgreSQL.
+/// Number of connections that the rate requires, by Little's law, from the throughput and the execution times in
+/// PostgreSQL of the cell with the highest throughput.
 fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<RequiredConnections> {
     let tps = |row: &matrix::Row| row.estimate(Figure::Tps).map(|it| it.median);
     let (cell, rate) = matrix
@@ -252,7 +253,7 @@ fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<Required
     let called: Vec<&_> = counting.iter().map(|it| &it.statements).collect();
     let window = counting.iter().filter_map(|it| it.summary.as_ref()).map(|it| it.window.as_secs_f64());
     let window = window.sum::<f64>() / counting.len() as f64;
-    // Total execution time of all statements in one window.
+    // Total execution time of all statements within a window.
     let total: f64 =
         analysis::present::run_result::statements(&called).iter().map(|it| it.total / it.share).next()?;
     let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
@@ -300,7 +301,8 @@ mod tests {
                 ],
                 vec![120.0],
             ),
-            // Without a maximum, the lowest overload is selected, however high it is. Overloaded clients count as well.
+            // Without a maximum, the lowest overloaded level is selected, however high it is. Levels that overload the
+            // clients count too.
             (
                 None,
                 vec![

@@ -1,6 +1,6 @@
 //! Reader of a run file's trials
 //!
-//! It reads the file once; all results follow from this data.
+//! The file is read once, and all results are computed from the data of this module.
 
 use crate::cli::CommandError;
 use crate::messages::Messages;
@@ -25,6 +25,7 @@ use model::fault_injection::FaultInjection;
 use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::{self, UnappliedLimit};
+use model::message::Message;
 use model::objective::ObjectiveResult;
 use model::plan::{Experiment, GENERATOR, LoadModel, Setup};
 use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
@@ -33,21 +34,26 @@ use model::summary::{BenchPlan, Server};
 use model::target::TargetState;
 use model::{
     CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures, Sample,
-    SecondSum, Summary,
+    SecondSum, StepFailure, Summary,
 };
+use report::lang::english;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
-use store::{HistogramSelection, Note, Run, RunHeader, RunStatus, Seconds, State, TrialId, TrialRecord};
+use store::{
+    HistogramSelection, Note, Run, RunHeader, RunOutcome, RunStatus, Seconds, State, TrialId, TrialRecord,
+};
 
 /// A complete run as stored.
 pub struct StoredRun {
     pub header: RunHeader,
     pub state: State,
+    /// Stored reason why the run is not complete.
+    pub reason: Option<Message>,
     pub experiment: Experiment,
     /// Number of the machine's CPUs, if known.
     pub processors: Option<f64>,
-    /// Command that repeats the run; older runs lack it.
+    /// Command that repeats the run; `None` for older runs.
     pub command: Option<String>,
     /// Suspects of the cells whose maximum was perturbed.
     pub suspects: Vec<CellSuspects>,
@@ -64,11 +70,11 @@ pub struct StoredTrial {
     pub setup: Setup,
     /// Step of a search; `None` outside searches.
     pub step: Option<SearchStep>,
-    /// Result of a step; `None` while it runs, or if the user ended it.
+    /// Result of the search step; `None` while the step runs, or if the user ended it.
     pub step_result: Option<StepResult>,
-    /// Trends over a level that was held for a long time.
+    /// Trends in a trial that held a level for a long time.
     pub trends: Vec<Trend>,
-    /// Status of the trial; `None` while it runs.
+    /// Status of the trial; `None` while the trial runs.
     pub status: Option<matrix::TrialStatus>,
     pub fired: Option<StopEvent>,
     pub summary: Option<Summary>,
@@ -83,13 +89,15 @@ pub struct StoredTrial {
     pub answers: Vec<SizeSeries>,
     /// Attached server and its data before the trial, if known.
     pub target: Option<TargetState>,
-    /// Comparison with recorded answers.
+    /// Comparison with recorded responses.
     pub replayed: Vec<ReplayFigures>,
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
+    /// First failures of the steps, by code.
+    pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
     pub charts: Charts,
-    /// Messages of the failures.
+    /// First server message for each failure code.
     pub messages: Messages,
     /// Sum of all seconds.
     pub whole: CompactInterval,
@@ -99,14 +107,13 @@ pub struct StoredTrial {
 
 impl StoredRun {
     pub fn from_file(path: &Path) -> Result<StoredRun, CommandError> {
-        let to_command_error = |it: store::Error| CommandError::new(it.to_string());
-        let run = Run::open(path).map_err(to_command_error)?;
-        let header = run.header().map_err(to_command_error)?;
+        let run = Run::open(path)?;
+        let header = run.header()?;
         let experiment: Experiment = read(path, &header.experiment)?;
-        let notes = run.notes().map_err(to_command_error)?;
-        let trials = run.trials().map_err(to_command_error)?;
-        let mut facts = fact_sets(&run).map_err(to_command_error)?;
-        let FactSet { command, suspects, .. } = facts.remove(&None).unwrap_or_default();
+        let notes = run.notes()?;
+        let trials = run.trials()?;
+        let mut facts = fact_sets(&run)?;
+        let FactSet { command, suspects, reason, .. } = facts.remove(&None).unwrap_or_default();
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
         let processors = header.machine["processors"].as_f64();
         let trials = known
@@ -115,8 +122,8 @@ impl StoredRun {
                 read_trial(&run, &experiment, processors, record, facts)
             })
             .collect::<Result<_, _>>()?;
-        let state = run.state().map_err(to_command_error)?;
-        Ok(StoredRun { header, state, experiment, processors, command, suspects, notes, trials })
+        let state = run.state()?;
+        Ok(StoredRun { header, state, reason, experiment, processors, command, suspects, notes, trials })
     }
 
     /// Trials that have ended, in their order.
@@ -125,7 +132,7 @@ impl StoredRun {
     }
 }
 
-/// Reads one trial. `facts` belong to it.
+/// Reads one trial. `facts` are the facts of this trial.
 fn read_trial(
     run: &Run,
     experiment: &Experiment,
@@ -133,7 +140,6 @@ fn read_trial(
     recorded: TrialRecord,
     facts: FactSet,
 ) -> Result<StoredTrial, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let id = recorded.id;
     let FactSet {
         step,
@@ -146,23 +152,26 @@ fn read_trial(
         fault_injection,
         freshness,
         replays,
+        step_failures,
         plans,
+        reason,
         ..
     } = facts;
     let of_cell = &experiment.cells[recorded.trial.cell as usize].setup;
     let of_step = |it| step_setup::apply_step(of_cell, &experiment.goal, it);
     let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
     let setup = &setup;
-    let seconds = run.seconds(id, HistogramSelection::Response).map_err(to_command_error)?;
+    let seconds = run.seconds(id, HistogramSelection::Response)?;
     // The last second of an ended trial is the partial second at its end.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
     let full_seconds = seconds.remaining().saturating_sub(rest);
     let so_far = Nanos::from_secs(full_seconds as u64);
     let window = if recorded.state == State::Running { load_duration(setup).max(so_far) } else { so_far };
-    let charting = || ChartBuilder::new(setup, processors, window);
+    let steps = || recorded.trial.operations.iter().map(|it| it.commands.as_slice());
+    let charting = || ChartBuilder::new(setup, processors, window).with_steps(steps());
     let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
     let soaking = || long.then(|| SoakCollector::new(window));
-    // Decoding response times takes about as long as service times and samples together, so each half has a thread.
+    // Decoding response times takes about as long as decoding service times and samples, so use two threads.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
         let aside = scope.spawn(move || read_samples(path, id, full_seconds, of_samples));
@@ -171,12 +180,7 @@ fn read_trial(
             pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
         };
-        let loaded = read_seconds(
-            seconds,
-            &run.command_counts(id).map_err(to_command_error)?,
-            full_seconds,
-            consumers,
-        );
+        let loaded = read_seconds(seconds, &run.command_counts(id)?, full_seconds, consumers);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
         Ok::<_, CommandError>((loaded?, aside?))
     })?;
@@ -184,12 +188,10 @@ fn read_trial(
     let trends = [loaded.trends, trends].concat();
     let late = loaded.late.with_service_times_of(service.late);
     let together = loaded.whole.with_service_of(service.whole);
-    let mut charting = loaded.charting.expect("it was given").merge_samples(charting);
-    let events = run.events(id).map_err(to_command_error)?;
+    let mut charting = loaded.charting.expect("the caller passed a chart").merge_samples(charting);
+    let events = run.events(id)?;
     events.iter().for_each(|it| charting.event(it));
-    let mut measured = run
-        .measurement_with(id, || Ok(together.convert(LatencyHistogram::from)))
-        .map_err(to_command_error)?;
+    let mut measured = run.measurement_with(id, || Ok(together.convert(LatencyHistogram::from)))?;
     if let Some(measured) = &mut measured {
         measured.empty_statements = loaded.empty_statements;
         measured.outages = outages.unwrap_or_else(|| loaded.gaps.finish(measured.window));
@@ -204,11 +206,12 @@ fn read_trial(
         _ => None,
     };
     let left = measured.as_ref().map(|it| facts::remaining_clients(&samples, it.window)).unwrap_or_default();
-    // After the load, CPUs are idle and processes exit.
+    // Ignore samples after the load, when CPUs are idle and processes exit.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
     if let (Some(summary), Some(stored_summary)) = (&mut summary, stored_summary) {
-        // The stored value comes from the group's own counters. A short trial has too few samples of them.
+        // Use the stored share of throttled periods, because a short trial has too few samples of the control group's
+        // counters.
         analysis::verdict::add_throttling(summary, throttled_share(stored_summary));
         analysis::verdict::add_clock_step(summary, clock_step(stored_summary));
         if let Some(rows) = exhausted_rows(stored_summary) {
@@ -220,7 +223,7 @@ fn read_trial(
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
         let not_applied = node.unapplied_limits.iter();
-        not_applied.map(|it| parse_unapplied_limit(&node.name, it))
+        not_applied.cloned()
     });
     let not_applied = of_nodes.chain(unapplied_limits).collect();
     let mut messages = Messages::default();
@@ -229,11 +232,12 @@ fn read_trial(
     if let Some(summary) = &mut summary {
         summary.set_messages(|code| messages.find(code));
     }
-    let mut status = status(&recorded.state, fired.clone());
-    // Older versions stored a trial without a success as complete.
-    if let (Some(matrix::TrialStatus::Done), None, Some(reason)) =
-        (&status, &step, summary.as_ref().and_then(trial_failure::nothing_succeeded))
-    {
+    let mut status = status(&recorded.state, fired.clone(), reason);
+    // Older versions stored a trial without a success, or with an operation that had none, as complete.
+    let failure = summary.as_ref().and_then(|summary| {
+        trial_failure::nothing_succeeded(summary).or_else(|| trial_failure::operation_failed(setup, summary))
+    });
+    if let (Some(matrix::TrialStatus::Done), None, Some(reason)) = (&status, &step, failure) {
         status = Some(matrix::TrialStatus::Failed { reason });
     }
     let step_result = step.as_ref().and_then(|step| match (&status, &summary) {
@@ -272,6 +276,7 @@ fn read_trial(
         reaches: feed_coverage,
         fault_injection,
         freshness,
+        step_failures,
         plans,
         recorded,
     };
@@ -293,13 +298,14 @@ fn stored_doubt<'a>(summary: &'a Value, kind: &str) -> Option<&'a Value> {
     summary["validity"]["doubts"].as_array()?.iter().find(|it| it["kind"] == kind)
 }
 
-/// Nanoseconds by which the generator's clock was stepped. Runs of older versions name the doubt `clock_set`.
+/// Nanoseconds by which the generator's wall clock was changed. In runs of older versions, the doubt has the name
+/// `clock_set`.
 fn clock_step(summary: &Value) -> i64 {
     let doubt = stored_doubt(summary, "clock_stepped").or_else(|| stored_doubt(summary, "clock_set"));
     doubt.and_then(|doubt| doubt["step_ns"].as_i64()).unwrap_or(0)
 }
 
-/// Number of rows of the feed that ran out and so ended the load early. `None` if no feed did.
+/// Number of rows of the feed whose exhaustion ended the load early; `None` if no feed was exhausted.
 fn exhausted_rows(summary: &Value) -> Option<u64> {
     stored_doubt(summary, "feed_exhausted")?["rows"].as_u64()
 }
@@ -335,7 +341,7 @@ struct TrialLoad {
     gaps: OutageDetector,
 }
 
-/// Optional consumers of a trial's seconds.
+/// Consumers of a trial's seconds, some of them optional.
 #[derive(Default)]
 struct SecondConsumers {
     charting: Option<ChartBuilder>,
@@ -343,10 +349,10 @@ struct SecondConsumers {
     soaking: Option<SoakCollector>,
 }
 
-/// Most seconds that are kept. An hour suffices to judge a step, and bounds the memory.
+/// Maximum number of stored seconds. An hour suffices to judge a step and limits the memory.
 const SECONDS_MAX: usize = 3600;
 
-/// Appends a second, and removes the oldest one if there are more than [`SECONDS_MAX`].
+/// Appends a second, and removes the oldest second if there are more than [`SECONDS_MAX`].
 pub fn push_bounded(seconds: &mut Vec<SecondSummary>, second: SecondSummary) {
     if seconds.len() == SECONDS_MAX {
         seconds.remove(0);
@@ -354,7 +360,7 @@ pub fn push_bounded(seconds: &mut Vec<SecondSummary>, second: SecondSummary) {
     seconds.push(second);
 }
 
-/// Reads `full_seconds` seconds and the partial second after them, which is not drawn.
+/// Reads `full_seconds` seconds and the partial second at the end, which charts do not contain.
 fn read_seconds(
     seconds: Seconds<'_>,
     shape: &[usize],
@@ -366,7 +372,7 @@ fn read_seconds(
     let mut answers = SizeSeriesSet::default();
     let mut empty_statements = EmptyStatementDetector::default();
     for (number, second) in seconds.enumerate() {
-        let second = second.map_err(|it| CommandError::new(it.to_string()))?;
+        let second = second.map_err(|it| CommandError::new(&it))?;
         answers.second(number, &second.interval.answers);
         empty_statements.second(&second.interval.answers);
         together.add(&second);
@@ -400,7 +406,7 @@ fn read_seconds(
     })
 }
 
-/// Data that the second thread reads through its own connection.
+/// Data that the second thread reads through a separate connection.
 struct SampleRead {
     service: TrialLoad,
     /// Charts that contain only samples.
@@ -417,8 +423,7 @@ fn read_samples(
     full_seconds: usize,
     (mut charting, mut soaking): (ChartBuilder, Option<SoakCollector>),
 ) -> Result<SampleRead, CommandError> {
-    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
-    let run = Run::open(path).map_err(to_command_error)?;
+    let run = Run::open(path)?;
     let series: Vec<&'static str> =
         [&chart::SERIES[..], facts::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
     let (mut reducer, mut statements) = (SampleReducer::new(full_seconds as u64), Statements::default());
@@ -432,32 +437,26 @@ fn read_samples(
         }
         charting.samples(std::slice::from_ref(&sample));
         reducer.push(sample);
-    })
-    .map_err(to_command_error)?;
-    let seconds = run.seconds(id, HistogramSelection::Service).map_err(to_command_error)?;
-    let service = read_seconds(
-        seconds,
-        &run.command_counts(id).map_err(to_command_error)?,
-        full_seconds,
-        SecondConsumers::default(),
-    )?;
+    })?;
+    let seconds = run.seconds(id, HistogramSelection::Service)?;
+    let service = read_seconds(seconds, &run.command_counts(id)?, full_seconds, SecondConsumers::default())?;
     let trends = soaking.map_or(Vec::new(), SoakCollector::trends);
     Ok(SampleRead { service, charting, samples: reducer.finish(), statements, trends })
 }
 
-/// Parses the text of a limit that could not be applied, such as `cpu is not limited: why`.
-fn parse_unapplied_limit(node: &str, text: &str) -> UnappliedLimit {
-    let (limit, reason) = text.split_once(" is not limited: ").unwrap_or((text, ""));
-    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: reason.to_owned() }
+/// Reason of an outcome: the stored message, or the stored text if this version does not have the message.
+pub fn stored_reason(outcome: &RunOutcome, message: Option<Message>) -> Option<Message> {
+    let known = message.filter(|message| english().catalogue().find_message(message).is_some());
+    known.or_else(|| outcome.reason.clone().map(Message::text))
 }
 
-fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus> {
+fn status(state: &State, fired: Option<StopEvent>, reason: Option<Message>) -> Option<matrix::TrialStatus> {
     let outcome = match state {
         State::Running => return None,
         State::Lost => return Some(matrix::TrialStatus::Interrupted),
         State::Ended(outcome) => outcome,
     };
-    let reason = outcome.reason.clone().unwrap_or_default();
+    let reason = stored_reason(outcome, reason).unwrap_or_else(|| Message::text(""));
     Some(match (outcome.status, fired) {
         (RunStatus::Complete, _) => matrix::TrialStatus::Done,
         (RunStatus::Stopped, Some(event)) => matrix::TrialStatus::Stopped { event },
@@ -485,7 +484,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
         clients: &stored.clients,
         samples: &stored.samples,
         events: &stored.events,
-        // Events already mark the seconds, and a tick takes a megabyte.
+        // Leave out ticks, because events already contain their seconds and a tick takes a megabyte.
         ticks: &[],
         not_applied: &stored.not_applied,
         monitoring_cpu: stored.monitoring_cpu,

@@ -12,7 +12,7 @@ fn rows(sql: &str) -> Vec<Vec<f64>> {
     let mut statement = connection.prepare(sql).expect("views are as documented");
     let width = statement.column_count();
     let row = |row: &rusqlite::Row<'_>| (0..width).map(|at| row.get(at)).collect::<rusqlite::Result<_>>();
-    statement.query_map([], row).expect("it can be read").collect::<Result<_, _>>().expect("numbers")
+    statement.query_map([], row).expect("the rows can be read").collect::<Result<_, _>>().expect("numbers")
 }
 
 fn track(charts: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>) -> Vec<Option<f64>> {
@@ -166,7 +166,7 @@ fn cells_equal_the_sql_views() {
 fn extreme_numbers_do_not_panic() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.dyno");
-    let open = || Connection::open(&path).expect("it is a database");
+    let open = || Connection::open(&path).expect("the file is a database");
     std::fs::copy(FIXTURE, &path).expect("the fixture is there");
     // A few seconds of one trial suffice.
     let small = "DELETE FROM trial WHERE id > 1; DELETE FROM tick WHERE trial > 1 OR second > 2;
@@ -174,15 +174,19 @@ fn extreme_numbers_do_not_panic() {
         DELETE FROM histogram WHERE tick NOT IN (SELECT id FROM tick); DELETE FROM statement WHERE tick NOT IN (SELECT id FROM tick);
         DELETE FROM moment WHERE trial > 1 OR at_ns > 3000000000;
         DELETE FROM sample WHERE moment NOT IN (SELECT id FROM moment); VACUUM";
-    open().execute_batch(small).expect("it is a run");
-    let original = std::fs::read(&path).expect("it is there");
-    let account = from_file(&path).unwrap_or_else(|it| panic!("{}", it.message));
+    open().execute_batch(small).expect("the file is a run");
+    let original = std::fs::read(&path).expect("the file can be read");
+    let account = from_file(&path).unwrap_or_else(|it| panic!("{:?}", it.message));
     assert_eq!(account.trials.len(), 1);
     let mut changes: Vec<(String, String)> = Vec::new();
     let connection = open();
     let names = |sql: &str| -> Vec<String> {
-        let mut statement = connection.prepare(sql).expect("it is a query");
-        statement.query_map([], |row| row.get(0)).expect("it is read").map(|it| it.expect("a name")).collect()
+        let mut statement = connection.prepare(sql).expect("the query is valid");
+        statement
+            .query_map([], |row| row.get(0))
+            .expect("the rows can be read")
+            .map(|it| it.expect("a name"))
+            .collect()
     };
     for table in names("SELECT name FROM sqlite_schema WHERE type = 'table'") {
         let sql =
@@ -202,7 +206,7 @@ fn extreme_numbers_do_not_panic() {
         for place in places {
             for value in ["0", "-1", "1e300"] {
                 let mut changed = json.clone();
-                *changed.pointer_mut(&place).expect("it is there") =
+                *changed.pointer_mut(&place).expect("the field exists") =
                     serde_json::from_str(value).expect("the text is JSON");
                 changes.push((format!("UPDATE {table} SET {column} = ?1"), changed.to_string()));
             }
@@ -263,7 +267,7 @@ fn notes_of_a_trial_are_texts_for_people() {
     let sql = r#"INSERT INTO note (trial, subject, text) VALUES (1, 'replayed', '[]'),
         (1, 'target', '{"server":{"system":"7","major_version":15,"database":"d"},"data":null}'),
         (1, 'generator', 'cpu is not limited: no controller')"#;
-    let result = from_changed_file(sql).unwrap_or_else(|it| panic!("{}", it.message));
+    let result = from_changed_file(sql).unwrap_or_else(|it| panic!("{:?}", it.message));
     let subjects: Vec<&str> = result.trials[0].notes.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(subjects, ["growth"]);
 }
@@ -272,5 +276,5 @@ fn notes_of_a_trial_are_texts_for_people() {
 fn reports_a_fact_that_cannot_be_read() {
     let sql = "INSERT INTO note (trial, subject, text) VALUES (2, 'ordeal', '{\"inflicted\":7}')";
     let error = from_changed_file(sql).expect_err("a fact cannot be read").message;
-    assert!(error.starts_with("cannot read the fact \"fault_injection\" of trial 2 in \""), "{error}");
+    assert!(error.describe().starts_with("store-unreadable-fact(fault_injection, 2, "), "{error:?}");
 }

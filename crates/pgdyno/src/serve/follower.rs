@@ -1,48 +1,62 @@
-//! Follower of a growing run, and its subscribers
+//! Follower of a run in progress, and its subscribers
 //!
-//! Each second, it reads new ticks in short transactions and sends them to the subscribers. It reads the whole run only
-//! if a trial has begun or ended, or if the document has no series for new data.
+//! Each second, the follower reads new ticks in short transactions and sends them to the subscribers. It reads the
+//! whole run only if a trial has begun or ended, or if the document has no series for new data.
 
 use super::snapshot::{Snapshot, SnapshotLag, extent};
 use crate::cli::CommandError;
 use crate::clock::unix_time;
 use crate::run_result::stored::load_duration;
 use analysis::present::chart::ChartBuilder;
+use analysis::present::live::LiveState;
+use analysis::present::remaining::{self, RemainingTrials, TrialProgress};
+use analysis::verdict::objective;
 use hyper::body::Bytes;
+use model::Nanos;
 use model::chart::Charts;
+use model::live::{LatencyObjective, LiveSecond, LiveStatus};
 use model::plan::{Experiment, Setup};
 use report::lang::Lang;
 use report::live_events::{sse_event, state_event};
 use serde::Deserialize;
 use std::path::Path;
-use std::time::Duration;
-use store::{Run, RunProgress, State, TrialId};
+use std::time::{Duration, Instant};
+use store::{Run, RunProgress, RunStatus, State, TrialId, TrialRecord};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Most pending events of one subscriber. A slower one is disconnected, reconnects, and resumes from the current state.
+/// Maximum number of pending events of one subscriber. A slower subscriber is disconnected, reconnects, and resumes
+/// from the current state.
 const QUEUE_LENGTH: usize = 32;
-/// Most subscribers of one run; a further one replaces the oldest.
+/// Maximum number of subscribers of one run. A further subscriber replaces the oldest.
 const SUBSCRIBERS_MAX: usize = 128;
-/// Polls without a subscriber after which the run is closed.
+/// Number of polls without a subscriber after which the run is closed.
 const IDLE_POLLS_MAX: u32 = 30;
 /// Minimum delay before new series rebuild the document, because new series usually arrive together.
 const TRACK_DELAY: Duration = Duration::from_secs(5);
+/// Longest time after which the last measured second is still current. The writer commits about once per second.
+const CURRENT_MAX: Duration = Duration::from_secs(5);
 
 /// A run in progress, and its subscribers.
 #[derive(Debug)]
 pub struct Follower {
     run: Run,
-    /// URL of the run's events, as the document states it.
+    /// URL of the run's events in the document.
     events: String,
     /// Setups, by cell.
     setups: Vec<Setup>,
     /// Number of trials of all cells.
     trials: Option<usize>,
+    /// Start of the run, Unix time in milliseconds.
+    begun_ms: u64,
+    /// Time under load of all trials.
+    load: Nanos,
+    /// Trials after the current one; known if the number of trials is.
+    after: RemainingTrials,
     progress: RunProgress,
     trial: Option<FollowedTrial>,
     snapshot: Option<Snapshot>,
     lag: SnapshotLag,
-    /// Number of the next snapshot; it differs from those of all other processes.
+    /// Number of the next snapshot, which differs from the numbers of all other processes.
     number: u64,
     subscribers: Vec<Subscriber>,
     idle_polls: u32,
@@ -58,11 +72,19 @@ struct FollowedTrial {
     events: usize,
     /// Charts with complete points only.
     charts: Charts,
+    begun_ms: u64,
+    /// Planned time under load, and the part of it before the first measured second.
+    load: Nanos,
+    warmup: Nanos,
+    objective: Option<LatencyObjective>,
+    recent: LiveState,
+    /// Last measured second, and the time at which it was read.
+    second: Option<(LiveSecond, Instant)>,
 }
 
 #[derive(Debug)]
 struct Subscriber {
-    /// Language that its document shows first: an index into [`report::lang::ALL`].
+    /// Language that the subscriber's document shows first: an index into [`report::lang::ALL`].
     lang: usize,
     sender: Sender<Bytes>,
 }
@@ -76,11 +98,16 @@ impl Follower {
             CommandError::new(format!("{} was written by another version: {error}", path.display()))
         })?;
         let trials = experiment.trials();
+        let once: u64 = experiment.cells.iter().map(|cell| load_duration(&cell.setup).0).sum();
+        let load = Nanos(once * u64::from(experiment.repeat));
         let mut growth = Follower {
             run,
             events,
             setups: experiment.cells.into_iter().map(|it| it.setup).collect(),
             trials,
+            begun_ms: header.begun_ms,
+            load,
+            after: RemainingTrials::default(),
             progress: RunProgress { state: State::Running, started: 0, finished: 0 },
             trial: None,
             snapshot: None,
@@ -109,10 +136,10 @@ impl Follower {
             self.read()?;
             self.rebuild(false)?;
         }
-        Ok(self.snapshot.as_ref().expect("it was made").document(lang).clone())
+        Ok(self.snapshot.as_ref().expect("the snapshot was made").document(lang).clone())
     }
 
-    /// Subscribes to future events, and to those since the event with the id `last`.
+    /// Subscribes to future events, and to the events since the event with the id `last`.
     pub fn subscribe(&mut self, last: Option<&str>, lang: usize) -> Result<Receiver<Bytes>, CommandError> {
         self.document(lang)?;
         let snapshot = self.snapshot.as_ref().expect("the document is its");
@@ -141,7 +168,7 @@ impl Follower {
         let lag = snapshot.lag(self.trial.as_ref().map(|it| &it.charts));
         self.lag = self.lag.max(if changed { SnapshotLag::Trial } else { lag });
         let spent = snapshot.built_at.elapsed();
-        // Rebuilding takes at most a tenth of one idle CPU, or a hundredth if only series are added.
+        // Limit rebuilding to a tenth of one idle CPU, or to a hundredth if only series are added.
         let due = match self.lag {
             SnapshotLag::None => false,
             SnapshotLag::Tracks => spent >= TRACK_DELAY.max(snapshot.build_duration * 100),
@@ -152,7 +179,7 @@ impl Follower {
             (true, false) => {
                 self.rebuild(true)?;
                 self.broadcast(|follower, lang| {
-                    let snapshot = follower.snapshot.as_ref().expect("it was made");
+                    let snapshot = follower.snapshot.as_ref().expect("the snapshot was made");
                     let then = if follower.is_running() {
                         follower.progress_event()
                     } else {
@@ -172,7 +199,7 @@ impl Follower {
             }
         }
         if !self.is_running() {
-            // Pending events are still delivered before the streams end.
+            // Drop the senders. Pending events are still delivered before the streams end.
             self.subscribers.clear();
         }
         Ok(())
@@ -208,10 +235,21 @@ impl Follower {
         }
     }
 
-    /// Event with one sentence of progress. Its repetition also serves as a heartbeat.
+    /// Event with one sentence about the progress and the current values. Repeated events also serve as a heartbeat.
     fn progress_event(&self) -> String {
+        sse_event("state", None, &state_event(|lang| self.sentence(lang), &self.status()))
+    }
+
+    /// Progress for the list of runs, with the remaining time.
+    pub fn headline(&self, lang: &Lang) -> String {
+        let remaining = self.status().remaining.map(|remaining| lang.live_left(remaining));
+        [Some(self.sentence(lang)), remaining].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// One sentence of progress.
+    fn sentence(&self, lang: &Lang) -> String {
         let asked_to_end = store::is_stop_requested(self.run.path());
-        let sentence = |lang: &Lang| match &self.trial {
+        match &self.trial {
             _ if asked_to_end => lang.stop_requested(),
             Some(trial) if trial.ticks > 0 => {
                 lang.running_trial(trial.id.0 as usize, self.trials, &lang.number(&trial.ticks.to_string()))
@@ -221,8 +259,48 @@ impl Follower {
                 let next = self.progress.started as usize + 1;
                 lang.trial_setup(self.trials.map_or(next, |it| next.min(it)), self.trials)
             }
+        }
+    }
+
+    /// Values at the moment.
+    fn status(&self) -> LiveStatus {
+        let now_ms = unix_time().0 / 1_000_000;
+        let since = |begun_ms: u64| Nanos::from_millis(now_ms.saturating_sub(begun_ms));
+        let trial = self.trial.as_ref();
+        let last = trial.and_then(|trial| trial.second.as_ref());
+        let age = last.map(|(_, read)| read.elapsed()).filter(|age| *age > CURRENT_MAX);
+        let progress = trial.map(|trial| TrialProgress {
+            load: trial.load,
+            elapsed: since(trial.begun_ms),
+            under_load: (trial.ticks > 0).then(|| trial.warmup + Nanos::from_secs(trial.ticks as u64)),
+        });
+        LiveStatus {
+            second: last.filter(|_| age.is_none()).map(|(second, _)| second.clone()),
+            silence: age.map(Nanos::from),
+            objective: trial.and_then(|trial| trial.objective.clone()),
+            elapsed: since(self.begun_ms),
+            remaining: self.trials.map(|_| remaining::remaining(progress, self.after)),
+        }
+    }
+
+    /// Trials after the current one, from those in the file.
+    fn remaining_trials(&self, trials: usize) -> Result<RemainingTrials, CommandError> {
+        let begun = self.run.trials().map_err(|it| store_error(&it))?;
+        let load = |trial: &TrialRecord| self.setups.get(trial.trial.cell as usize).map(load_duration);
+        let overhead = |trial: &TrialRecord| match &trial.state {
+            State::Ended(end) if end.status == RunStatus::Complete => {
+                let took = Nanos::from_millis(end.ended_ms.saturating_sub(trial.trial.begun_ms));
+                Some(took.0.saturating_sub(load(trial)?.0))
+            }
+            _ => None,
         };
-        sse_event("state", None, &state_event(sentence))
+        let overheads: Vec<u64> = begun.iter().filter_map(overhead).collect();
+        let loaded: u64 = begun.iter().filter_map(load).map(|load| load.0).sum();
+        Ok(RemainingTrials {
+            trials: trials.saturating_sub(begun.len()) as u32,
+            load: Nanos(self.load.0.saturating_sub(loaded)),
+            overhead: overheads.iter().sum::<u64>().checked_div(overheads.len() as u64).map(Nanos),
+        })
     }
 
     /// Reads new data of the file. Returns true if a trial or the run has begun or ended.
@@ -235,6 +313,9 @@ impl Follower {
                 false => None,
             };
             self.progress = progress;
+            if let Some(trials) = self.trials {
+                self.after = self.remaining_trials(trials)?;
+            }
         }
         if let Some(trial) = &mut self.trial {
             trial.read(&self.run)?;
@@ -250,14 +331,29 @@ impl FollowedTrial {
         let setup = setups.get(recorded.trial.cell as usize);
         let setup = setup.ok_or_else(|| CommandError::new(format!("trial {} is of no cell", id.0)))?;
         let processors = run.header().map_err(|it| store_error(&it))?.machine["processors"].as_f64();
-        let charting = ChartBuilder::new(setup, processors, load_duration(setup));
-        Ok(FollowedTrial { id, charting, ticks: 0, events: 0, charts: Charts::default() })
+        let steps = recorded.trial.operations.iter().map(|it| it.commands.as_slice());
+        let charting = ChartBuilder::new(setup, processors, load_duration(setup)).with_steps(steps);
+        Ok(FollowedTrial {
+            id,
+            charting,
+            ticks: 0,
+            events: 0,
+            charts: Charts::default(),
+            begun_ms: recorded.trial.begun_ms,
+            load: load_duration(setup),
+            warmup: setup.load.warmup,
+            objective: objective::latency_objective(setup),
+            recent: LiveState::default(),
+            second: None,
+        })
     }
 
     fn read(&mut self, run: &Run) -> Result<(), CommandError> {
         let before = (self.ticks, self.events);
         for tick in run.ticks_after(self.id, self.ticks).map_err(|it| store_error(&it))? {
-            self.charting.push(&tick.map_err(|it| store_error(&it))?);
+            let tick = tick.map_err(|it| store_error(&it))?;
+            self.charting.push(&tick);
+            self.second = Some((self.recent.second(&tick), Instant::now()));
             self.ticks += 1;
         }
         for event in run.events_after(self.id, self.events).map_err(|it| store_error(&it))? {
@@ -282,5 +378,5 @@ fn whole_points(mut charts: Charts) -> Charts {
 }
 
 fn store_error(error: &store::Error) -> CommandError {
-    CommandError::new(error.to_string())
+    CommandError::new(error)
 }

@@ -20,7 +20,7 @@ pub enum Route {
     /// Download of a run as one self-contained file.
     Report(String),
     Stop(String),
-    /// Comparison of a base with other runs, by name.
+    /// Comparison of a base run with other runs, by name.
     Compare {
         base: String,
         runs: Vec<String>,

@@ -1,13 +1,15 @@
 //! Index of the stored runs and cache of their documents
 //!
-//! A single thread of low priority does all reading, one query after the other. So viewers take little of the machine
-//! from the measurement. Run files are read in short transactions.
+//! A single thread of low priority reads all run files, one query after the other. So viewers take little CPU time from
+//! the measurement. Run files are read in short transactions.
 
 use super::follower::Follower;
 use super::snapshot::Snapshot;
 use crate::compare::{self, CompareRequest};
 use crate::http_server::server;
 use hyper::body::Bytes;
+use model::message;
+use model::message::Message;
 use model::percent_encode;
 use report::document::document;
 use report::html::{HtmlShell, served, to_html};
@@ -23,8 +25,8 @@ use std::time::{Duration, Instant, SystemTime};
 use store::{ErrorCause, FindError, RunEntry, State};
 use tokio::sync::{mpsc, oneshot};
 
-/// Most pending queries; further ones are rejected. The limit exceeds the number of connections, each of which sends
-/// one query at a time. The queue also contains queries of connections that have closed.
+/// Maximum number of pending queries. Further queries are rejected. The limit exceeds the number of connections, each
+/// of which sends one query at a time, because the queue also contains queries of connections that have closed.
 const QUEUE_LENGTH: usize = 1024;
 
 /// Reasons why a query has no result.
@@ -37,7 +39,7 @@ pub enum QueryError {
     /// The run has ended.
     Ended,
     /// The run cannot be read.
-    Broken(String),
+    Broken(Message),
 }
 
 type Job = Box<dyn FnOnce(&mut RunIndex) + Send>;
@@ -63,7 +65,7 @@ impl RunIndexHandle {
         question: impl FnOnce(&mut RunIndex) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, QueryError> {
         let (sender, receiver) = oneshot::channel();
-        // The receiver may be gone.
+        // Ignore a receiver that is gone.
         let job: Job = Box::new(move |index| drop(sender.send(question(index))));
         match self.0.try_send(job) {
             Ok(()) => {}
@@ -72,9 +74,7 @@ impl RunIndexHandle {
                 unreachable!("the reader thread runs while a handle exists")
             }
         }
-        receiver.await.unwrap_or_else(|_| {
-            Err(QueryError::Broken("it could not be read; standard error says why".to_owned()))
-        })
+        receiver.await.unwrap_or_else(|_| Err(QueryError::Broken(message!("serve-reader-failed"))))
     }
 }
 
@@ -82,12 +82,12 @@ impl RunIndexHandle {
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl RunIndexHandle {
-    /// Polls all followed runs now and waits for the end; false after a timeout.
+    /// Polls all followed runs now and waits for the end of the polls. Returns false after a timeout.
     pub fn poll(&self, timeout: Duration) -> bool {
         let (sender, receiver) = sync_channel(1);
         let job: Job = Box::new(move |index| {
             index.poll();
-            // The caller may have timed out.
+            // Ignore a caller that has timed out.
             let _ = sender.send(());
         });
         self.0.try_send(job).is_ok() && receiver.recv_timeout(timeout).is_ok()
@@ -112,7 +112,7 @@ fn serve_queries(dir: &Path, receiver: &Receiver<Job>) {
                 index.poll();
             }
         };
-        // A panic ends one query, rather than the load in the same process.
+        // Catch a panic, so that it ends only one query and not the load in the same process.
         if catch_unwind(AssertUnwindSafe(work)).is_err() {
             index = RunIndex::new(dir);
         }
@@ -125,7 +125,7 @@ pub struct RunIndex {
     dir: PathBuf,
     /// Running tests that have subscribers, by name.
     followers: HashMap<String, Follower>,
-    /// Cached documents, the most recently used one last.
+    /// Cached documents, the most recently used document last.
     documents: Vec<CachedDocument>,
     /// Summaries of ended runs, by name.
     summaries: HashMap<String, CachedSummary>,
@@ -153,13 +153,13 @@ struct CachedSummary {
 /// All runs, with the summaries read so far.
 #[derive(Debug)]
 pub struct Listing {
-    /// Runs, the newest first. A running test has no summary.
+    /// Runs, the newest first. The line of a run in progress is its progress.
     pub runs: Vec<(RunEntry, Option<Line>)>,
-    /// True if time ran out before all summaries were read. A repeated query returns more.
+    /// True if the time limit passed before all summaries were read. A repeated query returns more summaries.
     pub is_partial: bool,
 }
 
-/// Most cached documents, and the limit on their total size in bytes.
+/// Maximum number of cached documents.
 const DOCUMENTS_MAX: usize = 8;
 const DOCUMENT_BYTES_MAX: usize = 64 << 20;
 /// Time limit for reading summaries while a viewer waits for the list.
@@ -184,7 +184,17 @@ impl RunIndex {
         let mut runs = Vec::with_capacity(all.len());
         for run in all {
             let ended = run.overview.as_ref().is_ok_and(|it| it.state != State::Running);
-            let line = if ended { self.summary(&run, lang, begun.elapsed() < LIST_TIME_MAX) } else { None };
+            let is_running = run.overview.as_ref().is_ok_and(|it| it.state == State::Running);
+            let line = match is_running {
+                false if ended => self.summary(&run, lang, begun.elapsed() < LIST_TIME_MAX),
+                false => None,
+                // A run that has ended meanwhile has a summary in the next list.
+                true => self
+                    .follower(&run.name)
+                    .ok()
+                    .flatten()
+                    .map(|follower| Line { text: follower.headline(&lang::all()[lang]), tone: Tone::Plain }),
+            };
             more |= ended && line.is_none();
             runs.push((run, line));
         }
@@ -193,7 +203,7 @@ impl RunIndex {
 
     /// Summary of an ended run. `None` if it is not cached and `read` is false.
     fn summary(&mut self, entry: &RunEntry, lang: usize, read: bool) -> Option<Line> {
-        // A run that was removed meanwhile is unreadable as well.
+        // A run that was removed in the meantime counts as unreadable.
         let file = file_version(&entry.path).unwrap_or_default();
         if let Some(known) = self.summaries.get(&entry.name).filter(|it| it.file == file) {
             return Some(known.lines[lang].clone());
@@ -205,7 +215,7 @@ impl RunIndex {
             Ok(account) => lang::all().iter().map(|it| report::page::headline(&account, it)).collect(),
             Err(error) => lang::all()
                 .iter()
-                .map(|it| Line { text: it.unreadable(&error.message), tone: Tone::Bad })
+                .map(|it| Line { text: it.unreadable(&it.message(&error.message)), tone: Tone::Bad })
                 .collect(),
         };
         let line = lines[lang].clone();
@@ -218,7 +228,7 @@ impl RunIndex {
         store::find_exact(&self.dir, name).map_err(|it| query_error(&it))
     }
 
-    /// Name of the run that `text` refers to: a whole name, or one of the other names that `store::find_in` accepts.
+    /// Name of the run to which `text` refers: a whole name, or another text that `store::find_in` accepts.
     pub fn resolve(&self, text: &str) -> Result<String, QueryError> {
         let found = store::find_in(&self.dir, text).map_err(|error| match error {
             FindError::Unreadable(error) => query_error(&error),
@@ -233,7 +243,7 @@ impl RunIndex {
             return growth.document(lang).map_err(|it| QueryError::Broken(it.message));
         }
         let path = self.find(name)?;
-        let file = file_version(&path).map_err(|it| QueryError::Broken(it.to_string()))?;
+        let file = file_version(&path).map_err(|it| QueryError::Broken((&it).into()))?;
         let cached = self.documents.iter().position(|it| it.name == name).map(|at| self.documents.remove(at));
         let cached = match cached.filter(|it| it.file == file) {
             Some(it) => it,
@@ -275,7 +285,7 @@ impl RunIndex {
         Ok(to_html(shell, &document(&account, &pages, lang.code(), None)))
     }
 
-    /// Page that compares the first of these runs with the others.
+    /// Page that compares the first of these runs with the other runs.
     pub fn compare(&self, names: &[String], lang: &'static Lang) -> Result<String, QueryError> {
         let paths: Vec<PathBuf> =
             names.iter().map(|it| self.find(&self.resolve(it)?)).collect::<Result<_, _>>()?;
@@ -284,11 +294,12 @@ impl RunIndex {
         if let Some(error) = compared.unreadable.first() {
             return Err(QueryError::Broken(error.message.clone()));
         }
+        let experiment = compared.experiment;
         let comparison = compared
             .comparison
             .unwrap_or_else(|_| unreachable!("only conditions have diagnostics, and there are none"));
         let page = |lang: &Lang| {
-            let mut page = report::comparison::page(&comparison, lang);
+            let mut page = report::comparison::page(&comparison, lang.for_experiment(&experiment));
             page.words.extend(lang.catalogue().with_prefix("bar-"));
             page
         };
@@ -298,7 +309,7 @@ impl RunIndex {
         Ok(served(shell, &[("home", "/")], Some(&compare::page_document(&page, lang))))
     }
 
-    /// Requests the process that writes the run to end it.
+    /// Requests that the process that writes the run ends it.
     pub fn stop(&self, name: &str) -> Result<(), QueryError> {
         let path = self.find(name)?;
         match store::Run::open(&path).and_then(|it| it.state()).map_err(|it| query_error(&it))? {
@@ -309,7 +320,8 @@ impl RunIndex {
 
     /// Sends new data to the subscribers of all followed runs.
     pub fn poll(&mut self) {
-        // Subscribers of an unreadable run reconnect and receive the error.
+        // Remove followers of ended and unreadable runs. Subscribers of an unreadable run reconnect and receive the
+        // error.
         self.followers.retain(|_, it| it.poll().is_ok() && !it.is_over());
     }
 
@@ -337,6 +349,6 @@ fn file_version(path: &Path) -> std::io::Result<FileVersion> {
 fn query_error(error: &store::Error) -> QueryError {
     match &error.cause {
         ErrorCause::NotFound => QueryError::Unknown,
-        _ => QueryError::Broken(error.to_string()),
+        _ => QueryError::Broken(error.into()),
     }
 }

@@ -13,10 +13,14 @@ use store::{RunEntry, RunStatus, State};
 /// Stored runs: `/runs.json` of `pgdyno serve`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunListDocument {
+    /// Language of the texts, as BCP 47 code.
+    pub lang: String,
+    /// All languages: code and name.
+    pub languages: Vec<(String, String)>,
     /// Words that the page's script displays, by key.
     pub words: BTreeMap<String, String>,
     pub runs: Vec<RunListEntry>,
-    /// True if headlines are missing that are available when the list is requested again.
+    /// True if some headlines are missing. They are available when the list is requested again.
     pub partial: bool,
 }
 
@@ -47,7 +51,7 @@ pub struct RunListEntry {
     /// Size of the file, in bytes.
     pub bytes: u64,
     pub size_text: String,
-    /// Answer of the run, or the reason why the file is unreadable; empty if it is not known yet.
+    /// Answer of the run, its progress while it runs, or the reason why the file is unreadable; empty if it is not known yet.
     pub headline: String,
     pub tone: Tone,
 }
@@ -99,7 +103,7 @@ impl RunListEntry {
                 trials: None,
                 bytes,
                 size_text,
-                headline: lang.unreadable(&error.to_string()),
+                headline: lang.unreadable(&lang.error(error)),
                 tone: Tone::Bad,
             },
         }

@@ -29,22 +29,24 @@ use tokio::time::timeout;
 pub struct Site {
     guard: Guard,
     run_index: RunIndexHandle,
-    /// Content security policies: pages with live data, self-contained pages, and pages without our script.
+    /// Content security policy for pages with live data.
     live_policy: String,
     static_policy: String,
     plain_policy: String,
-    /// Counter of connections that carry events; each holds one reference.
+    /// Counter of connections that receive events. Each connection holds one reference.
     streams: Arc<()>,
 }
 
-/// Most runs in one comparison. All of them are in memory at the same time.
+/// Maximum number of runs in one comparison, because all of them are in memory at the same time.
 const COMPARED_MAX: usize = 8;
 /// Largest form in bytes.
 const FORM_BYTES_MAX: usize = 4 << 10;
 /// Timeout for receiving a form.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
-/// Header with which our script identifies itself. A foreign page cannot even obtain permission to send it.
+/// Header with which the page's script identifies itself. Browsers do not permit pages of other sites to send it.
 const FORM_HEADER: HeaderName = HeaderName::from_static("x-pgdyno-form");
+/// Cookie in which our script stores the reader's language.
+const LANGUAGE_COOKIE: &str = "pgdyno-lang";
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 impl Site {
@@ -172,7 +174,14 @@ impl Site {
         let runs = all.runs.iter().map(|(it, answer)| RunListEntry::new(it, answer.as_ref(), lang)).collect();
         let page = report::page::script_words(lang).into_iter();
         let own = lang.catalogue().with_prefix("list-");
-        let document = RunListDocument { words: page.chain(own).collect(), runs, partial: all.is_partial };
+        let languages = lang::all().iter().map(|lang| (lang.code().to_owned(), lang.name()));
+        let document = RunListDocument {
+            lang: lang.code().to_owned(),
+            languages: languages.collect(),
+            words: page.chain(own).collect(),
+            runs,
+            partial: all.is_partial,
+        };
         Ok(response::json(Bytes::from(to_json_line(&document))))
     }
 
@@ -196,8 +205,11 @@ impl Site {
     fn error_response(&self, error: &SiteError, lang: &Lang) -> HttpResponse {
         let (status, sentence) = match error {
             SiteError::Access(AccessError::Host) => {
-                // The status describes the Host header, and reveals nothing about this server.
-                return response::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
+                // Return a status that describes the Host header and reveals nothing about this server.
+                return response::text(
+                    StatusCode::MISDIRECTED_REQUEST,
+                    "the Host header does not name this server",
+                );
             }
             SiteError::Access(AccessError::Unauthenticated) => {
                 return self.page(StatusCode::UNAUTHORIZED, notice::login(false, lang));
@@ -215,7 +227,7 @@ impl Site {
             SiteError::Query(QueryError::Busy) => (StatusCode::SERVICE_UNAVAILABLE, say!(lang, "serve-busy")),
             SiteError::Query(QueryError::Ended) => (StatusCode::CONFLICT, say!(lang, "serve-ended")),
             SiteError::Query(QueryError::Broken(error)) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(error))
+                (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(&lang.message(error)))
             }
         };
         self.page(status, notice::notice(&sentence, lang))
@@ -238,7 +250,7 @@ enum SiteError {
 fn request_identity<'a>(request: &'a Request<Incoming>, changes: bool) -> RequestIdentity<'a> {
     let header = |name| header(request, name);
     let host = header(HOST);
-    // `GET http://name/ HTTP/1.1` names the host twice.
+    // A request such as `GET http://name/ HTTP/1.1` contains the host twice.
     let agrees = request.uri().authority().is_none_or(|it| host == Some(it.as_str()));
     let origin = match request.headers().contains_key(ORIGIN) {
         true => Some(header(ORIGIN).unwrap_or_default()),
@@ -276,8 +288,14 @@ async fn form(request: Request<Incoming>) -> Result<String, SiteError> {
     timeout(FORM_TIMEOUT, all).await.unwrap_or(Err(SiteError::BodyTimeout))
 }
 
-/// First supported language in the browser's list.
+/// Language that the reader chose on a page, or else the first supported one in the browser's list.
 fn language(headers: &HeaderMap) -> &'static Lang {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
+    let mut pairs = cookies.flat_map(|it| it.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let chosen = pairs.find(|(name, _)| *name == LANGUAGE_COOKIE).and_then(|(_, code)| lang::find(code));
+    if let Some(lang) = chosen {
+        return lang;
+    }
     let languages = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     // Browsers list languages in the order of preference, so weights are ignored.
     let mut codes = languages.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());

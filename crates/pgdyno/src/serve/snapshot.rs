@@ -1,4 +1,4 @@
-//! Snapshot of a run as its subscribers see it
+//! Snapshot of a run that its subscribers see
 //!
 //! A *snapshot* is a document plus the points that were appended to it since.
 
@@ -26,15 +26,15 @@ pub struct Snapshot {
     /// Index of the current trial; `None` if the document has no point of it.
     trial_index: Option<usize>,
     shape: ChartShape,
-    /// Extent in the document, and extent after the events sent since.
+    /// Extent of the series in the document.
     pub initial: SeriesExtent,
     pub sent: SeriesExtent,
     pub built_at: Instant,
-    /// Time that building took.
+    /// Time that building the snapshot took.
     pub build_duration: Duration,
 }
 
-/// Series for which a document has room.
+/// Series that a document contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ChartShape {
     bin: u32,
@@ -55,7 +55,7 @@ pub enum SnapshotLag {
     Trial,
 }
 
-/// Most time between fetching the document and subscribing. It applies to subscribers without a last event id.
+/// Maximum time between fetching the document and subscribing, for subscribers without a last event id.
 const FETCH_GRACE: Duration = Duration::from_secs(10);
 
 impl Snapshot {
@@ -72,7 +72,7 @@ impl Snapshot {
         let mut account = run_result::from_file(path)?;
         let mut place = None;
         if let Some((id, charts)) = trial {
-            // Appended points must match the charts in the document, so these are used.
+            // Use the given charts, because appended points must match the charts in the document.
             if let Some(trial) = account.trials.iter_mut().find(|it| it.id == id) {
                 trial.charts = charts.clone();
             }
@@ -108,13 +108,13 @@ impl Snapshot {
         self.documents.iter().map(Bytes::len).sum()
     }
 
-    /// Event that replaces an older document by this one.
+    /// Event that replaces an older document with this document.
     pub fn replace_event(&self, lang: usize) -> String {
         let text = std::str::from_utf8(&self.documents[lang]).expect("JSON is UTF-8");
         live_events::sse_event("document", Some(&self.id(self.initial)), text)
     }
 
-    /// Event with the part of `charts` after `from`; empty if there is none.
+    /// Event with the part of `charts` after `from`; empty if there is no such part.
     pub fn append_event(&self, from: SeriesExtent, charts: &Charts) -> String {
         let Some(place) = self.trial_index.filter(|_| from != extent(charts)) else { return String::new() };
         let new = self.shape.tail(charts, from);
@@ -125,8 +125,8 @@ impl Snapshot {
         )
     }
 
-    /// Extent that a subscriber has, from its last event id or from fetching the document. `None` if it needs the whole
-    /// document.
+    /// Extent of the series that a subscriber already has, according to its last event id or the document that it
+    /// fetched. `None` if the subscriber needs the whole document.
     pub fn resume_position(&self, last: Option<&str>) -> Option<SeriesExtent> {
         let Some(last) = last else {
             let current = !self.replaces || self.built_at.elapsed() > FETCH_GRACE;
@@ -164,7 +164,7 @@ impl ChartShape {
         ChartShape { bin: source.bin, charts: charts.collect() }
     }
 
-    /// True if this shape has room for all series of the other one.
+    /// True if this shape contains all series of `other`.
     fn contains(&self, other: &ChartShape) -> bool {
         other.charts.iter().all(|(kind, tracks)| {
             let here = self.charts.iter().find(|it| it.0 == *kind);
@@ -172,7 +172,7 @@ impl ChartShape {
         })
     }
 
-    /// Data after `from`, in exactly these series. Series that have ended contain `None`.
+    /// Data after `from`, in exactly the series of the document. Series without further data contain `None`.
     fn tail(&self, source: &Charts, (points, marks): SeriesExtent) -> Charts {
         let at = source.times[points.min(source.times.len())..].to_vec();
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {

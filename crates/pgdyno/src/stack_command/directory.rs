@@ -1,7 +1,7 @@
 //! Directory of the running stacks
 //!
-//! A private directory of the user holds a log and a socket for each stack. The log is also the lock. The holder has it
-//! open as standard output, and the kernel releases the lock when the holder exits, for any reason.
+//! A private directory of the user contains a log and a socket for each stack. The log is also a lock file. The holder
+//! has the log open as standard output, and the kernel releases the lock when the holder exits for any reason.
 
 use crate::cli::{CommandError, os_error_text};
 use report::lang::Lang;
@@ -23,11 +23,11 @@ pub struct StackDirectory {
 
 /// Suffix of a log's name, after the stack's name.
 const LOG: &str = ".log";
-/// First line of a log. A file without it is not ours, and is never emptied or removed.
+/// First line of a log. A file without this line is not a log of pgdyno, and is never truncated or removed.
 pub const LOG_HEADER: &str = "pgdyno stack log, format 1\n";
 const SOCKET: &str = ".sock";
 
-/// Directory or log that cannot be used.
+/// Reason why a directory or log cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryError {
     path: PathBuf,
@@ -38,9 +38,9 @@ pub struct DirectoryError {
 enum DirectoryErrorCause {
     NoDirectory,
     OtherOwner,
-    /// Its permissions admit other users.
+    /// The permissions of the directory or log admit other users.
     OtherUsers,
-    /// A file that pgdyno did not write.
+    /// The file was not written by pgdyno.
     NoStackLog,
     /// Error of the system.
     System(String),
@@ -68,7 +68,7 @@ impl DirectoryError {
 
 impl StackDirectory {
     /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` if the variable does not name a directory of this user.
-    /// Errors if it exists and another user could write to it.
+    /// Fails if the directory exists and another user could write to it.
     pub fn for_user() -> Result<StackDirectory, DirectoryError> {
         StackDirectory::new_checked(default_directory(std::env::var_os("XDG_RUNTIME_DIR")))
     }
@@ -105,27 +105,28 @@ impl StackDirectory {
         self.directory.join(format!("{name}{LOG}"))
     }
 
-    /// Claims a name: returns its log, empty and locked. `None` if a stack of this name is running.
+    /// Reserves a name for a stack: returns the stack's log, empty and locked. `None` if a stack with this name is
+    /// running.
     pub fn claim(&self, name: &str) -> Result<Option<File>, DirectoryError> {
         let path = self.log(name);
         let failed = |error: io::Error| DirectoryError::system(&path, &error);
         loop {
             match DirBuilder::new().mode(0o700).create(&self.directory) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
-                // Another process created it, so its owner must be checked.
+                // Another process may have created the directory, so check its owner.
                 Err(_) => drop(StackDirectory::new_checked(self.directory.clone())?),
                 Ok(()) => {}
             }
             let log = match open(&path, true) {
                 Ok(it) => it,
-                // The last stack has just removed the directory.
+                // The last stack removed the directory in the meantime.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
             match flock(&log, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(failed(error.into())),
-                // Otherwise the file was removed between opening and locking.
+                // Retry if the file was removed between opening and locking.
                 Ok(()) if is_at(&log, &path) => {
                     let is_empty = log.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
                     if !is_empty && !is_marked(&log) {
@@ -142,7 +143,7 @@ impl StackDirectory {
         }
     }
 
-    /// Names of the running stacks, sorted. Removes the files of dead stacks.
+    /// Names of the running stacks, sorted. Removes the files of stacks whose holder has exited.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let files = entries.filter_map(|it| it.file_name().into_string().ok());
@@ -152,7 +153,7 @@ impl StackDirectory {
             .collect();
         names.sort();
         if names.is_empty() {
-            // This fails unless the directory is empty.
+            // Remove the directory, which fails unless it is empty.
             let _ = remove_dir(&self.directory);
         }
         names
@@ -172,7 +173,8 @@ impl StackDirectory {
         }
     }
 
-    /// Removes the files of the stack `name`, and the directory if it is then empty. The caller must hold the lock of the stack.
+    /// Removes the files of the stack `name`, and the directory if it is then empty. The caller must hold the stack's
+    /// lock.
     pub fn clear(&self, name: &str) {
         let _ = remove_file(self.socket(name));
         let _ = remove_file(self.log(name));
@@ -183,7 +185,7 @@ impl StackDirectory {
 /// Default directory, given the value of `XDG_RUNTIME_DIR`.
 fn default_directory(runtime: Option<OsString>) -> PathBuf {
     let me = geteuid().as_raw();
-    // After `su` the variable may still name another user's directory.
+    // Check the owner, because after `su` the variable may still contain another user's directory.
     let is_own =
         |path: &PathBuf| path.is_absolute() && path.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
     match runtime.map(PathBuf::from).filter(is_own) {
@@ -195,7 +197,7 @@ fn default_directory(runtime: Option<OsString>) -> PathBuf {
 fn open(path: &Path, create: bool) -> io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true).append(true).create(create).mode(0o600);
-    // Without O_NONBLOCK, opening a FIFO in its place would block.
+    // Use O_NONBLOCK, because opening a FIFO with this name would otherwise block.
     how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
 }
 
@@ -302,12 +304,13 @@ mod tests {
     #[test]
     fn holds_a_name_until_its_log_is_closed() {
         let scratch = Scratch::new("held");
-        let place = StackDirectory::new_checked(scratch.0.join("place")).expect("it is not there");
+        let place =
+            StackDirectory::new_checked(scratch.0.join("place")).expect("the directory does not exist");
         assert_eq!(place.names(), [""; 0]);
-        let held = place.claim("one").expect("it can be made");
+        let held = place.claim("one").expect("the name can be claimed");
         assert!(held.is_some());
-        assert!(place.claim("one").expect("it is there").is_none(), "twice");
-        let other = place.claim("two").expect("it can be made").expect("another name");
+        assert!(place.claim("one").expect("the claim can be read").is_none(), "twice");
+        let other = place.claim("two").expect("the name can be claimed").expect("another name");
         assert_eq!(place.names(), ["one", "two"]);
         fs::write(place.socket("one"), "").expect("a file");
         drop(held);
@@ -316,6 +319,6 @@ mod tests {
         drop(other);
         assert_eq!(place.names(), [""; 0]);
         assert!(!place.directory().exists(), "and the directory");
-        assert!(place.claim("one").expect("it can be made again").is_some());
+        assert!(place.claim("one").expect("the name can be claimed again").is_some());
     }
 }

@@ -6,12 +6,15 @@
 use super::directory::StackDirectory;
 use super::status::{NodeState, NodeStatus, StackState, StackStatus};
 use crate::check;
+use crate::cli::CommandError;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
 use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
-use crate::run::trial::transport_name;
+use crate::run::trial::{transport_name, unapplied_limit};
 use crate::run::update;
+use model::message;
+use model::message::Message;
 use model::plan::{Limits, Setup};
 use report::lang::{self, Lang, english};
 use report::live::Activity;
@@ -49,7 +52,7 @@ pub struct StackRequest {
     pub lang: String,
 }
 
-/// Messages to the requesting process, until the stack is up or has failed.
+/// Messages to the requesting process until the stack runs or its start has failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum StartMessage {
     /// Transient progress message.
@@ -57,20 +60,21 @@ pub enum StartMessage {
     /// Permanent progress message.
     Done(String),
     Up(StackStatus),
-    /// Error and hint. Everything has been removed.
-    Failed(String, Option<String>),
+    /// Error and hint. All processes and files of the stack have been removed.
+    Failed(Message, Option<String>),
 }
 
 /// Queries on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StackQuery {
-    /// Answered with [`StackStatus`].
+    /// Query that is answered with [`StackStatus`].
     Status,
-    /// Answered with the last [`StackStatus`]. The connection closes when everything is gone.
+    /// Request to stop the stack, answered with the last [`StackStatus`]. The connection closes when all processes and
+    /// files are removed.
     Down,
 }
 
-/// Timeout for receiving the query of a connection.
+/// Timeout for receiving the query on a connection.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs the holder. Standard input is a socket to the requesting process. Not intended for users.
@@ -79,18 +83,18 @@ pub fn main() -> ExitStatus {
         Ok(it) => UnixStream::from(it),
         Err(_) => return ExitStatus::Incomplete,
     };
-    // In its own session, the holder survives the end of the terminal.
+    // Start a new session, so that the holder survives the end of the terminal.
     let _ = rustix::process::setsid();
     let Ok(order) = receive_line::<StackRequest>(&caller) else { return ExitStatus::Incomplete };
     let left =
         PlaceCleanup { place: StackDirectory::from_checked(order.place.clone()), name: order.name.clone() };
     let ended = run(&order, &left.place, &caller);
-    // The files are removed before the failure is reported.
+    // Remove the files before the failure is reported.
     drop(left);
     match ended {
         Ok(()) => ExitStatus::Success,
-        Err((error, hint)) => {
-            send_line(&caller, &StartMessage::Failed(error, hint));
+        Err(CommandError { message, hint, .. }) => {
+            send_line(&caller, &StartMessage::Failed(message, hint));
             ExitStatus::Failed
         }
     }
@@ -109,7 +113,7 @@ impl Drop for PlaceCleanup {
 }
 
 /// Messages from the listener thread to the main thread.
-enum Message {
+enum HolderEvent {
     Query(StackQuery, UnixStream),
     End,
 }
@@ -124,15 +128,11 @@ struct HolderState {
     activity: Mutex<String>,
 }
 
-/// Holds the stack until its end is requested. On return, everything that was started is gone.
-fn run(
-    order: &StackRequest,
-    place: &StackDirectory,
-    caller: &UnixStream,
-) -> Result<(), (String, Option<String>)> {
+/// Runs the stack until its end is requested. When the function returns, all processes and files of the stack are
+/// removed.
+fn run(order: &StackRequest, place: &StackDirectory, caller: &UnixStream) -> Result<(), CommandError> {
     let lang = lang::find(&order.lang).unwrap_or_else(english);
-    let failed =
-        |error: &dyn std::fmt::Display| (say!(lang, "stack-holder-failed", error = error.to_string()), None);
+    let failed = |error: Message| CommandError::new(message!("stack-holder-failed", error));
     let shared = Arc::new(HolderState {
         request: order.clone(),
         lang,
@@ -141,17 +141,19 @@ fn run(
         up: AtomicBool::new(false),
         activity: Mutex::new(lang.activity(&Activity::SettingUp)),
     });
-    let signals = signals(&shared.stop).map_err(|it| failed(&it))?;
+    let signals = signals(&shared.stop).map_err(|it| failed((&it).into()))?;
     let socket = place.socket(&order.name);
-    let listener =
-        UnixListener::bind(&socket).map_err(|it| failed(&format!("{}: {it}", socket.display())))?;
-    let ears = EventSource { listener, signals, caller: Some(caller.try_clone().map_err(|it| failed(&it))?) };
+    let listener = UnixListener::bind(&socket).map_err(|it| failed(Message::of_file(&socket, &it)))?;
+    let ears = EventSource {
+        listener,
+        signals,
+        caller: Some(caller.try_clone().map_err(|it| failed((&it).into()))?),
+    };
     let (sender, receiver) = channel();
     let heard = Arc::clone(&shared);
     std::thread::spawn(move || ears.poll(&heard, &sender));
 
-    let mut test_bed =
-        TestBed::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.message, it.hint))?;
+    let mut test_bed = TestBed::start(Arc::clone(&shared.stop), Arc::default())?;
     let mut last = Instant::now();
     test_bed
         .set_up(&order.setup, &KnownNodes::default(), &mut |it| {
@@ -167,12 +169,13 @@ fn run(
             }
             send_line(caller, &message);
         })
-        .map_err(|error| (error.text(lang), None))?;
+        .map_err(|error| CommandError::new(error.message()))?;
     if shared.stop.load(Ordering::Relaxed) {
-        return Err((SetupError::Stopped.text(lang), None));
+        return Err(CommandError::new(SetupError::Stopped.message()));
     }
-    let mut held = RunningStack::new(test_bed, &shared)
-        .map_err(|error| (say!(lang, "stack-passwords-failed", error = error.to_string()), None))?;
+    let mut held = RunningStack::new(test_bed, &shared).map_err(|error| {
+        CommandError::new(message!("stack-passwords-failed", error = Message::from(&error)))
+    })?;
     shared.up.store(true, Ordering::Relaxed);
     send_line(caller, &StartMessage::Up(held.status(&shared)));
     held.serve(&shared, &receiver);
@@ -182,7 +185,7 @@ fn run(
 /// The running stack.
 struct RunningStack {
     test_bed: TestBed,
-    /// Constant part of each node's status.
+    /// Node ids, and the constant part of each node's status.
     nodes: Vec<(Option<NodeId>, NodeStatus)>,
     deadline: Option<Instant>,
 }
@@ -207,7 +210,10 @@ impl RunningStack {
                 transport: transport_name(&running.hop).to_owned(),
                 connect_commands: connect_commands::for_node(running, &passwords, &root),
                 limits: check::limits(&applied_limits(&running.plan.limits, not_applied), shared.lang),
-                not_applied: not_applied.iter().map(ToString::to_string).collect(),
+                not_applied: not_applied
+                    .iter()
+                    .map(|it| shared.lang.unapplied_limit(&unapplied_limit(&running.plan.name, it)))
+                    .collect(),
                 log: running.log.clone(),
             };
             (running.node, node)
@@ -218,21 +224,23 @@ impl RunningStack {
     }
 
     /// Answers queries until the end is requested.
-    fn serve(&mut self, shared: &HolderState, receiver: &Receiver<Message>) {
+    fn serve(&mut self, shared: &HolderState, receiver: &Receiver<HolderEvent>) {
         loop {
             let message = match self.deadline {
                 Some(it) => receiver.recv_timeout(it.saturating_duration_since(Instant::now())),
                 None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match message {
-                Ok(Message::Query(StackQuery::Status, stream)) => send_line(&stream, &self.status(shared)),
-                Ok(Message::Query(StackQuery::Down, stream)) => {
+                Ok(HolderEvent::Query(StackQuery::Status, stream)) => {
                     send_line(&stream, &self.status(shared));
-                    // Leaked, so that the connection stays open until the process exits.
+                }
+                Ok(HolderEvent::Query(StackQuery::Down, stream)) => {
+                    send_line(&stream, &self.status(shared));
+                    // Leak the stream, so that the connection remains open until the process exits.
                     std::mem::forget(stream);
                     return;
                 }
-                Ok(Message::End) | Err(_) => return,
+                Ok(HolderEvent::End) | Err(_) => return,
             }
         }
     }
@@ -241,7 +249,10 @@ impl RunningStack {
         let supervisor = &mut self.test_bed.supervisor;
         let mut now = |(id, node): &(Option<NodeId>, NodeStatus)| {
             let Some(id) = *id else { return node.clone() };
-            let ended = supervisor.end_of(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
+            let ended = supervisor.end_of(id).map(|end| {
+                let reason = supervisor.end_reason(id);
+                say!(shared.lang, "node-ended", end = Message::from(end), reason)
+            });
             let pid = supervisor.pid(id);
             // If the keeper was killed, it cannot report that a node ended.
             let is_gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
@@ -273,15 +284,15 @@ struct EventSource {
     listener: UnixListener,
     /// Readable after a signal.
     signals: UnixStream,
-    /// Requesting process. Any data or end of file from it, before the stack is up, cancels the request.
+    /// Socket to the requesting process. Any data or end of file from it before the stack runs cancels the request.
     caller: Option<UnixStream>,
 }
 
 impl EventSource {
-    fn poll(mut self, shared: &HolderState, sender: &Sender<Message>) {
+    fn poll(mut self, shared: &HolderState, sender: &Sender<HolderEvent>) {
         let end = || {
             shared.stop.store(true, Ordering::Relaxed);
-            let _ = sender.send(Message::End);
+            let _ = sender.send(HolderEvent::End);
         };
         loop {
             let mut fds =
@@ -315,13 +326,13 @@ impl EventSource {
                 if question == StackQuery::Down {
                     shared.stop.store(true, Ordering::Relaxed);
                 }
-                let _ = sender.send(Message::Query(question, stream));
+                let _ = sender.send(HolderEvent::Query(question, stream));
             }
         }
     }
 }
 
-/// Socket that reports signals. The first signal ends the stack; the second one ends the process at once.
+/// Socket that reports signals. The first signal ends the stack; the second signal ends the process at once.
 fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     let (read_end, write_end) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -342,12 +353,12 @@ fn start_message(update: &update::DisplayUpdate, lang: &Lang) -> StartMessage {
 /// Product and version of a node, such as `PostgreSQL 15.18`.
 fn describe_node(node: &RunningNode) -> String {
     let name = node.plan.kind.product().name;
-    // The version of a pooler already contains its name.
+    // The version text of a pooler already contains the product's name.
     let named = node.version.to_lowercase().starts_with(&name.to_lowercase());
     if named { node.version.clone() } else { format!("{name} {}", node.version) }
 }
 
-/// Limits that were applied.
+/// Requested limits without the limits that could not be applied.
 fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
     let mut hold = limits.clone();
     for unapplied in not {
@@ -364,7 +375,7 @@ fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
     hold
 }
 
-/// Writes one line of JSON. Errors are ignored, because the receiver may be gone.
+/// Writes one line of JSON. Ignores errors, because the receiver may be gone.
 pub fn send_line(mut to: &UnixStream, message: &impl Serialize) {
     let mut line = serde_json::to_vec(message).expect("plain data can be serialised");
     line.push(b'\n');

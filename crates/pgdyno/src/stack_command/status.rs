@@ -34,7 +34,7 @@ pub struct StackStatus {
     /// Seconds since the stack was requested.
     #[serde(rename = "elapsed_s", alias = "seconds")]
     pub seconds: u64,
-    /// Seconds until the stack ends by itself.
+    /// Seconds until the stack ends because of its limited lifetime.
     #[serde(rename = "remaining_s", alias = "seconds_left")]
     pub seconds_left: Option<u64>,
     pub state: StackState,
@@ -45,7 +45,7 @@ pub struct StackStatus {
 pub enum StackState {
     /// Starting, with the current activity.
     Starting(String),
-    /// Running nodes, the first endpoint first.
+    /// Running nodes; the node that accepts the clients' connections comes first.
     Up(Vec<NodeStatus>),
 }
 
@@ -81,7 +81,7 @@ pub enum NodeState {
 }
 
 impl StackStatus {
-    /// True if no started node has ended.
+    /// True if no node that pgdyno started has ended.
     pub fn is_healthy(&self) -> bool {
         match &self.state {
             StackState::Starting(_) => true,
@@ -115,7 +115,7 @@ impl StackStatus {
     }
 }
 
-/// Columns of a label, with the blank after it.
+/// Width of a label in columns, including the blank after it.
 const LABEL: usize = 14;
 
 fn write_line(out: &mut String, label: &str, value: &str) {

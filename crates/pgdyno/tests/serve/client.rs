@@ -55,7 +55,9 @@ impl Server {
         let mut child =
             command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
         let mut line = String::new();
-        BufReader::new(child.stderr.take().expect("it is a pipe")).read_line(&mut line).expect("it speaks");
+        BufReader::new(child.stderr.take().expect("standard error is a pipe"))
+            .read_line(&mut line)
+            .expect("the program writes a line");
         let address = line.split_once("http://").and_then(|it| it.1.split_once('/')).map(|it| it.0.parse());
         let address = address.and_then(Result::ok).unwrap_or_else(|| panic!("no address in {line:?}"));
         Server { child, address, folder }
@@ -88,8 +90,8 @@ impl Server {
     /// Form token of the server's page.
     pub fn form(&self) -> String {
         let page = self.ask("GET /runs/shop", &[]);
-        let (_, rest) = page.body.split_once("data-token=\"").expect("it is in the page");
-        rest.split_once('"').expect("it ends").0.to_owned()
+        let (_, rest) = page.body.split_once("data-token=\"").expect("the page contains the token");
+        rest.split_once('"').expect("the attribute ends").0.to_owned()
     }
 
     /// Resident memory in bytes.
@@ -117,8 +119,8 @@ impl Server {
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(WAIT_TIMEOUT)).expect("it is a socket");
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).expect("the stream is a socket");
     stream
 }
 
@@ -171,14 +173,14 @@ impl Events {
     pub fn open(address: SocketAddr, run: &str, headers: &str) -> Events {
         let mut stream = connect(address);
         let request = format!("GET /runs/{run}/events HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
-        stream.write_all(request.as_bytes()).expect("it takes requests");
+        stream.write_all(request.as_bytes()).expect("the server receives requests");
         let mut lines = BufReader::new(stream);
         let mut line = String::new();
-        lines.read_line(&mut line).expect("it answers");
+        lines.read_line(&mut line).expect("the server answers");
         assert!(line.contains(" 200 "), "{line}");
         while line != "\r\n" {
             line.clear();
-            lines.read_line(&mut line).expect("it has a head");
+            lines.read_line(&mut line).expect("the response has headers");
         }
         Events(lines, Instant::now())
     }
@@ -193,7 +195,7 @@ impl Iterator for Events {
         loop {
             let mut line = String::new();
             assert!(self.1.elapsed() < WAIT_TIMEOUT, "no event arrived within the timeout");
-            if self.0.read_line(&mut line).expect("it goes on or ends") == 0 {
+            if self.0.read_line(&mut line).expect("the stream can be read") == 0 {
                 return None;
             }
             // Chunk lengths appear in lines of their own, which are skipped.

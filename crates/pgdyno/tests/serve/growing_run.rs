@@ -17,7 +17,7 @@ pub struct GrowingRun {
 impl GrowingRun {
     /// Creates a run with only a header.
     pub fn begin(dir: &Path, source: &Path) -> GrowingRun {
-        let source = Run::open(source).expect("it was measured");
+        let source = Run::open(source).expect("the source is a run");
         let header =
             RunHeader { name: "growing".to_owned(), ..source.header().expect("the run file can be read") };
         let writer = store::create(dir, &header).expect("the folder is ours");
@@ -27,11 +27,11 @@ impl GrowingRun {
     }
 
     fn writer(&mut self) -> &mut Writer {
-        self.writer.as_mut().expect("it has not ended")
+        self.writer.as_mut().expect("the run has not ended")
     }
 
     /// Begins the next trial and writes its first `ticks` seconds.
-    fn trial(&mut self, ticks: usize) {
+    pub fn trial(&mut self, ticks: usize) {
         let number = self.current.map_or(0, |it| it.0 as usize);
         let trial = self.trials[number].trial.clone();
         self.current = Some(self.writer().begin_trial(trial));
@@ -39,15 +39,15 @@ impl GrowingRun {
     }
 
     fn ticks(&mut self, from: usize, to: usize) {
-        let id = self.current.expect("it has begun");
+        let id = self.current.expect("a trial has begun");
         let all: Vec<_> = self.source.ticks(id).expect("the run file can be read").collect();
         for tick in all.into_iter().take(to).skip(from) {
-            self.writer().tick(id, Box::new(tick.expect("it is whole")));
+            self.writer().tick(id, Box::new(tick.expect("the second is complete")));
         }
     }
 
     fn end_trial(&mut self) {
-        let id = self.current.expect("it has begun");
+        let id = self.current.expect("a trial has begun");
         let recorded = &self.trials[id.0 as usize - 1];
         let store::State::Ended(outcome) = recorded.state.clone() else { panic!("it has ended") };
         let end = TrialEnd {
@@ -62,7 +62,7 @@ impl GrowingRun {
     fn finish(&mut self) {
         let outcome =
             RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: 1_795_272_800_000 };
-        self.writer.take().expect("it has not ended").finish(outcome).expect("there is room");
+        self.writer.take().expect("the run has not ended").finish(outcome).expect("there is room");
     }
 }
 
@@ -120,6 +120,12 @@ fn a_page_receives_points_until_the_end() {
                 for (lang, word) in [("en", "Trial"), ("ru", "змерение")] {
                     let text = event.data["text"][lang].as_str().unwrap_or_default();
                     assert!(text.contains(word), "{text}");
+                    let now = event.data["now"][lang].as_array().expect("figures in this language");
+                    let rate = now[0]["value"].as_str().expect("a rate");
+                    assert_eq!(now.len(), 4, "{now:?}");
+                    // During set-up, the values of the previous trial are not shown.
+                    let is_set_up = text.contains("set up") || text.contains("готов");
+                    assert!(!is_set_up || rate == "–", "{text}: {now:?}");
                 }
             }
             "end" => break,

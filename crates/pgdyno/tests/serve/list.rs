@@ -1,6 +1,7 @@
 //! Contents of the list of runs
 
-use super::client::{Response, Server, WAIT_TIMEOUT};
+use super::client::{Response, Server, WAIT_TIMEOUT, measured};
+use super::growing_run::GrowingRun;
 use serde_json::Value;
 use std::fs;
 use std::time::Instant;
@@ -48,6 +49,43 @@ fn list_shows_the_answer_of_each_run() {
 }
 
 #[test]
+fn list_shows_the_progress_of_a_run() {
+    let server = Server::new();
+    let mut written = GrowingRun::begin(&server.folder.join("runs"), &measured());
+    written.trial(2);
+    let begun = Instant::now();
+    loop {
+        let runs = list(&server, "en");
+        let run = runs.iter().find(|run| run["name"] == written.name.as_str()).expect("the run is listed");
+        let headline = run["headline"].as_str().expect("the progress is text");
+        assert!(headline.starts_with("Trial 1 of 6 ") && headline.ends_with(" left"), "{headline}");
+        if headline.contains("has been measured for 2 s") {
+            break;
+        }
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{headline}");
+    }
+}
+
+/// The language that the reader chose takes precedence over the browser's.
+#[test]
+fn a_cookie_selects_the_language() {
+    let server = Server::new();
+    for (cookie, expected) in [
+        ("pgdyno-lang=ru", "ru"),
+        ("other=1; pgdyno-lang=ru; more=2", "ru"),
+        ("pgdyno-lang=xx", "en"),
+        ("pgdyno-lang", "en"),
+        ("not-pgdyno-lang=ru", "en"),
+    ] {
+        let headers = ["Accept-Language: en".to_owned(), format!("Cookie: {cookie}")];
+        let list = server.ask("GET /runs.json", &headers.each_ref().map(String::as_str));
+        let list: Value = serde_json::from_str(&list.body).expect("the text is JSON");
+        assert_eq!(list["lang"], expected, "{cookie}");
+        assert_eq!(list["languages"], serde_json::json!([["en", "English"], ["ru", "Русский"]]));
+    }
+}
+
+#[test]
 fn addresses_accept_other_names_of_runs() {
     let server = Server::new();
     for (path, location) in [
@@ -85,7 +123,7 @@ fn a_hostile_file_does_not_block_others() {
     fs::copy(server.folder.join("runs/shop.dyno"), &path).expect("the file can be copied");
     let sql = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
         (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
-    rusqlite::Connection::open(&path).and_then(|it| it.execute_batch(sql)).expect("it is a database");
+    rusqlite::Connection::open(&path).and_then(|it| it.execute_batch(sql)).expect("the file is a database");
     for _ in 0..2 {
         let runs = list(&server, "en");
         let one = |name: &str| runs.iter().find(|it| it["name"] == name).expect(name);

@@ -26,7 +26,7 @@ fn requires_the_token() {
     }
     let answer = login(&origin, "token=tell+nobody+of+this");
     assert_eq!(answer.status, 303, "{answer:?}");
-    let cookie = answer.header("set-cookie").expect("it is let in");
+    let cookie = answer.header("set-cookie").expect("the server sets a cookie");
     for attribute in ["httponly", "samesite=strict", "path=/"] {
         assert!(cookie.contains(attribute), "{cookie}");
     }

@@ -1,17 +1,18 @@
-//! Report lines that pgbench lacks, at most 100 columns wide
+//! Report lines in addition to pgbench's, at most 100 columns wide
 
 use super::pgbench::line;
 use crate::lang::Lang;
 use crate::say;
 use crate::style::CharacterSet;
-use crate::text::to_characters;
+use crate::text::{to_characters, visible};
+use model::objective::ObjectiveResult;
 use model::summary::{Distribution, Failure, FailureClass, ScriptSummary};
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, Summary};
 
-/// Width of a label, columns.
+/// Width of a label, in columns.
 const LABEL: usize = 24;
-/// Maximum width of a line of prose, columns.
+/// Maximum width of a line of prose, in columns.
 const WIDTH: usize = 98;
 
 pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
@@ -61,12 +62,18 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
         }
     }
     let is_repeated = |doubt: &&Doubt| match doubt {
-        // The verdict that no transaction succeeded implies an outage.
+        // Omit the outage if no transaction succeeded, because the verdict already implies it.
         Doubt::Outage { .. } if validity.reasons.contains(&InvalidReason::NoSuccess) => true,
         doubt => validity.reasons.is_empty() && doubt.is_in_verdict(),
     };
     for doubt in validity.doubts.iter().filter(|it| !is_repeated(it)) {
         write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));
+    }
+}
+
+pub fn write_objectives(out: &mut String, objectives: &[ObjectiveResult], lang: &Lang) {
+    for result in objectives {
+        write_wrapped(out, &say!(lang, "bench-objective"), &visible(&lang.judged(result)));
     }
 }
 
@@ -118,7 +125,7 @@ fn distributions(out: &mut String, summary: &Summary, lang: &Lang) {
     if summary.generator.backlog_wait.count > 0 {
         row(say!(lang, "bench-backlog-wait"), Unit::Millis, &summary.generator.backlog_wait);
     }
-    // In the closed model no transaction is due at a fixed time, so none is late.
+    // The closed model has no send lag, because no transaction is due at a fixed time.
     if summary.generator.send_lag.count > 0 {
         row(say!(lang, "bench-send-lag"), Unit::Micros, &summary.generator.send_lag);
     }
@@ -141,7 +148,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
         Unit::Micros => format_short(time.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
-        // Time since the start of an arrival without an answer.
+        // Lower bound of the response time of arrivals without an answer.
         let longer = distribution
             .longer_than(place)
             .map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
@@ -160,7 +167,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
     format!("{:>11}{}", lang.numbers().count(distribution.count), values.map(value).concat())
 }
 
-/// Formats a number with as many decimals as fit. It has at most eight columns if it is below a million.
+/// Formats a number with as many decimals as fit. The text has at most eight columns if the number is below a million.
 fn format_short(value: f64, decimals: usize, lang: &Lang) -> String {
     let written = |decimals| lang.numbers().fixed(value, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))

@@ -1,8 +1,8 @@
 //! Final report of pgbench 15, byte for byte, in every language
 //!
-//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures differ in meaning. `latency average` is
-//! measured, not computed from the run's length. `tps` excludes transactions that end after the window. Failures
-//! include every code, because in pgdyno no error ends the run.
+//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures have another meaning than in pgbench. `latency
+//! average` is measured, not computed from the duration of the run. `tps` excludes transactions that end after the
+//! window. Failures include every code, because in pgdyno no error ends the run.
 
 use super::BenchStyle;
 use model::summary::{
@@ -19,23 +19,40 @@ macro_rules! line {
 }
 pub(super) use line;
 
+/// Words for what a load sends. pgbench knows transactions only.
+#[derive(Clone, Copy)]
+struct Words {
+    transactions: &'static str,
+    kind: &'static str,
+    rate: &'static str,
+}
+
+const SQL: Words = Words { transactions: "transactions", kind: "transaction type", rate: "tps" };
+const HTTP: Words = Words { transactions: "requests", kind: "request", rate: "requests per second" };
+
+fn words(summary: &Summary) -> Words {
+    if summary.server.is_postgres() { SQL } else { HTTP }
+}
+
 pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
+    let words = words(summary);
+    let (transactions, rate) = (words.transactions, words.rate);
     let plan = &summary.plan;
     let counts = &summary.total.counts;
-    write_settings(out, plan, summary.server.is_postgres());
+    write_settings(out, plan, words, summary.server.is_postgres());
     match plan.end {
         EndCondition::Transactions(each) => {
             let requested = u64::from(each) * u64::from(plan.clients);
-            line!(out, "number of transactions per client: {each}");
-            line!(out, "number of transactions actually processed: {}/{requested}", counts.ok);
+            line!(out, "number of {transactions} per client: {each}");
+            line!(out, "number of {transactions} actually processed: {}/{requested}", counts.ok);
         }
         EndCondition::Time(_) | EndCondition::ScheduleEnds => {
             let duration = if let EndCondition::Time(time) = plan.end { time } else { summary.window };
             line!(out, "duration: {:.0} s", duration.as_secs_f64());
-            line!(out, "number of transactions actually processed: {}", counts.ok);
+            line!(out, "number of {transactions} actually processed: {}", counts.ok);
         }
     }
-    failures(out, "", counts, plan, style);
+    failures(out, "", counts, summary, style);
     if counts.ok + counts.dropped == 0 {
         return;
     }
@@ -43,18 +60,24 @@ pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
     if let Some(limit) = plan.latency_limit {
         if open {
             let share = percent(counts.dropped, counts.arrivals());
-            line!(out, "number of transactions skipped: {} ({share:.3}%)", counts.dropped);
+            line!(out, "number of {transactions} skipped: {} ({share:.3}%)", counts.dropped);
         }
         line!(
             out,
-            "number of transactions above the {:.1} ms latency limit: {}/{} ({:.3}%)",
+            "number of {transactions} above the {:.1} ms latency limit: {}/{} ({:.3}%)",
             limit.as_millis_f64(),
             counts.above_limit,
             counts.ok,
             percent(counts.above_limit, counts.ok)
         );
     }
-    latency(out, "latency", &summary.total.response, open || style.progress || plan.latency_limit.is_some());
+    latency(
+        out,
+        "latency",
+        &summary.total.response,
+        words,
+        open || style.progress || plan.latency_limit.is_some(),
+    );
     if open {
         let (mean, max) = (summary.total.lag_mean.as_millis_f64(), summary.generator.lag_max.as_millis_f64());
         line!(out, "rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms");
@@ -62,20 +85,21 @@ pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
     if plan.reconnect {
         let each = summary.connects.durations.mean.unwrap_or_default().as_millis_f64();
         line!(out, "average connection time = {each:.3} ms");
-        line!(out, "tps = {:.6} (including reconnection times)", summary.total.tps.0);
+        line!(out, "{rate} = {:.6} (including reconnection times)", summary.total.tps.0);
     } else {
         line!(out, "initial connection time = {:.3} ms", summary.connects.initial.as_millis_f64());
-        line!(out, "tps = {:.6} (without initial connection time)", summary.total.tps.0);
+        line!(out, "{rate} = {:.6} (without initial connection time)", summary.total.tps.0);
     }
     for (number, script) in summary.scripts.iter().enumerate() {
         self::script(out, summary, number, script, style);
     }
 }
 
-fn write_settings(out: &mut String, plan: &BenchPlan, postgres: bool) {
+fn write_settings(out: &mut String, plan: &BenchPlan, words: Words, postgres: bool) {
+    let kind = words.kind;
     match &plan.scripts[..] {
-        [one] => line!(out, "transaction type: {}", one.name),
-        _ => line!(out, "transaction type: multiple scripts"),
+        [one] => line!(out, "{kind}: {}", one.name),
+        _ => line!(out, "{kind}: multiple scripts"),
     }
     if postgres {
         line!(out, "scaling factor: {}", plan.scale);
@@ -97,23 +121,24 @@ fn write_settings(out: &mut String, plan: &BenchPlan, postgres: bool) {
     }
     line!(out, "number of clients: {}", plan.clients);
     line!(out, "number of threads: {}", plan.threads);
-    if plan.max_tries > 0 {
+    if postgres && plan.max_tries > 0 {
         line!(out, "maximum number of tries: {}", plan.max_tries);
     }
 }
 
-fn failures(out: &mut String, prefix: &str, counts: &OutcomeCounts, plan: &BenchPlan, style: BenchStyle) {
+fn failures(out: &mut String, prefix: &str, counts: &OutcomeCounts, summary: &Summary, style: BenchStyle) {
+    let (plan, transactions) = (&summary.plan, words(summary).transactions);
     let all = counts.arrivals();
     let mut count = |what: &str, n: u64| {
         line!(out, "{prefix}number of {what}: {n} ({:.3}%)", percent(n, all));
     };
-    count("failed transactions", counts.failed + counts.unknown);
+    count(&format!("failed {transactions}"), counts.failed + counts.unknown);
     if style.failures_detailed {
         count("serialization failures", counts.serialization);
         count("deadlock failures", counts.deadlock);
     }
     if plan.max_tries != 1 {
-        count("transactions retried", counts.retried);
+        count(&format!("{transactions} retried"), counts.retried);
         line!(out, "{prefix}total number of retries: {}", counts.retries);
     }
 }
@@ -135,13 +160,13 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
             100.0 * script.share,
             script.group.tps.0
         );
-        failures(out, " - ", counts, plan, style);
+        failures(out, " - ", counts, summary, style);
         let open = matches!(plan.model, LoadModelSummary::Open { .. });
         if open && plan.latency_limit.is_some() && counts.arrivals() > 0 {
             let share = percent(counts.dropped, counts.arrivals());
             line!(out, " - number of transactions skipped: {} ({share:.3}%)", counts.dropped);
         }
-        latency(out, " - latency", &script.group.response, true);
+        latency(out, " - latency", &script.group.response, words(summary), true);
     }
     if script.statements.is_empty() {
         return;
@@ -149,7 +174,8 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
     let retries = plan.max_tries != 1;
     let prefix = if several { " - " } else { "" };
     let what = if retries { ", failures and retries" } else { " and failures" };
-    line!(out, "{prefix}statement latencies in milliseconds{what}:");
+    let kind = if summary.server.is_postgres() { "statement" } else { "request" };
+    line!(out, "{prefix}{kind} latencies in milliseconds{what}:");
     for statement in &script.statements {
         let mean = statement.service.mean.unwrap_or_default().as_millis_f64();
         let retries = if retries { format!("  {:10}", statement.retries) } else { String::new() };
@@ -157,9 +183,12 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
     }
 }
 
-fn latency(out: &mut String, prefix: &str, distribution: &Distribution, deviation: bool) {
-    // Like in pgbench, the average is over executed transactions. The label says so if there are others.
-    let of = if distribution.unanswered.is_some() { " (of answered transactions)" } else { "" };
+fn latency(out: &mut String, prefix: &str, distribution: &Distribution, words: Words, deviation: bool) {
+    // As in pgbench, the average covers executed transactions. The label mentions this if there are other arrivals.
+    let of = match distribution.unanswered {
+        Some(_) => format!(" (of answered {})", words.transactions),
+        None => String::new(),
+    };
     let Some(mean) = distribution.mean.or(distribution.unanswered.and_then(|it| it.mean_of_answered)) else {
         return;
     };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::json_document::{BenchDocument, to_json};
 use crate::lang::{english, russian};
 use expect_test::expect_file;
 use model::summary::*;
@@ -115,10 +116,17 @@ fn full_summary() -> Summary {
         text: "UPDATE pgbench_accounts SET abalance = abalance + :delta".to_owned(),
         service: distribution(40, 1_234_567),
         failures: 3,
+        response: distribution(40, 1_234_567),
         retries: 5,
     }];
-    let failure =
-        |code: &str, name, class, count| Failure { code: code.to_owned(), name, class, count, message: None };
+    let failure = |code: &str, name, class, count| Failure {
+        code: code.to_owned(),
+        name,
+        class,
+        count,
+        message: None,
+        body: None,
+    };
     summary.failures = vec![
         failure("40001", Some("serialization_failure"), FailureClass::Failed, 7),
         failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 1),
@@ -153,15 +161,27 @@ fn check(name: &str, got: &str) {
 
 #[test]
 fn renders_a_plain_run() {
-    check("plain.txt", &render(&plain_summary(), BenchStyle::default(), english()));
-    check("plain.ru.txt", &render(&plain_summary(), BenchStyle::default(), russian()));
+    check("plain.txt", &render(&plain_summary(), &[], BenchStyle::default(), english()));
+    check("plain.ru.txt", &render(&plain_summary(), &[], BenchStyle::default(), russian()));
 }
 
 #[test]
 fn renders_a_run_with_every_failure() {
     let style = BenchStyle { failures_detailed: true, progress: true };
-    check("rich.txt", &render(&full_summary(), style, english()));
-    check("rich.ru.txt", &render(&full_summary(), style, russian()));
+    check("rich.txt", &render(&full_summary(), &[], style, english()));
+    check("rich.ru.txt", &render(&full_summary(), &[], style, russian()));
+}
+
+#[test]
+fn renders_a_run_of_requests() {
+    let mut summary = plain_summary();
+    summary.server = Server { version: "nginx".to_owned(), ..Server::default() };
+    summary.plan.scripts[0].name = "GET /books".to_owned();
+    let text = render(&summary, &[], BenchStyle::default(), english().for_requests());
+    for expected in ["request: GET /books\n", "number of requests actually", "requests per second = 1234.5"] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    assert!(!text.contains("transaction") && !text.contains("tps"), "{text}");
 }
 
 #[test]
@@ -169,14 +189,14 @@ fn renders_a_run_without_successes() {
     let mut summary = plain_summary();
     summary.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
     summary.total.response = Distribution::default();
-    let text = render(&summary, BenchStyle::default(), english());
+    let text = render(&summary, &[], BenchStyle::default(), english());
     let pgbench_end = text.find("\n\n").expect("an empty line");
     assert!(text[..pgbench_end].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
 }
 
 #[test]
 fn json_fields_have_units() {
-    let json = crate::json_document::to_json(&full_summary());
+    let json = to_json(&BenchDocument { summary: &full_summary(), objectives: &[], run: None });
     for expected in [
         "\"window_ns\": 9600000000",
         "\"p99_ns\": 615000",
@@ -223,6 +243,7 @@ fn verdict_names_unanswered_arrivals() {
         class: FailureClass::Failed,
         count: 40,
         message: None,
+        body: None,
     }];
     let failed = "verdict INVALID: no transaction succeeded: 42601";
     assert_eq!(line(&summary, "verdict"), format!("{failed} syntax_error"));
@@ -250,7 +271,7 @@ fn shows_no_times_of_unanswered_arrivals() {
     let response = "response time, ms 1977 >6000 2.000 >6000 >6000 >6000 >6000 >6000";
     assert_eq!(line(&summary, "response time"), response);
     assert!(
-        render(&summary, BenchStyle::default(), english())
+        render(&summary, &[], BenchStyle::default(), english())
             .contains("latency average = 2.000 ms (of answered transactions)")
     );
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lang::{english, russian};
+use expect_test::expect_file;
 use model::PerSecond;
 use model::comparison::{
     Blocks, Change, ChangePoint, ConditionUnit, DatedRun, DifferenceSubject, ExcludedTrial, HistoryPoint,
@@ -114,17 +115,16 @@ fn comparison() -> Comparison {
     }
 }
 
-#[track_caller]
-fn check(text: &str, expected: &str) {
-    let lines = |it: &str| it.trim().lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    assert_eq!(lines(text), lines(expected), "\n{text}");
-}
-
 #[test]
 fn renders_a_comparison_in_both_languages() {
     let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
-    check(&terminal(&page(&comparison(), english()), style), include_str!("en.txt"));
-    check(&terminal(&page(&comparison(), russian()), style), include_str!("ru.txt"));
+    for (lang, name) in [(english(), "en.txt"), (russian(), "ru.txt")] {
+        let next =
+            vec![NextCommand { command: "pgdyno report after".to_owned(), purpose: "page".to_owned() }];
+        let text = terminal(&page(&comparison(), lang), next, style, lang);
+        let lines: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        expect_file![name].assert_eq(&lines);
+    }
 }
 
 #[test]
@@ -155,10 +155,98 @@ fn unfair_differences_come_first() {
     let of = |comparison: &Comparison| {
         page(comparison, english()).sections.iter().map(|section| section.id).collect::<Vec<_>>()
     };
-    assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out"]);
+    assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out", "terms"]);
     let mut fair = comparison();
     fair.runs[0].differences[0].expected = true;
-    assert_eq!(of(&fair), ["conditions", "figures", "differences", "left-out"]);
+    assert_eq!(of(&fair), ["conditions", "figures", "differences", "left-out", "terms"]);
+}
+
+/// Overview in English, without its details.
+fn first_screen(comparison: &Comparison) -> crate::view::Overview {
+    page(comparison, english()).overview.expect("something can be compared")
+}
+
+#[test]
+fn first_screen_shows_the_change_with_its_interval() {
+    let shown = first_screen(&comparison());
+    assert_eq!(
+        shown.summary.text.replace('\u{a0}', " "),
+        "Throughput changed by +887.6 %; p99 changed by +12.8 %. The runs are unlike."
+    );
+    let figures: Vec<(String, String, Tone)> = shown
+        .figures
+        .iter()
+        .map(|figure| {
+            (figure.value.replace('\u{a0}', " "), figure.detail.replace('\u{a0}', " "), figure.tone)
+        })
+        .collect();
+    let expected = [
+        ("+887.6 %", "1250/s → 12345/s; 95 % CI +850.0 to +920.0 %", Tone::Good),
+        ("+12.8 %", "12.5 ms → 14.1 ms; 95 % CI +5.0 to +20.0 %", Tone::Bad),
+        ("1 of 2 met", "", Tone::Bad),
+        ("unlike runs", "they also differ in transport", Tone::Bad),
+    ];
+    assert_eq!(figures, expected.map(|(value, detail, tone)| (value.into(), detail.into(), tone)));
+    let Some(crate::view::Plot::Intervals { rows, axis }) = shown.picture.map(|it| it.plot) else {
+        panic!("a picture with intervals")
+    };
+    assert_eq!(axis.references[0].value, 0.0);
+    // Errors have no ratio.
+    assert_eq!(rows.iter().map(|row| row.value.round()).collect::<Vec<_>>(), [888.0, 13.0, 3.0, -1.0]);
+    assert_eq!(shown.doubts[0].text, "pooler.transport: unix → tcp");
+    assert_eq!(shown.doubts_section, "unlike");
+
+    let mut fair = comparison();
+    fair.runs[0].differences.clear();
+    fair.runs[0].conditions.clear();
+    fair.runs[0].cells[0].figures[0].verdict = ChangeVerdict::NoEvidence;
+    fair.runs[0].cells[0].figures.remove(1);
+    let shown = first_screen(&fair);
+    assert_eq!(shown.summary.text, "No evidence of a change in throughput.");
+    assert_eq!(shown.figures.last().map(|figure| figure.value.as_str()), Some("like with like"));
+    fair.runs[0].cells.clear();
+    assert_eq!(page(&fair, english()).overview, None);
+}
+
+/// Comparison with `pairs` pairs of cells, of which the last one has no evidence of a change.
+fn with_pairs(pairs: usize) -> Comparison {
+    let mut compared = comparison();
+    let cells = &mut compared.runs[0].cells;
+    let pair = |number: usize, one: &CellComparison| {
+        let label = vec![("clients".to_owned(), number.to_string())];
+        let mut pair = CellComparison { base: label.clone(), run: label, ..one.clone() };
+        if number > 1 {
+            pair.figures.iter_mut().for_each(|figure| figure.verdict = ChangeVerdict::NoEvidence);
+        }
+        pair
+    };
+    *cells = (1..=pairs).map(|number| pair(number, &cells[0])).collect();
+    compared.runs[0].conditions.clear();
+    compared
+}
+
+#[test]
+fn pairs_without_evidence_of_a_change_are_summed_up() {
+    let figures = |pairs: usize| {
+        let page = page(&with_pairs(pairs), english());
+        let section = page.sections.into_iter().find(|section| section.id == "figures").expect("figures");
+        let tables = section.blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
+        let texts = section.blocks.iter().filter_map(|block| match block {
+            Block::Text(line) if line.tone == Tone::Plain => Some(line.text.clone()),
+            _ => None,
+        });
+        (tables, texts.collect::<Vec<_>>())
+    };
+    assert_eq!(figures(2), (2, vec![]));
+    assert_eq!(figures(4), (1, vec!["No evidence of a change in any figure of 3 pairs: 2, 3, 4.".into()]));
+    let shown = first_screen(&with_pairs(4));
+    assert!(shown.summary.text.starts_with("Throughput of 1 changed by"), "{}", shown.summary.text);
+    let mut dull = with_pairs(4);
+    dull.runs[0].cells.remove(0);
+    let text = first_screen(&dull).summary.text;
+    assert_eq!(text, "No evidence of a change in throughput in any of 3 pairs. The runs are unlike.");
+    let changed = &shown.figures[2];
+    assert_eq!((changed.value.as_str(), changed.detail.as_str()), ("1", "of 4 pairs, in throughput"));
 }
 
 fn test_history() -> RunHistory {
@@ -200,13 +288,23 @@ fn test_history() -> RunHistory {
 #[test]
 fn renders_a_history_in_both_languages() {
     let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
-    let first = |text: String| text.lines().take(6).map(|it| format!("{it}\n")).collect::<String>();
-    let english = "When did the figures of book change?\nOne change in 10 runs.\n\nChanges\n\
-                   throughput, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&test_history(), crate::lang::english()), style)), english);
-    let russian = "Когда изменились показатели эксперимента book?\n1 изменение на 10 прогонов.\n\nИзменения\n\
-                   выполнено, транз/с, начиная с book-5: 1000 → 800 (-20,0\u{a0}%, p 0,0005)\n\
-                   * postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&test_history(), crate::lang::russian()), style)), russian);
+    let check = |lang: &Lang, first: &str, last: &str| {
+        let text = terminal(&history(&test_history(), lang), Vec::new(), style, lang);
+        assert!(text.starts_with(first), "{text}");
+        assert_eq!(text.lines().last(), Some(last), "the answer is at the end");
+    };
+    check(
+        english(),
+        "When did the figures of book change?\n\nChanges\n\
+         throughput, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19\n",
+        "One change in 10 runs.",
+    );
+    check(
+        russian(),
+        "Когда изменились показатели эксперимента book?\n\nИзменения\n\
+         выполнено, транз/с, начиная с book-5: 1000 → 800 (-20,0\u{a0}%, p 0,0005)\n\
+         * postgres.build: 15.18 → 15.19\n",
+        "1 изменение на 10 прогонов.",
+    );
     assert_eq!(spark([Some(1.0), None, Some(0.5), Some(0.0)].into_iter()), "█ ▅▁");
 }

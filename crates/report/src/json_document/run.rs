@@ -5,7 +5,7 @@ use model::fault_injection::FailoverResult;
 use model::finding::Finding;
 use model::freshness::FreshnessResult;
 use model::matrix::Matrix;
-use model::run_result::{OperationResult, RunResult};
+use model::run_result::{OperationResult, OperationStep, RunResult};
 use model::search::{Maximum, Plateau, SoakResult};
 use model::{SizeFigures, StatementRows};
 use schemars::JsonSchema;
@@ -19,9 +19,9 @@ pub struct RunDocument<'a> {
     /// File of the run; only in `pgdyno runs show`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunFile<'a>>,
-    /// Figures of each cell; `null` if the file contains none that can be computed.
+    /// Figures of each cell; `null` if no figures can be computed from the file.
     pub matrix: Option<&'a Matrix>,
-    /// Findings, those that affect the reading of others first; `null` as `matrix`.
+    /// Findings; those that affect the interpretation of other findings come first. `null` if `matrix` is `null`.
     pub findings: Option<&'a [Finding]>,
     /// Maximum of each cell, if the run searched for it.
     #[serde(skip_serializing_if = "is_empty")]
@@ -29,7 +29,7 @@ pub struct RunDocument<'a> {
     /// Levels that were held for a long time.
     #[serde(skip_serializing_if = "is_empty")]
     pub soaks: &'a [SoakResult],
-    /// Fate of the acknowledged writes by cell, if faults were injected.
+    /// Durability results by cell, if faults were injected.
     #[serde(skip_serializing_if = "is_empty")]
     pub failovers: &'a [FailoverResult],
     /// Staleness of reads on replicas by cell, if it was measured.
@@ -41,7 +41,10 @@ pub struct RunDocument<'a> {
     /// Rows of statements by cell and operation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<OperationRows<'a>>,
-    /// Conclusion from a grid of settings, if the run compared one.
+    /// Steps by cell and operation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<OperationSteps<'a>>,
+    /// Conclusion from a grid of settings, if the run was a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<&'a Plateau>,
 }
@@ -66,7 +69,7 @@ pub struct RunFile<'a> {
     pub reason: Option<&'a str>,
     pub seed: u64,
     pub pgdyno_version: &'a str,
-    /// Names and versions of the other programs.
+    /// Names and versions of the programs other than pgdyno.
     pub versions: &'a [(String, String)],
     /// Facts about the machine, as `pgdyno doctor` prints them under `host`.
     pub machine: &'a Value,
@@ -77,7 +80,7 @@ pub struct RunFile<'a> {
 pub struct OperationSizes<'a> {
     pub cell: usize,
     pub operation: &'a str,
-    /// Bytes.
+    /// Sizes in bytes.
     pub sizes: SizeFigures,
 }
 
@@ -89,6 +92,14 @@ pub struct OperationRows<'a> {
     pub statements: &'a [StatementRows],
 }
 
+/// Steps of one operation: its HTTP requests, SQL statements or pipelines.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OperationSteps<'a> {
+    pub cell: usize,
+    pub operation: &'a str,
+    pub steps: &'a [OperationStep],
+}
+
 impl<'a> From<&'a RunResult> for RunDocument<'a> {
     fn from(result: &'a RunResult) -> RunDocument<'a> {
         let sizes = |(cell, operation): (usize, &'a OperationResult)| {
@@ -97,6 +108,10 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
         let rows = |(cell, operation): (usize, &'a OperationResult)| {
             let (operation, statements) = (operation.name.as_str(), operation.rows.as_slice());
             (!statements.is_empty()).then_some(OperationRows { cell, operation, statements })
+        };
+        let steps = |(cell, result): (usize, &'a OperationResult)| {
+            let (operation, steps) = (result.name.as_str(), result.steps.as_slice());
+            (!steps.is_empty()).then_some(OperationSteps { cell, operation, steps })
         };
         RunDocument {
             run: None,
@@ -108,6 +123,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
             freshness: &result.freshness,
             sizes: operations(result).filter_map(sizes).collect(),
             rows: operations(result).filter_map(rows).collect(),
+            steps: operations(result).filter_map(steps).collect(),
             plateau: result.plateau.as_ref(),
         }
     }

@@ -22,8 +22,8 @@ pub struct ScheduleDocument<'a> {
     pub lowest_per_s: PerSecond,
     pub highest_per_s: PerSecond,
     pub rates: ScheduleRates<'a>,
-    /// Intended start of each arrival, only with `--times`. The program writes the list itself, because it may not fit
-    /// into memory.
+    /// Intended start of each arrival, only with `--times`. It is written separately, because the list may not fit into
+    /// memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_ms: Option<Vec<u64>>,
 }

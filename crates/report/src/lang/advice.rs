@@ -5,6 +5,7 @@ use crate::say;
 use model::Nanos;
 use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
 use model::explain::{IndexKey, KeyRole};
+use model::message::Message;
 
 impl Lang {
     /// Reports the time that this number of indexes saves together. `share` is relative to all statements, 0..=1.
@@ -43,8 +44,8 @@ impl Lang {
         say!(self, "advice-why-index", purpose = parts.join(", "), rows = advice.rows.round() as u64)
     }
 
-    /// Time that the index saves, and number of statements that it helps. The time is a share of that of all
-    /// statements, absent if they were not counted.
+    /// Time that the index saves, and number of statements that benefit from it. The time is a share of the time of all
+    /// statements, and is omitted if this time was not measured.
     pub fn index_saves(&self, advice: &IndexAdvice) -> String {
         let share = advice.saved_share.map(|share| self.numbers().percent(share, 1));
         say!(self, "advice-index-saves", statements = advice.cost_changes.len(), share)
@@ -57,8 +58,8 @@ impl Lang {
         say!(self, "advice-index-costs", size, statements, not_hot)
     }
 
-    /// Remedy for a statement. `index` has the number of the index, from 1, and the planner's cost without it and with
-    /// it.
+    /// Remedy for a statement. `index` has the number of the index, from 1, and the planner's cost without and with the
+    /// index.
     pub fn remedy(&self, remedy: &Remedy, index: Option<(usize, f64, f64)>) -> String {
         match (remedy, index) {
             (Remedy::NotNeeded, _) => say!(self, "advice-not-needed"),
@@ -73,22 +74,23 @@ impl Lang {
             }
             (Remedy::Condition { condition }, _) => say!(self, "advice-condition", condition),
             (Remedy::NotTaken, _) => say!(self, "advice-not-taken"),
-            (Remedy::NoPlan { reason }, _) => say!(self, "advice-no-plan", reason),
+            (Remedy::NoPlan { reason }, _) => say!(self, "advice-no-plan", reason = reason.as_ref()),
         }
     }
 
-    /// Rows that a scan reads, and the share that it passes on.
+    /// Number of rows that a scan reads, and share of the rows that it passes on.
     pub fn scanned(&self, scan: &Scan) -> String {
         let [rows, passed] = [scan.rows, scan.rows_kept].map(|rows| rows.round() as u64);
         say!(self, "advice-scanned", rows, table = &scan.table, counted = scan.actual, passed)
     }
 
     /// Reports that the planner could not estimate hypothetical indexes.
-    pub fn no_estimates(&self, reason: &str) -> String {
+    pub fn no_estimates(&self, reason: &Message) -> String {
         say!(self, "advice-without-planner", reason)
     }
 
-    /// Reports that indexes are built in a copy of the data and compared in `repeat` trials each.
+    /// Reports that indexes are built in a copy of the data, and that cells with and without them are measured in
+    /// `repeat` trials each.
     pub fn index_trial(&self, indexes: usize, repeat: u32) -> String {
         say!(self, "advice-applying", indexes, repeat)
     }

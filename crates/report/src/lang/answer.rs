@@ -12,7 +12,7 @@ use model::validity::DoubtSummary;
 pub enum PageAnswer<'a> {
     /// No trial has ended.
     NotYet,
-    /// No trial counts, for a reason that is a complete sentence; `total` is the number of trials.
+    /// No trial counts. The reason is a complete sentence; `total` is the number of trials.
     Nothing {
         reason: &'a str,
         total: usize,
@@ -32,7 +32,7 @@ pub enum PageAnswer<'a> {
         objectives: ObjectiveCounts,
     },
     /// Several cells have results. `best` and `worst` are closed-model cells other than the baseline. At least one of
-    /// the four fields is present.
+    /// the four fields is `Some`.
     Many {
         baseline: Option<&'a ObjectiveLevel<'a>>,
         best: Option<&'a ObjectiveLevel<'a>>,
@@ -50,17 +50,17 @@ pub struct PairAnswer<'a> {
     pub baseline: ObjectiveLevel<'a>,
 }
 
-/// Number of pairs that an answer names.
+/// Maximum number of pairs in an answer.
 const PAIRS_SHOWN: usize = 4;
 
 /// Results of one cell.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectiveLevel<'a> {
     pub name: &'a str,
-    /// Successful transactions per second, with the 95 % CI.
+    /// Successful transactions per second; `interval` is the 95 % CI.
     pub tps: f64,
     pub interval: Option<(f64, f64)>,
-    /// Number of trials of which the figure is the median.
+    /// Number of trials over which the figures are medians.
     pub runs: u32,
     /// Offered load, arrivals per second; open model only.
     pub offered: Option<f64>,
@@ -76,30 +76,30 @@ pub struct ObjectiveLevel<'a> {
 /// Results of open-model cells other than the baseline. A cell's throughput equals the offered rate if it keeps up.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenModelAnswer<'a> {
-    /// Number of cells that keep up with the offered rate, and number of all.
+    /// Number of cells that keep up with the offered rate; `total` is the number of all cells.
     pub kept_up: usize,
     pub total: usize,
-    /// The cell with the highest offered rate of those that keep up.
+    /// The cell with the highest offered rate among the cells that keep up.
     pub highest: Option<ObjectiveLevel<'a>>,
-    /// The cell that lags furthest behind its offered rate, if any cell does.
+    /// The cell that falls behind its offered rate most; `None` if all cells keep up.
     pub strained: Option<ObjectiveLevel<'a>>,
 }
 
-/// Numbers of valid and of all trials.
+/// Number of valid trials and number of all trials.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCounts<'a> {
     pub valid: usize,
     pub total: usize,
-    /// Number of valid trials with doubts that the verdict names.
+    /// Number of valid trials whose verdict has doubts.
     pub doubtful: usize,
-    /// These doubts, each kind once.
+    /// Doubts of these trials that the answer describes, each kind once.
     pub doubts: &'a [DoubtSummary],
 }
 
-/// Number of doubts that an answer names.
+/// Maximum number of doubts in an answer.
 const DOUBTS_SHOWN: usize = 3;
 
-/// Numbers of objectives: met by all trials, violated by some, and others.
+/// Numbers of objectives: met in all trials, violated in some trial, and unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectiveCounts {
     pub met: usize,
@@ -129,10 +129,17 @@ impl Lang {
                 self.with_validity(vec![answer], objectives, trials)
             }
             PageAnswer::Pairs { pairs, uncompared, open, trials, objectives } => {
+                let is_dull = |pair: &&PairAnswer<'_>| {
+                    pair.change().is_some_and(|it| it.verdict == ChangeVerdict::NoEvidence)
+                };
+                let dull = Some(pairs.iter().filter(is_dull).count()).filter(|count| *count > 1);
+                let named: Vec<&PairAnswer<'_>> =
+                    pairs.iter().filter(|pair| dull.is_none() || !is_dull(pair)).collect();
                 let mut parts: Vec<String> =
-                    pairs.iter().take(PAIRS_SHOWN).map(|pair| self.answer_of_pair(pair)).collect();
-                let hidden = pairs.len().saturating_sub(PAIRS_SHOWN);
+                    named.iter().take(PAIRS_SHOWN).map(|pair| self.answer_of_pair(pair)).collect();
+                let hidden = named.len().saturating_sub(PAIRS_SHOWN);
                 parts.extend((hidden > 0).then(|| say!(self, "answer-more-pairs", count = hidden)));
+                parts.extend(dull.map(|count| say!(self, "answer-dull-pairs", count)));
                 parts.extend((uncompared > 0).then(|| say!(self, "answer-uncompared", count = uncompared)));
                 parts.extend(open.into_iter().flat_map(|open| self.answers_of_open_cells(open)));
                 self.with_validity(parts, objectives, trials)
@@ -143,7 +150,7 @@ impl Lang {
                 parts.extend(best.map(|level| {
                     let (name, figures) = (level.name, self.compared_rate(level));
                     match (worst, baseline) {
-                        // The only other cell is neither best nor worst.
+                        // With only one cell besides the baseline, do not call it best or worst.
                         (None, _) => say!(self, "answer-other", name, figures),
                         (Some(_), Some(_)) => say!(self, "answer-best-other", name, figures),
                         (Some(_), None) => say!(self, "answer-best", name, figures),
@@ -296,7 +303,7 @@ impl Lang {
             doubts.iter().take(DOUBTS_SHOWN).map(|doubt| self.doubt_summary(doubt, total)).collect();
         let hidden = doubts.len().saturating_sub(DOUBTS_SHOWN);
         texts.extend((hidden > 0).then(|| say!(self, "answer-more-doubts", count = hidden)));
-        let doubts = texts.join("; ");
+        let doubts = (!texts.is_empty()).then(|| texts.join("; "));
         match doubtful {
             0 if one => say!(self, "answer-trial-valid"),
             0 if valid == total => say!(self, "answer-all-trials-valid"),

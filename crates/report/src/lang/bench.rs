@@ -63,7 +63,7 @@ impl Lang {
         say!(self, "bench-cpu-cost", user, system, spun, busiest = numbers.percent(busiest, 0))
     }
 
-    /// Describes the server and how it was measured.
+    /// Describes the server and the parameters of the benchmark.
     pub fn measured(&self, server: &Server, plan: &BenchPlan) -> String {
         let transport = match &server.transport {
             ServerTransport::UnixSocket => say!(self, "bench-unix-socket"),
@@ -112,7 +112,7 @@ impl Lang {
         say!(self, "bench-no-success", failure)
     }
 
-    /// Verdict on a valid measurement with a reservation.
+    /// Verdict on a valid measurement with a doubt.
     pub fn valid_but(&self, doubt: &str) -> String {
         say!(self, "bench-valid-with-doubts", doubt)
     }

@@ -1,6 +1,6 @@
 //! Message catalogue of a language: a Fluent file, and the rendering of its messages
 //!
-//! The file contains every sentence and word of the language. The code chooses messages, their order and their
+//! The file contains every sentence and word of the language. The code selects messages, their order and their
 //! arguments, and is the same for all languages. `cargo xtask tidy` compares the messages of all languages with those
 //! that the code uses.
 
@@ -10,19 +10,23 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use fluent_syntax::ast::Pattern;
 use model::message::{Argument, Message};
 use std::fmt;
+use std::sync::Arc;
 
 /// Messages of one language. Any thread may render them.
+#[derive(Clone)]
 pub struct Catalogue {
-    bundle: FluentBundle<FluentResource>,
+    bundle: Arc<FluentBundle<FluentResource>>,
     /// Identifiers of the messages, in the order of the file.
-    identifiers: Vec<String>,
+    identifiers: Arc<Vec<String>>,
+    /// True if a message's attribute `requests` replaces its value.
+    of_requests: bool,
 }
 
 impl Catalogue {
     /// Parses a Fluent file of the language with this BCP 47 code.
     ///
     /// # Panics
-    /// If the file is not a valid catalogue. The file is part of the program.
+    /// Panics if the file is not a valid catalogue, because the file is part of the program.
     pub fn parse(code: &str, text: &str) -> Catalogue {
         let resource = FluentResource::try_new(text.to_owned())
             .unwrap_or_else(|(_, errors)| panic!("the messages of {code} are valid: {errors:?}"));
@@ -34,36 +38,56 @@ impl Catalogue {
             })
             .collect();
         let mut bundle = FluentBundle::new_concurrent(vec![code.parse().expect("a language code")]);
-        // Marks around arguments would be visible in terminals.
+        // Do not insert isolation marks around arguments, because they would be visible in terminals.
         bundle.set_use_isolating(false);
         bundle
             .add_resource(resource)
             .unwrap_or_else(|errors| panic!("{code} has each message once: {errors:?}"));
-        let mut catalogue = Catalogue { bundle, identifiers };
-        let has_comma = catalogue.render("number-decimal-separator", &[]) == ",";
-        catalogue.bundle.set_formatter(Some(if has_comma {
+        let separator = bundle.get_message("number-decimal-separator").and_then(|message| message.value());
+        let has_comma =
+            separator.is_some_and(|pattern| bundle.format_pattern(pattern, None, &mut Vec::new()) == ",");
+        bundle.set_formatter(Some(if has_comma {
             |value, _| count(value, true)
         } else {
             |value, _| count(value, false)
         }));
-        catalogue
+        Catalogue { bundle: Arc::new(bundle), identifiers: Arc::new(identifiers), of_requests: false }
+    }
+
+    /// Catalogue for a load of single HTTP requests, which speaks of requests instead of transactions.
+    pub fn of_requests(&self) -> Catalogue {
+        Catalogue { of_requests: true, ..self.clone() }
     }
 
     /// Renders the message with its arguments, without the catalogue's line breaks. For an unknown message, it returns
     /// the identifier, so that a report can always be written.
     pub fn render(&self, identifier: &str, arguments: &[(&str, Argument<'_>)]) -> String {
-        let Some(pattern) = self.bundle.get_message(identifier).and_then(|message| message.value()) else {
-            debug_assert!(false, "there is no message {identifier}");
-            return identifier.to_owned();
-        };
-        self.format(identifier, pattern, arguments)
+        let text = self.find(identifier, arguments.iter().map(|(name, value)| (*name, value)));
+        debug_assert!(text.is_some(), "the catalogue has no {identifier} with the arguments {arguments:?}");
+        text.unwrap_or_else(|| identifier.to_owned())
     }
 
-    /// Renders the attribute `help` of a message: how to correct the error that the message states. A message without
-    /// it has the help of the first message in its arguments.
+    /// Renders a message. A message of another version of pgdyno that this version does not have is shown as its
+    /// identifier and arguments.
+    pub fn message(&self, message: &Message) -> String {
+        self.find_message(message).unwrap_or_else(|| message.describe())
+    }
+
+    /// Renders a message; `None` if the catalogue does not have the message, or if an argument is missing.
+    pub fn find_message(&self, message: &Message) -> Option<String> {
+        self.find(&message.id, message.arguments.iter().map(|(name, value)| (name.as_ref(), value)))
+    }
+
+    /// Renders the attribute `help` of a message, which describes how to correct the error. A message without this
+    /// attribute has the help of the first message in its arguments.
     pub fn help(&self, message: &Message) -> Option<String> {
-        match self.bundle.get_message(message.id)?.get_attribute("help") {
-            Some(attribute) => Some(self.format(message.id, attribute.value(), &message.arguments)),
+        match self.bundle.get_message(&message.id)?.get_attribute("help") {
+            Some(attribute) => {
+                let arguments = message.arguments.iter().map(|(name, value)| (name.as_ref(), value));
+                let text = self.format(attribute.value(), arguments);
+                debug_assert!(text.is_some(), "the help does not have the arguments of {message:?}");
+                text
+            }
             None => message.arguments.iter().find_map(|(_, argument)| match argument {
                 Argument::Message(inner) => self.help(inner),
                 Argument::Count(_) | Argument::Text(_) | Argument::AnyOf(_) => None,
@@ -71,40 +95,48 @@ impl Catalogue {
         }
     }
 
-    fn format(
+    fn find<'a>(
         &self,
         identifier: &str,
+        arguments: impl Iterator<Item = (&'a str, &'a Argument<'a>)>,
+    ) -> Option<String> {
+        let message = self.bundle.get_message(identifier)?;
+        let variant = message.get_attribute("requests").filter(|_| self.of_requests);
+        self.format(variant.map(|it| it.value()).or(message.value())?, arguments)
+    }
+
+    fn format<'a>(
+        &self,
         pattern: &Pattern<&str>,
-        arguments: &[(&str, Argument<'_>)],
-    ) -> String {
-        let mut values = FluentArgs::with_capacity(arguments.len());
+        arguments: impl Iterator<Item = (&'a str, &'a Argument<'a>)>,
+    ) -> Option<String> {
+        let mut values = FluentArgs::new();
         for (name, argument) in arguments {
-            values.set(*name, self.value(argument));
+            values.set(name, self.value(argument)?);
         }
         let mut errors = Vec::new();
         let text = self.bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned();
-        debug_assert!(errors.is_empty(), "{identifier}: {errors:?}");
-        text
+        errors.is_empty().then_some(text)
     }
 
-    fn value<'a>(&self, argument: &'a Argument<'_>) -> FluentValue<'a> {
-        match argument {
+    fn value<'a>(&self, argument: &'a Argument<'_>) -> Option<FluentValue<'a>> {
+        Some(match argument {
             Argument::Count(count) => FluentValue::from(*count),
             Argument::Text(text) => FluentValue::String(text.as_ref().into()),
-            Argument::Message(message) => self.render(message.id, &message.arguments).into(),
-            Argument::AnyOf(all) => self.any_of(all).into(),
-        }
+            Argument::Message(message) => self.find_message(message)?.into(),
+            Argument::AnyOf(all) => self.any_of(all)?.into(),
+        })
     }
 
     /// Joins messages as alternatives: `a`, `a or b`, `a, b or c`.
-    fn any_of(&self, all: &[Message]) -> String {
-        let text = |message: &Message| self.render(message.id, &message.arguments);
-        let Some((last, first)) = all.split_last() else { return String::new() };
+    fn any_of(&self, all: &[Message]) -> Option<String> {
+        let Some((last, first)) = all.split_last() else { return Some(String::new()) };
+        let last = self.find_message(last)?;
         if first.is_empty() {
-            return text(last);
+            return Some(last);
         }
-        let first = first.iter().map(text).collect::<Vec<_>>().join(", ");
-        self.render("experiment-or", &[("first", first.into()), ("last", text(last).into())])
+        let first: Option<Vec<String>> = first.iter().map(|message| self.find_message(message)).collect();
+        Some(self.render("experiment-or", &[("first", first?.join(", ").into()), ("last", last.into())]))
     }
 
     /// Lists messages whose identifiers have this prefix, in the order of the file. The prefix is removed.
@@ -129,8 +161,8 @@ fn count(value: &FluentValue<'_>, comma: bool) -> Option<String> {
 
 /// Text of a message in a language: `say!(lang, "trials-left-out", total, left_out = trials.len())`.
 ///
-/// Arguments are values that convert to [`Argument`](model::message::Argument); a name alone is the variable of that name.
-/// `cargo xtask tidy` checks identifiers and argument names.
+/// Argument values convert to [`Argument`](model::message::Argument). A name without a value uses the variable of that
+/// name. `cargo xtask tidy` checks identifiers and argument names.
 #[macro_export]
 macro_rules! say {
     ($lang:expr, $identifier:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {

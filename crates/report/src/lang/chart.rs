@@ -17,6 +17,7 @@ impl Lang {
             ChartKind::Rate => say!(self, "page-chart-rate"),
             ChartKind::Response => say!(self, "page-chart-response"),
             ChartKind::ResponseByOperation => say!(self, "page-chart-response-by-operation"),
+            ChartKind::ResponseByStep => say!(self, "page-chart-response-by-step"),
             ChartKind::Failures => say!(self, "page-chart-failures"),
             ChartKind::InFlight => say!(self, "page-chart-in-flight"),
             ChartKind::Pooler => say!(self, "page-chart-pooler"),

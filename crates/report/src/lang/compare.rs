@@ -3,8 +3,8 @@
 use super::Lang;
 use crate::say;
 use model::comparison::{
-    Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference, Metric, MetricKind, RunComparison,
-    TestMethod,
+    Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference, DifferenceSubject, Metric,
+    MetricKind, RunComparison, TestMethod,
 };
 use model::matrix::ChangeVerdict;
 
@@ -80,8 +80,8 @@ impl Lang {
         self.number(&format!("{:+.3}", 100.0 * share))
     }
 
-    /// Question of a comparison. `runs` is empty if the cells of the base are compared with
-    /// `baselines` of its cells.
+    /// Question of a comparison. `runs` is empty if the base's cells are compared with each other. `baselines` is the
+    /// number of cells that are baselines.
     pub fn comparison_question(&self, base: &str, runs: &[&str], baselines: usize) -> String {
         match runs {
             [] => say!(self, "compare-question-cells", base, baselines),
@@ -127,7 +127,7 @@ impl Lang {
         say!(self, "compare-confounders", count)
     }
 
-    /// Describes a difference between runs. `cells` are the cells with this difference; empty for all.
+    /// Describes a difference between runs. `cells` are the cells with this difference; empty if all cells have it.
     pub fn difference_of_runs(&self, difference: &Difference, cells: &[&str]) -> String {
         let value =
             |value: &Option<String>| value.clone().unwrap_or_else(|| say!(self, "compare-absent-value"));
@@ -141,6 +141,23 @@ impl Lang {
             cells,
             expected = difference.expected
         )
+    }
+
+    /// Name of what differs between runs.
+    pub fn difference_subject(&self, subject: DifferenceSubject) -> String {
+        let subject = match subject {
+            DifferenceSubject::Transport => "transport",
+            DifferenceSubject::Server => "server",
+            DifferenceSubject::Limit | DifferenceSubject::NotApplied => "limits",
+            DifferenceSubject::Machine => "machine",
+            DifferenceSubject::Dataset => "dataset",
+            DifferenceSubject::Load => "load",
+            DifferenceSubject::Operation => "operations",
+            DifferenceSubject::Setting => "settings",
+            DifferenceSubject::Generator => "pgdyno",
+            DifferenceSubject::Objective => "objectives",
+        };
+        say!(self, "compare-subject", subject)
     }
 
     pub fn test_method(&self, method: &TestMethod) -> String {
@@ -163,7 +180,7 @@ impl Lang {
         }
     }
 
-    /// Reports a trial that is left out. `repetition` is the number of the trial, from 0.
+    /// Reports an excluded trial. `repetition` is the number of the trial, from 0.
     pub fn excluded_trial(&self, of_base: bool, cell: &str, repetition: u32, reason: &str) -> String {
         let cell = Some(cell).filter(|name| !name.is_empty());
         say!(self, "compare-excluded-trial", of_base, cell, trial = repetition + 1, reason)
@@ -173,7 +190,7 @@ impl Lang {
         say!(self, "compare-unmatched-cells", of_base, cells = cells.join(", "))
     }
 
-    /// Result of a condition. `cell` is empty if there is only one.
+    /// Result of a condition. `cell` is empty if there is only one cell.
     pub fn condition(&self, condition: &ConditionResult, cell: &str) -> String {
         let numbers = self.numbers();
         let format = |value: f64| match condition.unit {
@@ -220,7 +237,7 @@ impl Lang {
         }
     }
 
-    /// Describes a change from this run on. The values have the unit of [`Lang::metric_value`].
+    /// Describes a change that begins with `run`. The values have the unit of [`Lang::metric_value`].
     pub fn change_point(&self, metric: Metric, run: &str, before: f64, after: f64, p: f64) -> String {
         say!(
             self,
@@ -244,7 +261,7 @@ struct FigureCount {
     /// Number of figures that are higher or lower where neither direction is better.
     other: usize,
     too_few: usize,
-    /// Number of differences that change figures regardless of the tested change.
+    /// Number of confounders: differences that affect the figures but are not the tested change.
     confounders: usize,
 }
 

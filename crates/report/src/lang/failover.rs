@@ -39,7 +39,7 @@ impl FaultKind {
         }
     }
 
-    /// Finds the fault with this keyword of the experiment file.
+    /// Finds the kind of fault for a keyword of the experiment file.
     fn from_keyword(keyword: &str) -> Option<FaultKind> {
         Some(match keyword {
             "kill" => FaultKind::Kill,
@@ -63,7 +63,7 @@ impl Lang {
     }
 
     /// Result of a cell: one or two sentences with their full stops. `name` is the cell's name; empty if there is only
-    /// one.
+    /// one cell.
     pub fn failover_result(&self, result: &FailoverResult, name: &str) -> String {
         let mut text = self.loss(result) + ".";
         if let Some(outage) = result.outage {
@@ -200,12 +200,12 @@ impl Lang {
         }
     }
 
-    /// A sentence with its full stop: the ledger was not closed, so it may lack this number of writes.
+    /// A sentence with its full stop: because the ledger was not closed, it may lack this number of writes.
     pub fn unresolved_writes(&self, writes: u64) -> String {
         say!(self, "failover-unresolved-writes", writes)
     }
 
-    /// Result of a control: a sentence with its full stop. `name` is the name of the control.
+    /// Result of a positive control: a sentence with its full stop. `name` is the name of the control cell.
     pub fn control_summary(&self, control: &ControlSummary, name: &str) -> String {
         let name = Some(name).filter(|name| !name.is_empty());
         let (lost, lossy, trials) = (control.lost, control.lossy_trials, control.trials);
@@ -215,7 +215,7 @@ impl Lang {
         }
     }
 
-    /// Loss in the trial that lost most: a sentence with its full stop.
+    /// Loss in the trial that lost the most writes: a sentence with its full stop.
     pub fn recovery_point(&self, point: &RecoveryPoint) -> String {
         let moment = |ns: i64| {
             let time = self.time(Nanos(ns.unsigned_abs()));
@@ -302,14 +302,14 @@ impl Lang {
     }
 }
 
-/// Kind of loss of acknowledged writes, which the sentence reports first.
+/// Kind of loss of acknowledged writes. The sentence begins with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
-    /// The loss broke no promise. Contains the time from the first lost write's acknowledgement to the fault, or from
-    /// the fault to it.
+    /// The loss broke no promise. The variant has the time between the first lost write's acknowledgement and the
+    /// fault, in either order.
     Unpromised {
         before: Option<Nanos>,
         after: Option<Nanos>,

@@ -5,7 +5,7 @@ use crate::say;
 use model::feed_coverage::{FeedCoverage, TableCoverage};
 
 impl Lang {
-    /// Describes the share of its table that a feed can touch, and whether that fits a cache.
+    /// Describes the share of a table that a feed can touch, and whether this share fits into the server's memory.
     pub fn reach(&self, coverage: &FeedCoverage) -> String {
         let FeedCoverage { feed, rows, distinct, repeats_after, table } = coverage;
         let bytes =

@@ -64,7 +64,7 @@ impl Lang {
             Finding::SessionsWait { event, .. } => say!(self, "finding-sessions-wait", event),
             Finding::Failures { code, name, .. } => say!(self, "finding-failures", code, name = *name),
             Finding::Deadlocks { .. } => say!(self, "finding-deadlocks"),
-            // The paragraph names the cell.
+            // The paragraph already contains the cell's name.
             Finding::NotConcurrent { other_busy, .. } => {
                 say!(self, "finding-not-concurrent", busy = self.numbers().fixed(*other_busy, 1))
             }
@@ -414,7 +414,7 @@ impl Lang {
         say!(self, "finding-change", change = self.numbers().change(comparison.ratio), interval)
     }
 
-    /// Share of a cell's trials; empty if it is all of them.
+    /// Number of a cell's trials with the finding; empty if all trials have it.
     fn some_trials(&self, trials: u32, total: u32) -> String {
         if trials == total { String::new() } else { say!(self, "finding-some-trials", trials, total) }
     }
@@ -434,7 +434,7 @@ impl Lang {
         say!(self, "finding-in-use", in_use = self.numbers().fixed(in_use, 1), pool = pool.to_string())
     }
 
-    /// CPU use, share of throttled periods, and CPUs that were requested while throttled.
+    /// CPU usage, share of throttled periods, and CPUs that the node could not use because it was throttled.
     fn cpu_figures(
         &self,
         used: f64,

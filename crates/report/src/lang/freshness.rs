@@ -17,7 +17,7 @@ impl Lang {
     }
 
     /// Share of own writes that were not visible: a sentence with its full stop. `name` is the name of the cell; empty
-    /// if there is only one.
+    /// if there is only one cell.
     pub fn own_writes(&self, result: &FreshnessResult, name: &str) -> String {
         let text = match ReplicaGroup::from_result(result) {
             ReplicaGroup::NoAnswer => say!(self, "freshness-no-answer"),
@@ -70,7 +70,8 @@ impl Lang {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ReplicaGroup<'a> {
     NoAnswer,
-    /// All reads of all replicas were fresh: their numbers, and the upper bound of the probability of a stale one.
+    /// All reads of all replicas were fresh. The variant has the numbers of replicas and reads, and the upper bound of
+    /// the probability of a stale read.
     AllVisible {
         reads: u64,
         replicas: u64,

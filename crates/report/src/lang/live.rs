@@ -2,12 +2,12 @@
 
 use super::Lang;
 use crate::say;
-use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::live::{LiveSecond, NodeCpu, PoolState, SearchBracket};
 use model::plan::LoadScale;
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
-/// Slow step of the set-up.
+/// Slow step of setting up a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Activity {
     SettingUp,
@@ -23,6 +23,7 @@ pub enum Activity {
         of: u64,
     },
     Keys,
+    RestoringDump,
     Statistics,
     Restored {
         took: Nanos,
@@ -37,7 +38,7 @@ pub enum Activity {
     },
 }
 
-/// Event that stays on the screen.
+/// Event whose line remains on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Milestone {
     Ready {
@@ -87,8 +88,9 @@ pub enum TrialEnd {
     Complete,
     /// A search step ended: the level was sustained or not.
     Held,
-    TooMuch,
-    /// A search step allows no conclusion, for this reason; empty if the user ended it.
+    /// The level was not sustained, for this reason.
+    TooMuch(String),
+    /// A search step allows no conclusion. The text is the reason; it is empty if the user ended the step.
     NotCounted(String),
     /// A stop rule fired at the end of this second, counted from 0.
     Stopped {
@@ -118,17 +120,17 @@ impl Lang {
         say!(self, "live-note", text)
     }
 
-    /// Address at which Prometheus can scrape the run.
+    /// Sentence with the address at which Prometheus can scrape the run.
     pub fn run_scraped(&self, url: &str) -> String {
         say!(self, "live-scraped", url)
     }
 
-    /// Message that the run ended early.
+    /// Sentence that the run ended early.
     pub fn run_broken_off(&self, reason: &str) -> String {
         say!(self, "live-broken-off", reason)
     }
 
-    /// Last line: path of the run file.
+    /// Last line of a run, with the path of the run file.
     pub fn run_kept(&self, path: &str, elapsed: Nanos) -> String {
         say!(self, "live-kept", path, duration = self.whole_seconds(elapsed))
     }
@@ -141,6 +143,7 @@ impl Lang {
             Activity::Dropping => say!(self, "live-dropping"),
             Activity::Loading { sent, of: total } => say!(self, "live-loading", sent = *sent, total = *total),
             Activity::Keys => say!(self, "live-keys"),
+            Activity::RestoringDump => say!(self, "live-restoring-dump"),
             Activity::Statistics => say!(self, "live-statistics"),
             Activity::Restored { took } => say!(self, "live-restored", time = self.tenths(*took)),
             Activity::DataUnchanged => say!(self, "live-data-unchanged"),
@@ -186,14 +189,14 @@ impl Lang {
 
     /// Result of a trial, after its position and cell.
     pub fn trial_finished(&self, trial: &FinishedTrial) -> String {
-        // A search step gives its reason in its own words.
+        // The outcome of a search step already contains the reason.
         let with_reason = !matches!(trial.end, TrialEnd::NotCounted(_));
         let interrupted = trial.figures.as_ref().map(|figures| self.trial_figures(figures, with_reason));
         let figures = interrupted.clone().unwrap_or_default();
         match &trial.end {
             TrialEnd::Complete => figures,
             TrialEnd::Held => say!(self, "live-held", figures),
-            TrialEnd::TooMuch => say!(self, "live-too-much", figures),
+            TrialEnd::TooMuch(reason) => say!(self, "live-too-much", figures, reason),
             TrialEnd::NotCounted(reason) => {
                 say!(self, "live-not-counted", figures, reason = Some(reason).filter(|text| !text.is_empty()))
             }
@@ -257,9 +260,22 @@ impl Lang {
         say!(self, "live-left", duration = self.whole_seconds(duration))
     }
 
-    /// Number of a search's trial, from 1; the total is unknown.
-    pub fn live_step(&self, number: usize) -> String {
-        say!(self, "live-step", number)
+    /// Number of a search's trial, from 1, and the levels between which the maximum lies so far.
+    pub fn live_step(&self, number: usize, bracket: Option<&SearchBracket>) -> String {
+        let plain = |level: f64| self.numbers().three(level);
+        let with_unit = |scale: LoadScale, level: f64| self.at_level("", scale, level);
+        match bracket.map(|bracket| (bracket.scale, bracket.sustained, bracket.failed)) {
+            Some((scale, Some(low), Some(high))) => {
+                say!(self, "live-step-between", number, low = plain(low), high = with_unit(scale, high))
+            }
+            Some((scale, Some(low), None)) => {
+                say!(self, "live-step-above", number, level = with_unit(scale, low))
+            }
+            Some((scale, None, Some(high))) => {
+                say!(self, "live-step-below", number, level = with_unit(scale, high))
+            }
+            Some((_, None, None)) | None => say!(self, "live-step", number),
+        }
     }
 
     /// Names a cell and its level, in arrivals per second or clients.
@@ -277,7 +293,7 @@ impl Lang {
     }
 
     /// Formats a duration in whole seconds, rounded down.
-    fn whole_seconds(&self, duration: Nanos) -> String {
+    pub(crate) fn whole_seconds(&self, duration: Nanos) -> String {
         self.span(Nanos::from_secs(duration.0 / 1_000_000_000))
     }
 
@@ -288,7 +304,7 @@ impl Lang {
     }
 }
 
-/// Number of decimals that show about three significant digits of milliseconds.
+/// Number of decimals with which a value in milliseconds has about three significant digits.
 fn decimals(value: f64) -> usize {
     match value {
         ..9.995 => 2,

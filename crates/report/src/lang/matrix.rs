@@ -42,7 +42,7 @@ impl Lang {
         }
     }
 
-    /// The transport of a hop; `None` is that of an attached node, whose address implies it.
+    /// The transport of a hop. `None` is the transport of an attached node, whose address determines it.
     pub fn transport_text(&self, transport: Option<Transport>) -> String {
         transport
             .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.transport(transport))
@@ -66,8 +66,8 @@ impl Lang {
         }
     }
 
-    /// Describes the nodes of a stack with their limits, separated by `arrow`: `generator (on CPU 1) → TCP → POOLER
-    /// (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
+    /// Describes the nodes of a stack with their limits, separated by `arrow`, such as `generator (on CPU 1) → TCP →
+    /// POOLER (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
     pub fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
         let mut text = format!("{} ({})", say!(self, "matrix-generator"), self.placement(generator));
         for (number, hop) in hops.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Lang {
         )
     }
 
-    /// The reason why a trial does not count, apart from its generator.
+    /// The reason why a trial does not count, from its status.
     pub fn status(&self, status: &TrialStatus) -> String {
         match status {
             TrialStatus::Done | TrialStatus::Stopped { .. } => say!(self, "matrix-nothing-measured"),
@@ -116,7 +116,7 @@ impl Lang {
     pub fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
         let each: Vec<String> =
             limits.iter().map(|limit| format!("{}.{}", limit.node, limit.limit)).collect();
-        let reason = limits.first().map_or("", |limit| limit.reason.as_str());
+        let reason = limits.first().map(|limit| &limit.reason);
         say!(self, "matrix-limits-not-applied", limits = each.join(", "), reason)
     }
 
@@ -126,7 +126,7 @@ impl Lang {
         say!(self, "matrix-legend", baseline, seed = seed.to_string(), too_few)
     }
 
-    /// CPU time that sampling took, in CPUs.
+    /// CPUs that the monitoring used.
     pub fn watching(&self, processors: f64) -> String {
         say!(self, "matrix-watching", share = self.numbers().percent(processors, 1))
     }

@@ -31,7 +31,7 @@ pub struct Numbers {
     pub parts: [String; 4],
     /// Text between the parts of a duration.
     pub between: String,
-    /// Texts before the lower and before the upper end of a range.
+    /// Text before the lower end of a range, and text before the upper end.
     pub range: [String; 2],
 }
 
@@ -69,7 +69,7 @@ impl Numbers {
         if self.comma { with_comma(text) } else { text.to_owned() }
     }
 
-    /// Separator of numbers in a list.
+    /// Separator between numbers in a list.
     pub fn among(&self) -> &'static str {
         if self.comma { "; " } else { ", " }
     }
@@ -198,7 +198,7 @@ pub(crate) fn exact(value: f64, lang: &Lang) -> String {
     lang.number(&exact_digits(value))
 }
 
-/// Formats a number like [`Numbers::three`], small values too: `1.04·10⁻⁴`.
+/// Formats a number like [`Numbers::three`], but small numbers with a power of ten: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return lang.numbers().three(value);

@@ -2,9 +2,11 @@
 
 use super::Lang;
 use crate::say;
-use model::Nanos;
+use model::matrix::UnappliedLimit;
+use model::message::Message;
 use model::plan::{FailoverManager, Limits, PromotionPolicy, SyncMode};
 use model::run_result::RunState;
+use model::{Nanos, RequestPhase};
 
 /// Limit on the transactions that a node serves at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub enum ConcurrencyLimit {
     Slots(u32),
 }
 
-/// Role of a server among several with the same rows.
+/// Role of a server among several servers with the same data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerRole {
     Primary,
@@ -28,7 +30,7 @@ pub enum BottleneckRole {
     Processor,
     /// The size of the node's pool is the limiter.
     Pool,
-    /// Transactions queue at this node for a later one.
+    /// Transactions queue at this node for a node behind it.
     Queue,
 }
 
@@ -49,13 +51,13 @@ impl Lang {
     }
 
     /// State of the run; `None` if it is complete.
-    pub fn state(&self, state: RunState, reason: Option<&str>) -> Option<String> {
+    pub fn state(&self, state: RunState, reason: Option<&Message>) -> Option<String> {
         let text = match state {
             RunState::Complete => return None,
             RunState::Running => say!(self, "page-still-running"),
             state => self.run_state(state),
         };
-        Some(reason.map_or(text.clone(), |reason| format!("{text}: {reason}")))
+        Some(reason.map_or(text.clone(), |reason| format!("{text}: {}", self.message(reason))))
     }
 
     pub fn extent(&self, trials: usize, cells: usize) -> String {
@@ -94,6 +96,11 @@ impl Lang {
         say!(self, "page-not-limited", limit)
     }
 
+    /// Reports a limit of a node that could not be applied, with the reason.
+    pub fn unapplied_limit(&self, UnappliedLimit { limit, reason, .. }: &UnappliedLimit) -> String {
+        say!(self, "page-unapplied-limit", limit, reason)
+    }
+
     /// Column heading of a quantile, mean or maximum, in milliseconds.
     pub fn times(&self, service: bool, figure: &str) -> String {
         match service {
@@ -102,7 +109,17 @@ impl Lang {
         }
     }
 
-    /// Column heading of a figure of answer sizes.
+    /// Column heading of the mean duration of a phase of HTTP requests.
+    pub fn phase(&self, phase: RequestPhase) -> String {
+        match phase {
+            RequestPhase::Connect => say!(self, "page-phase-connect"),
+            RequestPhase::Tls => say!(self, "page-phase-tls"),
+            RequestPhase::FirstByte => say!(self, "page-phase-first-byte"),
+            RequestPhase::Transfer => say!(self, "page-phase-transfer"),
+        }
+    }
+
+    /// Column heading for a figure of response sizes.
     pub fn size(&self, figure: &str) -> String {
         say!(self, "page-answer-size", figure)
     }
@@ -139,7 +156,7 @@ impl Lang {
         }
     }
 
-    /// Describes the transactions in service in a node, and those queued there.
+    /// Describes the number of transactions that a node executes, and the number that queue there.
     pub fn occupancy(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
         let numbers = self.numbers();
         let busy = busy.map(|count| say!(self, "page-busy", count = numbers.three(count)));
@@ -153,7 +170,7 @@ impl Lang {
         say!(self, "page-time-per-transaction", time = self.time(time))
     }
 
-    /// Role of a server among several. `at_first` is true if the role may change.
+    /// Role of a server among several servers. `at_first` is true if the role may change.
     pub fn server_role(&self, name: &str, role: ServerRole, at_first: bool) -> String {
         let role = match role {
             ServerRole::Primary => "primary",
@@ -207,12 +224,12 @@ impl Lang {
         say!(self, "page-drawing", path, node, time = longest.map(|(_, time)| self.time(time)))
     }
 
-    /// Name of a trial; `cell` is empty if there is only one.
+    /// Name of a trial; `cell` is empty if there is only one cell.
     pub fn trial(&self, cell: &str, repetition: u32) -> String {
         say!(self, "page-trial", cell = Some(cell).filter(|name| !name.is_empty()), number = repetition)
     }
 
-    /// Number of folded trials.
+    /// Label for folded trials, with their number.
     pub fn more_trials(&self, count: usize) -> String {
         say!(self, "page-more-trials", count)
     }
@@ -252,7 +269,7 @@ impl Lang {
         })
     }
 
-    /// Names the cells with a configuration, or reports that it is all of them.
+    /// Lists the cells with a configuration, or states that all cells have it.
     pub fn cells(&self, names: &[&str], total: usize) -> String {
         if names.len() == total { say!(self, "page-all-cells") } else { names.join(", ") }
     }

@@ -5,6 +5,7 @@ use super::{Argument, Lang};
 use crate::number::{exact_digits, three_digits};
 use crate::say;
 use model::Nanos;
+use model::lock::LockKind;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
@@ -23,7 +24,7 @@ pub enum SearchQuestion {
 /// A cell's maximum and its limiter.
 #[derive(Clone, Copy, Debug)]
 pub struct MaximumAnswer<'a> {
-    /// Name of the cell; empty if there is only one.
+    /// Name of the cell; empty if there is only one cell.
     pub name: &'a str,
     pub answer: &'a SearchResult,
     /// Number of searches that the answer combines.
@@ -31,11 +32,11 @@ pub struct MaximumAnswer<'a> {
     pub cause: CauseAnswer<'a>,
 }
 
-/// Reason why a system does not exceed its maximum.
+/// Limiter of a maximum, as the answer states it.
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
     /// The perturbation changed the maximum. Value and interval are the elasticity, or for a switch the ratio of
-    /// maxima. `consumer` is the work that saturates the CPU of PostgreSQL.
+    /// maxima. `consumer` is the work that saturates PostgreSQL's CPU.
     Proven {
         limit: &'a Limit,
         consumer: Option<&'a Limit>,
@@ -56,8 +57,7 @@ pub struct PlateauAnswer<'a> {
     /// Name of the recommended cell.
     pub recommended: Option<&'a str>,
     pub best: &'a str,
-    /// Number of cells on the plateau, that is, cells that the best one is not shown to exceed. At least 1, because the
-    /// best one is included.
+    /// Number of cells on the plateau: the best cell, and the cells that are not shown to be worse.
     pub plateau: usize,
     /// Number of cells with a figure.
     pub cells: usize,
@@ -140,7 +140,7 @@ impl Lang {
             SearchStopReason::Undecided { level: undecided } => {
                 say!(self, "search-stop-undecided", level = level(*undecided))
             }
-            SearchStopReason::Failed { reason } => reason.clone(),
+            SearchStopReason::Failed { reason } => self.message(reason),
         }
     }
 
@@ -160,6 +160,9 @@ impl Lang {
             Limit::RowLocks { statement } => {
                 say!(self, "search-limit-row-locks", statement = statement.as_ref())
             }
+            Limit::Locks { lock, statement } => {
+                say!(self, "search-limit-locks", lock = self.lock_kind(lock), statement = statement.as_ref())
+            }
             Limit::Scan { table, ddl } => say!(self, "search-limit-scan", table, ddl = ddl.as_ref()),
             Limit::Checkpoints => say!(self, "search-limit-checkpoints"),
             Limit::Clients => say!(self, "search-limit-clients"),
@@ -167,6 +170,19 @@ impl Lang {
             Limit::Feed { feed } => say!(self, "search-limit-feed", feed),
             Limit::Host => say!(self, "search-limit-host"),
             Limit::Generator => say!(self, "search-limit-generator"),
+        }
+    }
+
+    /// Locks of a kind, in the plural.
+    fn lock_kind(&self, lock: &LockKind) -> String {
+        match lock {
+            LockKind::Advisory => say!(self, "search-locks-advisory"),
+            LockKind::Relation => say!(self, "search-locks-relation"),
+            LockKind::Extend => say!(self, "search-locks-extend"),
+            LockKind::Object => say!(self, "search-locks-object"),
+            LockKind::BufferPin => say!(self, "search-locks-buffer-pin"),
+            LockKind::Heavyweight { name } => say!(self, "search-locks-heavyweight", name),
+            LockKind::Lightweight { name } => say!(self, "search-locks-lightweight", name),
         }
     }
 
@@ -247,7 +263,8 @@ impl Lang {
         super::with_name(maximum.name, text)
     }
 
-    /// Levels between which the maximum is: the sustained one and the one that failed; `None` if no level has a result.
+    /// Levels between which the maximum lies: the highest sustained level and the lowest level above it that was not
+    /// sustained. `None` if no level has a result.
     fn bracket(&self, answer: &SearchResult) -> Option<String> {
         let levels = [answer.sustained, answer.failed];
         let texts: Vec<String> =
@@ -260,7 +277,7 @@ impl Lang {
         say!(self, "search-level-trials", level = self.level(scale, level), held, total)
     }
 
-    /// Advice on what to do about a reason that is not the system's; `None` if there is nothing to change.
+    /// Advice on how to remove a reason that is unrelated to the system; `None` if the user can change nothing.
     pub fn search_remedy(&self, reason: &SearchStopReason) -> Option<String> {
         Some(match reason {
             SearchStopReason::Generator => say!(self, "search-remedy-generator"),
@@ -273,7 +290,8 @@ impl Lang {
         })
     }
 
-    /// Describes the interval of a maximum, and number of its searches and confirmations; `None` if all are unknown.
+    /// Describes the interval of a maximum and the number of searches and confirmations; `None` if all of them are
+    /// unknown.
     fn certainty(&self, maximum: &MaximumAnswer<'_>) -> Option<String> {
         let mut parts = Vec::new();
         parts.extend(maximum.answer.interval.map(|(low, high)| {
@@ -315,12 +333,12 @@ impl Lang {
         }
     }
 
-    /// Number of cells with an answer, and of all cells.
+    /// Sentence with the number of cells with an answer, and the number of all cells.
     pub fn answered_cells(&self, count: usize, cells: usize) -> String {
         say!(self, "search-answered-cells", answered = count, cells)
     }
 
-    /// Describes every search of a cell, with their combined answer.
+    /// Describes every search of a cell, and the combined answer.
     pub fn search_rounds(&self, rounds: &[SearchResult]) -> String {
         let levels = rounds.iter().map(|round| match round.level {
             Some(level) => self.numbers().three(level),
@@ -356,8 +374,8 @@ impl Lang {
         )
     }
 
-    /// Result of a soak: a sentence with its full stop. `name` is the name of the cell; empty if there is only one.
-    /// `scale` is the scale of its level.
+    /// Result of a soak: a sentence with its full stop. `name` is the name of the cell; empty if there is only one
+    /// cell. `scale` is the scale of the soak's level.
     pub fn soak_result(&self, soak: &SoakResult, scale: LoadScale, name: &str) -> String {
         let share = soak.share_of_maximum.map(|share| self.numbers().percent(share, 0));
         let (level, duration) = (self.level(scale, soak.level), self.span(soak.duration));
@@ -381,7 +399,7 @@ impl Lang {
         super::with_name(name, parts.join("; ") + ".")
     }
 
-    /// Metrics that leak or drift; nothing if no trend was measured.
+    /// Sentences about metrics that leak or drift; empty if no trend was measured.
     fn trends(&self, soak: &SoakResult) -> Vec<String> {
         let metrics = |verdict: TrendVerdict| -> Vec<String> {
             let trends = soak.trends.iter().filter(|trend| trend.verdict == verdict);
@@ -402,7 +420,7 @@ impl Lang {
         parts
     }
 
-    /// Warning that so small a share of the maximum (0..=1) proves little: a sentence with its full stop.
+    /// Warning that a soak at a small share of the maximum (0..=1) proves little: a sentence with its full stop.
     pub fn low_level_warning(&self, share: f64) -> String {
         say!(self, "search-soak-low-level", share = self.numbers().percent(share, 0))
     }
@@ -438,7 +456,7 @@ impl Lang {
         let numbers = self.numbers();
         match metric {
             TrendMetric::Memory { .. } | TrendMetric::Size { .. } => self.bytes(value),
-            // A slope may be below 0, which a time cannot.
+            // Format slopes separately, because a slope may be negative, but a time cannot.
             TrendMetric::Median | TrendMetric::P99 => {
                 numbers.with_unit(&three_digits(1e3 * value), &numbers.millis)
             }
@@ -463,7 +481,7 @@ impl Lang {
         say!(self, "search-plateau", best = answer.best, figure, others = comparison, recommended)
     }
 
-    /// Number of connections that are needed, with the reason: a sentence with its full stop.
+    /// Number of required connections, with the reason: a sentence with its full stop.
     pub fn required_connections(&self, required: &RequiredConnections) -> String {
         let numbers = self.numbers();
         say!(
@@ -481,7 +499,7 @@ impl Lang {
         self.with_interval(value, |value| self.numbers().fixed(value, 2))
     }
 
-    /// A figure with its 95 % CI, if there is one.
+    /// A figure with its 95 % CI, if the CI is known.
     pub fn fitted(&self, value: &FittedValue) -> String {
         self.with_interval(value, |value| self.numbers().three(value))
     }

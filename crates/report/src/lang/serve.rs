@@ -17,7 +17,7 @@ impl Lang {
         }
     }
 
-    /// Reason why the server cannot read a run, in the server's own words.
+    /// Sentence that the web server cannot read a run, with the reason.
     pub fn unreadable(&self, reason: &str) -> String {
         say!(self, "serve-unreadable", reason)
     }

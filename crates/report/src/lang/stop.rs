@@ -23,7 +23,7 @@ impl Lang {
         )
     }
 
-    /// Describes a difference between our stop rule and Yandex.Tank's.
+    /// Describes a difference between pgdyno's stop rule and Yandex.Tank's.
     pub fn difference(&self, difference: &TankDifference) -> String {
         let numbers = self.numbers();
         match difference {
@@ -92,13 +92,13 @@ impl Lang {
         say!(self, "stop-summary-worst", objective, verdicts, cell, figure)
     }
 
-    /// An objective's figure and its number of samples; `None` if nothing was measured.
+    /// An objective's measured value and its number of samples; `None` if the value was not measured.
     fn measured_objective(&self, result: &ObjectiveResult) -> Option<String> {
         let value = measured(self.numbers(), result, result.measured?);
         Some(say!(self, "stop-measured", value, samples = self.samples(result)))
     }
 
-    /// Reason why an objective's figure is unknown, with the nearest quantile that is known.
+    /// Reason why an objective's value is unknown, with the nearest quantile that is known.
     fn too_few(&self, result: &ObjectiveResult) -> String {
         let Some(too_few) = &result.too_few else {
             return say!(self, "stop-too-few-samples", samples = self.samples(result));
@@ -117,7 +117,7 @@ impl Lang {
         )
     }
 
-    /// Number of values from which an objective's figure was computed.
+    /// Number of samples from which an objective's value was computed.
     fn samples(&self, result: &ObjectiveResult) -> String {
         let count = result.samples;
         match result.unit {
@@ -138,7 +138,7 @@ fn verdicts(summary: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
     all.into_iter().filter(|it| it.1 > 0).collect()
 }
 
-/// An objective's figure: `5.47 ms`, or `> 6 s` if only a lower bound is known.
+/// An objective's value: `5.47 ms`, or `> 6 s` if only a lower bound is known.
 fn measured(numbers: &Numbers, result: &ObjectiveResult, value: f64) -> String {
     let value = match result.unit {
         ObjectiveUnit::Seconds => numbers.seconds(value),

@@ -1,6 +1,7 @@
 use super::*;
 use crate::lang::bench::SchedulePreview;
 use model::finding::Finding;
+use model::lock::LockKind;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
 use model::objective::{
     ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
@@ -44,6 +45,21 @@ use found::{findings, many};
 /// Names of cells and nodes without letters, so that every letter belongs to a sentence.
 const CELLS: [&str; 6] = ["№1", "№2", "№3", "№4", "№5", "№6"];
 const NODE: &str = "№7";
+
+fn lock_kinds() -> Vec<LockKind> {
+    let name = || "№8".to_owned();
+    let all = vec![
+        LockKind::Advisory,
+        LockKind::Relation,
+        LockKind::Extend,
+        LockKind::Object,
+        LockKind::BufferPin,
+        LockKind::Heavyweight { name: name() },
+        LockKind::Lightweight { name: name() },
+    ];
+    covers!(all, LockKind: Advisory, Relation, Extend, Object, BufferPin, Heavyweight, Lightweight);
+    all
+}
 
 fn reasons() -> Vec<InvalidReason> {
     let lag = Nanos::from_micros(5_250);

@@ -33,9 +33,9 @@ impl Lang {
         }
     }
 
-    /// Describes a load. `sql` is true if the SQL protocol matters, which HTTP requests lack. `concurrency` lists the
-    /// numbers of clients, or the in-flight caps, of the cells. `concurrency` and an open model's schedule are empty if
-    /// a search chooses them.
+    /// Describes a load. `sql` is true if any operation contains SQL, so that the query protocol is described.
+    /// `concurrency` lists the numbers of clients, or the in-flight caps, of the cells. `concurrency` and an open
+    /// model's schedule are empty if a search chooses them.
     pub fn load(&self, load: &Load, sql: bool, concurrency: &[u32]) -> String {
         let numbers = self.numbers();
         let count = concurrency.last().copied().unwrap_or_default();
@@ -97,8 +97,8 @@ impl Lang {
         (time > Nanos::ZERO).then(|| say!(self, "page-thinking", time = self.numbers().chosen(time)))
     }
 
-    /// Describes `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. `users` lists the numbers of a single
-    /// stage over the cells, of which `count` is the last.
+    /// Describes users, as in `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. For a single stage, `users`
+    /// lists the numbers of users over the cells, of which `count` is the last.
     fn users(&self, stages: &[UserStage], users: String, count: u32) -> String {
         let numbers = self.numbers();
         let rate = |stage: &UserStage| stage.spawn_rate.map(|rate| numbers.plain(rate));
@@ -116,7 +116,8 @@ impl Lang {
     pub fn window(&self, load: &Load, repeat: u32) -> String {
         let duration = load.duration.map(|time| self.span(time));
         let warmup = (load.warmup > Nanos::ZERO).then(|| self.span(load.warmup));
-        say!(self, "page-trial-window", repeat, duration, warmup)
+        let transactions = load.transactions;
+        say!(self, "page-trial-window", repeat, duration, transactions, warmup)
     }
 
     pub fn dataset(&self, dataset: &Dataset) -> String {
@@ -133,6 +134,13 @@ impl Lang {
                 say!(self, "page-data-profiles", users = *users, each = *per_user)
             }
             Content::Pgbench { scale } => say!(self, "page-data-pgbench", scale = *scale),
+            Content::Dump { files } => {
+                let each = files.iter().map(|file| {
+                    let (path, size) = (file.path.display().to_string(), self.bytes(file.bytes as f64));
+                    say!(self, "page-data-dump", path, size)
+                });
+                each.collect::<Vec<_>>().join("; ")
+            }
             Content::Delivery { scale } => {
                 say!(self, "page-data-delivery", scale = self.numbers().plain(*scale))
             }

@@ -3,7 +3,8 @@
 use super::*;
 use crate::lang::{english, russian};
 use model::PerSecond;
-use model::live::{NodeCpu, PoolState};
+use model::live::{NodeCpu, PoolState, RecentQuantile};
+use model::plan::LoadScale;
 use model::validity::{Doubt, InvalidReason};
 
 /// View in the thirteenth second of a trial.
@@ -20,6 +21,9 @@ fn live() -> LiveView {
         trial: 3,
         cell: "transaction, 125".to_owned(),
         progress: Some(RunProgress { trials: 12, elapsed_share: 0.24, remaining: Nanos::from_secs(200) }),
+        search: None,
+        objectives: Vec::new(),
+        p99_objective: None,
         activity: Activity::Measuring { second: 13, of: Nanos::from_secs(30) },
         second: Some(LiveSecond {
             rate: PerSecond(21_508.4),
@@ -159,6 +163,52 @@ transaction, 125: loading: 1000 of 100000 rows
         render_line(&view, CharacterSet::Utf8, english()),
         " 3/12  transaction, 125: loading: 1000 of 100000 rows; about 3 min 20 s left"
     );
+}
+
+/// Objectives and the state of a search, at 80 columns.
+#[test]
+fn renders_a_search_with_objectives() {
+    let bracket = |sustained, failed| Some(SearchBracket { scale: LoadScale::Rate, sustained, failed });
+    let mut view = LiveView {
+        trial: 7,
+        cell: "300 per second".to_owned(),
+        progress: None,
+        search: bracket(Some(292.0), Some(307.4)),
+        objectives: vec!["p99 < 10ms".to_owned(), "errors < 1%".to_owned()],
+        p99_objective: Some(LatencyObjective {
+            text: "p99 < 10ms".to_owned(),
+            bound: Nanos::from_millis(10),
+        }),
+        events: vec![],
+        ..live()
+    };
+    let second = view.second.as_mut().expect("the view has a measured second");
+    second.recent_p99 = Some(RecentQuantile { value: Nanos::from_micros(12_345), seconds: 5 });
+    (view.rates, view.medians, view.p99s) = (vec![], vec![], vec![]);
+    check(
+        &view,
+        (80, 12),
+        LiveStyle { colour: true, ..UTF8 },
+        english(),
+        "
+step 7; the maximum is between 292 and 307 per second
+\x1b[1m300 per second: 13 of 30 s\x1b[0m
+rate  21508 tps
+p99     12.3 ms
+0 failed, 125 in flight
+\x1b[31mobjectives: p99 < 10ms, errors < 1%; p99 12.3 ms in the last 5 s\x1b[0m
+",
+    );
+    for (search, expected) in [
+        (bracket(Some(292.0), None), "step 7; 292 per second sustained so far"),
+        (bracket(None, Some(307.4)), "step 7; 307 per second not sustained"),
+        (bracket(None, None), "step 7; the number of steps depends on the results"),
+        (None, "step 7; the number of steps depends on the results"),
+    ] {
+        view.search = search;
+        let lines = render_frame(&view, TerminalSize { columns: 80, rows: 24 }, UTF8, english());
+        assert_eq!(lines[0], expected);
+    }
 }
 
 #[test]

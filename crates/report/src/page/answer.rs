@@ -14,7 +14,7 @@ use model::Nanos;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;
 use model::run_result::RunState;
-use model::validity::Doubt;
+use model::validity::{Doubt, DoubtSummary};
 
 pub fn question(case: &PageContext<'_>) -> String {
     let experiment = &case.account.experiment;
@@ -56,10 +56,11 @@ fn path(row: Option<&Row>) -> String {
     products.unwrap_or_default().join(" → ")
 }
 
-/// Builds the run's answer: the maximum, plateau, soak or failover result if the experiment looks for one. Otherwise it
-/// is the measured figures, and the failover result if faults were injected. The nodes that received no load come last.
-pub fn answer(case: &PageContext<'_>) -> Line {
-    let line = main_answer(case);
+/// Builds the run's answer. Depending on the goal, it is the maximum, plateau, soak or failover result. Otherwise, it
+/// consists of the measured figures, and the failover result if faults were injected. Nodes that received no load come
+/// last. `doubts` are the doubts that the answer describes.
+pub fn answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
+    let line = main_answer(case, doubts);
     let unused = unused_nodes(&case.account.findings, |_| true);
     if unused.is_empty() {
         return line;
@@ -68,11 +69,11 @@ pub fn answer(case: &PageContext<'_>) -> Line {
     Line { text: format!("{} {}", line.text, case.lang.unused_nodes(&unused)), tone }
 }
 
-fn main_answer(case: &PageContext<'_>) -> Line {
+fn main_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     match (failover::answer(case), case.account.experiment.goal == Goal::Failover) {
         (Some(it), true) => it,
         (Some(failover), false) => {
-            let first = search_answer(case);
+            let first = search_answer(case, doubts);
             let tone = match (first.tone, failover.tone) {
                 (Tone::Bad, _) | (_, Tone::Bad) => Tone::Bad,
                 (Tone::Doubt, _) | (_, Tone::Doubt) => Tone::Doubt,
@@ -80,11 +81,11 @@ fn main_answer(case: &PageContext<'_>) -> Line {
             };
             Line { text: format!("{} {}", first.text, failover.text), tone }
         }
-        (None, _) => search_answer(case),
+        (None, _) => search_answer(case, doubts),
     }
 }
 
-fn search_answer(case: &PageContext<'_>) -> Line {
+fn search_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     let sought = || maximum::answer(case).or_else(|| plateau::answer(case));
     match (soak::answer(case), sought()) {
         (Some(endured), Some(sought)) => {
@@ -92,11 +93,11 @@ fn search_answer(case: &PageContext<'_>) -> Line {
             Line { text: format!("{} {}", sought.text, endured.text), tone }
         }
         (Some(it), None) | (None, Some(it)) => it,
-        (None, None) => measured_answer(case),
+        (None, None) => measured_answer(case, doubts),
     }
 }
 
-fn measured_answer(case: &PageContext<'_>) -> Line {
+fn measured_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
     let valid = || ended.iter().filter(|it| it.valid);
@@ -104,7 +105,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         valid: valid().count(),
         total: ended.len(),
         doubtful: valid().filter(|it| it.doubts.iter().any(Doubt::is_in_verdict)).count(),
-        doubts: &account.matrix.doubts,
+        doubts,
     };
     let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));
@@ -149,9 +150,9 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     Line { text: case.lang.answer(&page_answer), tone }
 }
 
-/// Closed-model cells that have baselines of their own, with these, by falling ratio; and the number of such cells that
-/// cannot be compared, because they or their baselines have no result of the same kind of load. Empty if there is one
-/// baseline for all cells.
+/// Pairs of closed-model cells and their baselines, the highest ratio first; empty if all cells have the same baseline.
+/// The number counts the cells that cannot be compared, because no result of the same kind of load exists for the cell
+/// and its baseline.
 fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
     let matrix = &case.account.matrix;
     if matrix.baseline.is_some() {
@@ -191,7 +192,7 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
     })
 }
 
-/// Counts each objective once: violated if any trial violates it.
+/// Counts each objective once. An objective counts as violated if any trial violates it.
 fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
     let mut counts = ObjectiveCounts::default();
     for objective in &case.account.matrix.objectives {
@@ -212,6 +213,6 @@ pub fn facts(case: &PageContext<'_>) -> Vec<String> {
     facts.push(lang.extent(case.account.trials.len(), case.account.experiment.cells.len()));
     facts.push(lang.seed(about.seed));
     facts.push(format!("pgdyno {}", about.pgdyno_version.trim_start_matches("pgdyno ")));
-    facts.extend(lang.state(about.state, about.reason.as_deref()));
+    facts.extend(lang.state(about.state, about.reason.as_ref()));
     facts
 }

@@ -1,4 +1,4 @@
-//! Section with reservations about the figures
+//! Section with facts that limit the validity of the figures
 
 use super::context::PageContext;
 use super::objectives::distinct;
@@ -13,7 +13,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Lists unapplied limits, excluded trials, doubts about the others, fired stop rules, and notes.
+/// Lists unapplied limits, excluded trials, doubts about the other trials, fired stop rules, and notes.
 pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
@@ -40,24 +40,10 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
         let count = lost.iter().filter(|it| **it == status_text).count();
         items.push(bad(lang.left_out(count, of, &status_text)));
     }
-    let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();
-    for trial in trials() {
-        let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
-        for doubt in &trial.doubts {
-            let same = |other: &Doubt| match doubt {
-                Doubt::NodeNotUsed { .. } => other == doubt,
-                _ => discriminant(other) == discriminant(doubt),
-            };
-            match doubts.iter_mut().find(|it| same(it.0)) {
-                Some(known) => known.2 += 1,
-                None => doubts.push((doubt, clients, 1)),
-            }
-        }
-    }
     let line = |(doubt, clients, count): &(&Doubt, u32, usize)| {
         doubtful(lang.in_trials(*count, of, &lang.doubt(doubt, *clients)))
     };
-    items.extend(doubts.iter().map(line));
+    items.extend(doubts(case).iter().map(line));
     let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
     for trial in fired {
         let name = lang.trial(case.name(trial.cell), trial.repetition + 1);
@@ -66,7 +52,7 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     let notes: Vec<String> = trials()
         .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
         .collect();
-    // Notes that differ only in their figures are merged into the first one.
+    // Merge notes that differ only in their figures into the first note.
     let mut kinds: Vec<(String, &String, usize)> = Vec::new();
     for note in &notes {
         let kind = note.replace(|it: char| it.is_ascii_digit() || it == '.', "");
@@ -81,6 +67,31 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     };
     items.extend(kinds.iter().map(line));
     items
+}
+
+/// Doubts about valid trials, each kind once, with the figures and number of clients of the worst trial, and the number
+/// of trials.
+fn doubts<'a>(case: &PageContext<'a>) -> Vec<(&'a Doubt, u32, usize)> {
+    let matrix = &case.account.matrix;
+    let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();
+    for trial in case.account.trials.iter().filter(|trial| trial.valid) {
+        let clients = matrix.rows.get(trial.cell).map_or(0, |row| row.clients);
+        for (number, doubt) in trial.doubts.iter().enumerate() {
+            // Count a trial once, even if several threads have doubts of the same kind.
+            if trial.doubts[..number].iter().any(|other| other.is_like(doubt)) {
+                continue;
+            }
+            if let Some(known) = doubts.iter_mut().find(|known| known.0.is_like(doubt)) {
+                known.2 += 1;
+                continue;
+            }
+            let worst = matrix.doubts.iter().find(|summary| summary.doubt.is_like(doubt));
+            let (doubt, clients) =
+                worst.map_or((doubt, clients), |summary| (&summary.doubt, summary.clients));
+            doubts.push((doubt, clients, 1));
+        }
+    }
+    doubts
 }
 
 /// Groups the limits that were not applied by reason.

@@ -15,29 +15,30 @@ pub(crate) struct PageContext<'a> {
     /// Names of the cells.
     pub names: Vec<String>,
     /// Comparable closed-model cell with the highest throughput, apart from the baseline. Open-model cells are
-    /// excluded, because their throughput is the offered rate.
+    /// excluded, because the offered rate determines their throughput.
     pub best: Option<usize>,
     /// Comparable closed-model cell with the lowest throughput, if it is not `best`.
     pub worst: Option<usize>,
     pub open: OpenCells,
-    /// Cells that are shown in full: all if they are few. Otherwise the baseline, the best and the worst, and the
-    /// `highest` and the `strained` open-model cell.
+    /// Cells that are shown in full. If there are only few cells, these are all cells. Otherwise, these are the
+    /// baseline, the best and the worst cell, and the `highest` and the `strained` open-model cell.
     pub chosen: Vec<usize>,
 }
 
 /// Cells of the open model, apart from the baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpenCells {
-    /// Number of cells that keep up with the offered rate, and number of all.
+    /// Number of cells that keep up with the offered rate; `total` is the number of all cells.
     pub kept_up: usize,
     pub total: usize,
-    /// The cell with the highest offered rate of those that keep up.
+    /// The cell with the highest offered rate among the cells that keep up.
     pub highest: Option<usize>,
-    /// The cell that delivers the smallest share of its offered rate, of those that do not keep up.
+    /// The cell that delivers the smallest share of its offered rate, if this cell does not keep up.
     pub strained: Option<usize>,
 }
 
-/// Share of the offered rate that a cell must deliver to keep up. Cells with more than 1 % of errors are not compared.
+/// Share of the offered rate that a cell must deliver to keep up. It is 1 minus the error share above which cells are
+/// not compared.
 const KEEPS_UP: f64 = 0.99;
 
 /// Maximum number of cells that are all shown in full.
@@ -45,12 +46,13 @@ const FEW: usize = 3;
 
 impl<'a> PageContext<'a> {
     pub fn new(account: &'a RunResult, lang: &'a Lang) -> PageContext<'a> {
+        let lang = lang.for_experiment(&account.experiment);
         let matrix = &account.matrix;
         let measured: Vec<usize> = (0..account.cells.len())
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
-        // If only baselines were measured, they are ranked, unless there is just one.
+        // If only baselines were measured and there are several, rank the baselines.
         let only_baselines = baseline.is_none() && measured.iter().all(|it| matrix.is_baseline(*it));
         let compared = || measured.iter().copied().filter(|it| only_baselines || !matrix.is_baseline(*it));
         let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
@@ -60,7 +62,7 @@ impl<'a> PageContext<'a> {
             ranked = closed().collect();
         }
         let tps = |cell: &usize| throughput(account, *cell).unwrap_or(0.0);
-        // Among cells with equal throughput, the first one is chosen.
+        // Among cells with equal throughput, choose the first cell.
         ranked.sort_by(|one, other| tps(other).total_cmp(&tps(one)));
         let best = ranked.first().copied();
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);
@@ -101,7 +103,7 @@ impl<'a> PageContext<'a> {
         charted(self.account).collect()
     }
 
-    /// Index into [`PageContext::charted`] of the cell's representative trial: the valid one with the median
+    /// Index into [`PageContext::charted`] of the cell's representative trial: the valid trial with the median
     /// throughput.
     pub fn trial_of(&self, cell: usize) -> Option<usize> {
         let charted = self.charted();

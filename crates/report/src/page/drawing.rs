@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
 use crate::say;
-use crate::view::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
+use crate::view::{Block, Drawing, DrawnLoad, DrawnNode, DrawnReplicas, Line, Tone};
 use model::Nanos;
 use model::finding::Finding;
 use model::matrix::{Hop, UnappliedLimit};
@@ -48,7 +48,12 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         let limits = limits_of(stack, &hop.node);
         let missing = missing(&hop.node);
         let heading = hop.product.to_owned();
-        nodes.push(node(case, cell, heading, lines, &limits, &missing, &metrics(&hop.node), &hop.node));
+        let metrics = metrics(&hop.node);
+        let drawn = node(case, cell, heading, lines, &limits, &missing, &metrics, &hop.node);
+        let pool = hop.mode.and(hop.size).zip(metrics.busy).map(|(size, busy)| pool_load(case, busy, size));
+        let loads = drawn.load.clone().into_iter().chain(pool);
+        let load = loads.max_by(|one, other| one.share.total_cmp(&other.share));
+        nodes.push(DrawnNode { load, ..drawn });
     }
     let hops: Vec<String> =
         row.hops.iter().map(|it| transport_text(case, it.transport, metrics(&it.node).tls)).collect();
@@ -70,7 +75,7 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     Some(Drawing { alternative, nodes, hops, replicas })
 }
 
-/// Role of a server among several; injected faults may change it.
+/// Role of a server among several servers. Injected faults may change the role.
 fn role_text(case: &PageContext<'_>, setup: &Setup, name: &str, role: ServerRole) -> String {
     case.lang.server_role(name, role, !setup.faults.is_empty())
 }
@@ -129,7 +134,7 @@ fn node(
     let mut lines: Vec<Line> =
         standing.map(|(it, tone)| Line { text: lang.bottleneck_role(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
-    // The share of a quota is already displayed, and it implies the quota.
+    // Omit the CPU quota if the CPU usage is displayed, because that text contains the quota.
     let is_shown = metrics.cpu.is_some() && limits.cpu == metrics.cpu_limit;
     let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !is_shown), ..limits.clone() });
     if !limits.is_empty() {
@@ -145,16 +150,27 @@ fn node(
     lines.extend(lang.occupancy(some(metrics.busy), some(metrics.queue)).map(plain));
     lines.extend(node_time(metrics).map(|it| plain(lang.node_time(it))));
     let load = match (metrics.cpu, metrics.cpu_limit) {
-        (Some(used), Some(of)) if of > 0.0 => Some((used / of).clamp(0.0, 1.0)),
+        (Some(used), Some(of)) if of > 0.0 => {
+            let share = (used / of).clamp(0.0, 1.0);
+            let text = say!(lang, "page-load-cpu", share = lang.numbers().percent(share, 0));
+            Some(DrawnLoad { share, text })
+        }
         _ => None,
     };
     DrawnNode { heading, lines, load, tone: standing.map_or(Tone::Plain, |it| it.1) }
 }
 
+/// Usage of a pool of `size` server connections.
+fn pool_load(case: &PageContext<'_>, busy: f64, size: u32) -> DrawnLoad {
+    let used = busy.round() as u64;
+    let text = say!(case.lang, "page-load-pool", used = case.lang.numbers().count(used), size);
+    DrawnLoad { share: (busy / f64::from(size.max(1))).clamp(0.0, 1.0), text }
+}
+
 /// Number of transactions below which a node counts as idle.
 const IN_FLIGHT_MIN: f64 = 0.01;
 
-/// Mean time of a transaction in the node, if it has any transactions.
+/// Mean time of a transaction in the node; `None` if the node is idle.
 fn node_time(metrics: &HopMetrics) -> Option<Nanos> {
     metrics.time.filter(|it| *it >= Nanos::from_micros(1))
 }
@@ -169,7 +185,7 @@ fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Opt
     }
 }
 
-/// Findings about the node in this cell: its limiter, or the queue before it.
+/// Role of the node in this cell's bottleneck: limiter, or node with a queue.
 fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
     for finding in &case.account.findings {
@@ -183,7 +199,7 @@ fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(B
             }
             _ => continue,
         };
-        // The limiter is more important than the queue at a node.
+        // Prefer the limiter, because it is more important than a queue at the node.
         if *of == cell && node == name && (tone == Tone::Bad || found.is_none()) {
             found = Some((standing, tone));
         }

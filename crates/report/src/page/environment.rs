@@ -25,7 +25,8 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         say!(lang, "page-node-cells"),
     ];
     let row = |node: &NodeInfo| {
-        let none: Vec<String> = node.unapplied_limits.iter().map(|limit| format!("⚠ {limit}")).collect();
+        let none: Vec<String> =
+            node.unapplied_limits.iter().map(|limit| format!("⚠ {}", lang.unapplied_limit(limit))).collect();
         let limits: Vec<String> = std::iter::once(lang.limits(&node.limits))
             .chain(none)
             .filter(|limit| !limit.is_empty())
@@ -55,7 +56,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Sorts facts by importance; unknown ones are last, in their own order.
+/// Sorts facts by importance. Unknown facts come last, in their original order.
 fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
     const ORDER: [&str; 12] = [
         "system",
@@ -105,7 +106,7 @@ fn transport_name(case: &PageContext<'_>, text: &str) -> String {
     }
 }
 
-/// Formats a fact about the machine. Amounts of memory are in bytes, ports are a range.
+/// Formats a fact about the machine. In the file, amounts of memory are in bytes, and ports are a range.
 fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).unwrap_or_else(|| key.replace('_', " "));
     let value = match value.parse::<u64>() {
@@ -125,7 +126,7 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     (name, value)
 }
 
-/// Formats a fact with parts; elements of a list are shown by their names.
+/// Formats a fact that has several parts. Elements of a list are represented by their names.
 fn plain_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -15,10 +15,11 @@ use model::{Nanos, run_result::RunResult};
 
 /// Maximum number of trials that are shown unfolded.
 const TRIALS_SHOWN: usize = 5;
-/// Maximum number of cells whose sentences are part of the run's answer; of more cells, only the worst is.
+/// Maximum number of cells whose sentences are part of the run's answer. With more cells, the answer contains only the
+/// worst cell.
 const CELLS_IN_ANSWER_MAX: usize = 3;
 
-/// Figures of all cells, then each cell, then the events of each trial.
+/// Blocks with the figures of all cells, followed by each cell and the events of each trial.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = summary_blocks(case);
     for failover in &case.account.failovers {
@@ -34,12 +35,12 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             blocks.extend(name.map(Block::Text));
             blocks.extend(lists.into_iter().flat_map(|it| fold_trials(it, case.lang)));
         }
-        blocks.extend(trials(case.account, failover).flatten().flat_map(logs));
+        blocks.extend(trials(case.account, failover).flatten().flat_map(|trial| logs(trial, case.lang)));
     }
     blocks
 }
 
-/// Shows the first trials and those with a broken promise; folds the others.
+/// Shows the first trials and all trials with a broken promise, and folds the other trials.
 fn fold_trials(items: Vec<Line>, lang: &Lang) -> Vec<Block> {
     if items.len() <= TRIALS_SHOWN_MAX {
         return vec![Block::List { items }];
@@ -85,7 +86,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Builds the run's answer about faults: all cells if they are few, otherwise the worst.
+/// Builds the run's answer about faults: for all cells if they are few, otherwise for the worst cell.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
@@ -194,7 +195,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// Formats the median, and the range if there is one.
+/// Formats the median, and the range if the values differ.
 fn range_text(range: &DurationRange, lang: &Lang) -> String {
     let [least, median, greatest] = [range.min, range.median, range.max].map(|it| lang.time(it));
     if range.min == range.max {
@@ -242,7 +243,7 @@ fn findings(case: &PageContext<'_>, result: &FailoverResult) -> Option<Table> {
     })
 }
 
-/// Lists a cell's trials, then those of its control.
+/// Lists a cell's trials, followed by the trials of its control.
 fn trials<'a>(
     account: &'a RunResult,
     result: &FailoverResult,
@@ -272,30 +273,30 @@ fn trial(case: &PageContext<'_>, trial: &TrialResult) -> Option<Line> {
         );
         parts.extend(doubts(verdict).map(|it| lang.inconclusive_reason(it)));
     }
-    parts.extend(faults.errors.iter().map(|it| first_line(it).0.to_owned()));
+    parts.extend(faults.errors.iter().map(|it| first_line(&lang.message(it)).0.to_owned()));
     let is_control = case.account.experiment.cells.get(trial.cell).is_some_and(|it| it.control_of.is_some());
     let name = if is_control { case.name(trial.cell) } else { "" };
     let text = format!("{}: {}", lang.trial(name, trial.repetition + 1), parts.join("; "));
     Some(Line { text, tone: tone_of(faults) })
 }
 
-/// Splits an error into its message and the log after it.
+/// Splits an error into its message and the log that follows the message.
 fn first_line(error: &str) -> (&str, &str) {
     error.split_once('\n').unwrap_or((error, ""))
 }
 
 /// Builds folded logs of a trial's errors.
-fn logs(trial: &TrialResult) -> impl Iterator<Item = Block> {
-    let troubles = trial.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
-    let code = |(name, text): (&str, &str)| Block::Code {
-        name: name.to_owned(),
-        text: text.to_owned(),
-        folded: true,
-    };
-    troubles.filter(|it| !it.1.is_empty()).map(code)
+fn logs(trial: &TrialResult, lang: &Lang) -> impl Iterator<Item = Block> {
+    let errors = trial.fault_injection.iter().flat_map(|it| &it.errors);
+    errors.filter_map(|error| {
+        let error = lang.message(error);
+        let (name, text) = first_line(&error);
+        let (name, text) = (name.to_owned(), text.to_owned());
+        (!text.is_empty()).then_some(Block::Code { name, text, folded: true })
+    })
 }
 
-/// Lists doubts except those about a control, which a single trial does not have.
+/// Lists doubts except doubts about a control, because a single trial has no control.
 fn doubts(verdict: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
     verdict.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))

@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::Findings { findings }]
 }
 
-/// Links to the charts of the first cells with the finding, or to the matrix if there are none.
+/// Links to the charts of the first cells with the finding, or to the matrix if these cells have no charts.
 fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     let mut links: Vec<EvidenceLink> = Vec::new();
     for finding in all {
@@ -77,7 +77,10 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Bound::Service { .. } => &[Processors],
                 Bound::ServicePool { .. } | Bound::ServiceThreads { .. } => &[InFlight, Connections],
                 Bound::Reads { .. } | Bound::Writes { .. } | Bound::Memory { .. } => &[Disk, Waits],
-                Bound::WalFlush { .. } | Bound::SyncReplicas { .. } | Bound::RowLocks { .. } => &[Waits],
+                Bound::WalFlush { .. }
+                | Bound::SyncReplicas { .. }
+                | Bound::RowLocks { .. }
+                | Bound::Locks { .. } => &[Waits],
                 Bound::Scans { .. } => &[Processors],
                 Bound::Checkpoints { .. } => &[Rate, Disk],
                 Bound::Clients { .. } => &[InFlight, Processors],

@@ -11,7 +11,7 @@ use crate::view::{Block, Column, Line, Table, Tone};
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 
-/// Builds a table with one row per replica of each cell, then conclusions by cell.
+/// Builds a table with one row per replica of each cell, followed by conclusions for each cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let several = has_several_cells(case);

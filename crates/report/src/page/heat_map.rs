@@ -7,10 +7,10 @@ use crate::lang::Lang;
 use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
-/// Figures to choose from, each with true if high values are good.
+/// Selectable figures, each with true if high values are good.
 const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
 
-/// Heat map with the last axis horizontal and the others vertical. Empty for a single cell.
+/// Heat map with the last axis horizontal and the other axes vertical. Empty for a single cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
@@ -50,7 +50,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::HeatMap(HeatMap { across, down, layers })]
 }
 
-/// Builds the layer of a figure; `None` if no cell has the figure, or if it is zero in all.
+/// Builds the layer for a figure; `None` if no cell has the figure, or if it is zero in all cells.
 fn layer(
     case: &PageContext<'_>,
     (figure, more): (Figure, bool),
@@ -63,9 +63,11 @@ fn layer(
         let Some(at) = *at else { return HeatCell::default() };
         let baseline = matrix.is_baseline(at);
         let Some(estimate) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
-        // The throughput of an open-model cell is its offered rate, which shows nothing about capacity.
+        // Do not compare throughputs of different load models, because an open-model cell's throughput is its offered
+        // rate.
         let alike = figure != Figure::Tps || matrix.rows[at].baseline.is_none_or(|it| case.alike(it, at));
-        let shade = if baseline { Some(0.0) } else { shade(estimate, more).filter(|_| alike) };
+        let compared = alike && !case.left_out(at);
+        let shade = if baseline { Some(0.0) } else { shade(estimate, more).filter(|_| compared) };
         HeatCell { text: format_figure(figure, estimate, case.lang), shade, baseline }
     };
     let name = case.lang.figure(figure).to_owned();
@@ -73,7 +75,7 @@ fn layer(
     Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
 }
 
-/// Formats a figure; times are in milliseconds, as their headings say.
+/// Formats a figure. Times are in milliseconds, as in their headings.
 fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
@@ -84,14 +86,15 @@ fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
     }
 }
 
-/// Shade of a figure: ±1 at double or half the baseline, 0 without evidence of a change, `None` if it is not compared.
-/// `more` is true if high values are good.
+/// Shade of a figure: ±1 at double or half the baseline, 0 without evidence of a change, `None` if the figure is not
+/// compared or there are too few trials. `more` is true if high values are good.
 fn shade(estimate: &Estimate, more: bool) -> Option<f64> {
     let against = estimate.vs_baseline?;
     match against.verdict {
         ChangeVerdict::NoEvidence => Some(0.0),
-        ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {
-            // Two decimals are finer than visible differences.
+        ChangeVerdict::TooFewRuns => None,
+        ChangeVerdict::Lower | ChangeVerdict::Higher => {
+            // Round to two decimals, because smaller differences are invisible.
             let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
             let shade = if more { change } else { -change };
             Some((100.0 * shade).round() / 100.0)

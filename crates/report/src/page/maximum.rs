@@ -13,7 +13,7 @@ use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };
 
-/// Builds the answer, the proof of its limiter, and the steps of each searched cell.
+/// Builds the answer, the proof of the limiter, and the steps of each searched cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
@@ -39,14 +39,14 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Builds the run's answer about maxima: the best cell, and the baseline if it is another one.
+/// Builds the run's answer about maxima: the best cell, and the baseline if it is another cell.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let maxima = &case.account.maxima;
     let level = |it: &&Maximum| it.answer.level;
-    // Rates and numbers of clients are not comparable: use the cells that have the scale of the first one.
+    // Rates and numbers of clients are not comparable, so use only the cells with the scale of the first cell.
     let scale = maxima.first()?.answer.scale;
     let measured = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
-    // Among equal cells, the first one is chosen.
+    // Among equal cells, choose the first cell.
     let best = measured().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
     let Some(best) = best else {
         let first = line(case, &maxima[0]);

@@ -11,6 +11,8 @@ use crate::view::{LargeFigure, Line, Overview, Picture, PlotAxis, ReferenceLine,
 use model::chart::ChartUnit;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::Goal;
+use model::run_result::RunState;
+use model::search::{LevelOutcome, SoakResult};
 use model::validity::Verdict;
 
 /// Maximum number of doubts on the first screen.
@@ -23,14 +25,16 @@ struct Answer {
     picture: Option<Picture>,
 }
 
-/// Builds the first screen; `None` while nothing is known. Its tone is that of the whole answer.
+/// Builds the first screen; `None` as long as no result is known. It has the tone of the whole answer.
 pub fn overview(case: &PageContext<'_>) -> Option<Overview> {
     let answer = match case.account.experiment.goal {
         Goal::Failover => failover::answer(case),
         Goal::Max(_) | Goal::Confirm(_) | Goal::Soak(_) => search::answer(case),
         Goal::Once | Goal::Sweep(_) => measured::answer(case),
     }?;
-    let tone = super::answer::answer(case).tone;
+    let Line { text: details, tone } = super::answer::answer(case, &[]);
+    // The answer of a run in progress is not final, and neither good nor bad.
+    let tone = if is_running(case) { Tone::Plain } else { tone };
     let mut doubts = caveats::lines(case);
     doubts.retain(|line| matches!(line.tone, Tone::Bad | Tone::Doubt));
     let hidden = doubts.len().saturating_sub(DOUBTS_MAX);
@@ -42,25 +46,33 @@ pub fn overview(case: &PageContext<'_>) -> Option<Overview> {
     let Answer { summary, figures, picture } = answer;
     let objectives = objective_sentence(case).map_or(String::new(), |sentence| format!(" {sentence}"));
     let summary = Line { text: summary + &objectives, tone };
-    Some(Overview { summary, figures, picture, doubts, more_doubts })
+    let doubts_section = "doubts";
+    Some(Overview { summary, figures, picture, doubts, more_doubts, doubts_section, details })
 }
 
-/// Sentence on the violated objectives; `None` without any, and in a search, whose steps violate objectives by design.
+/// True if the run is in progress.
+fn is_running(case: &PageContext<'_>) -> bool {
+    case.account.info.state == RunState::Running
+}
+
+/// Sentence about violated objectives; `None` if no objective is violated or if a soak's measurement is invalid. Also
+/// `None` in a search, because its steps violate objectives by design.
 fn objective_sentence(case: &PageContext<'_>) -> Option<String> {
     let all = &case.account.matrix.objectives;
     let count = all.iter().filter(|summary| summary.violated > 0).count();
     let searched = case.account.experiment.goal.max_search().is_some();
-    (count > 0 && !searched)
+    let is_invalid = |soak: &SoakResult| matches!(soak.outcome, LevelOutcome::Invalid { .. });
+    (count > 0 && !searched && !case.account.soaks.iter().any(is_invalid))
         .then(|| say!(case.lang, "overview-objectives-violated", count, total = all.len()))
 }
 
-/// Figure on the validity of the trials.
-fn validity(case: &PageContext<'_>) -> LargeFigure {
+/// Figure about the validity of the trials.
+pub(super) fn validity(case: &PageContext<'_>) -> LargeFigure {
     let lang = case.lang;
     let ended: Vec<_> = case.account.trials.iter().filter(|trial| trial.status.is_some()).collect();
     let valid = ended.iter().filter(|trial| trial.valid).count();
     let matrix = &case.account.matrix;
-    // A search without an answer has no trials that count.
+    // Whether trials were measured. In a search without an answer, no trial counts.
     let is_measured = matrix.rows.iter().any(|row| !row.trials.is_empty());
     let verdict = match valid {
         _ if is_measured => matrix.verdict,
@@ -76,7 +88,7 @@ fn validity(case: &PageContext<'_>) -> LargeFigure {
     LargeFigure { label: say!(lang, "overview-verdict"), value, detail, tone }
 }
 
-/// Figure on the objectives; `None` without objectives.
+/// Figure about the objectives; `None` without objectives.
 fn objectives(case: &PageContext<'_>) -> Option<LargeFigure> {
     let (lang, all) = (case.lang, &case.account.matrix.objectives);
     let first = all.first()?;

@@ -5,10 +5,10 @@ use crate::lang::Lang;
 use crate::lang::number::millis;
 use crate::say;
 use crate::view::{Block, Column, Row, Table, Tone};
-use model::run_result::{CellResult, OperationResult, RunResult};
+use model::run_result::{CellResult, OperationResult, Quantiles, RunResult};
 use model::{Nanos, SizeFigures, StatementRows};
 
-/// Builds a table of operations and one of failures for each chosen cell.
+/// Builds a table of operations and a table of failures for each chosen cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
@@ -26,7 +26,7 @@ pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a
 fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
     let total = cell.total.as_ref()?;
     let mut rows: Vec<&OperationResult> = cell.operations.iter().collect();
-    // A single operation equals the total.
+    // Omit a single operation, because it equals the total.
     if rows.len() != 1 {
         rows.push(total);
     }
@@ -70,12 +70,12 @@ fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> 
     Some(table)
 }
 
-/// Formats a size of answers; empty if unknown.
+/// Formats a response size; empty if unknown.
 fn size(operation: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &Lang) -> String {
     operation.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
 
-/// Sizes of answers by cell and operation; `None` without sizes.
+/// Table of response sizes by cell and operation; `None` without sizes.
 pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Option<Table> {
     let cells = account.cells.iter().zip(names);
     let rows: Vec<(String, &OperationResult)> = cells
@@ -141,18 +141,26 @@ fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     (!rows.is_empty()).then_some(table)
 }
 
-/// A response time, or `>6000` for an arrival without an answer. `place` is the quantile, 0..=1; it is 1 for the mean
-/// and the maximum.
+/// A response time, or `>6000` if the value falls among unanswered arrivals. `place` is the quantile, 0..=1; it is 1
+/// for the mean and the maximum.
 fn response(operation: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
-    let longer =
-        operation.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, operation.count));
-    match longer {
+    time((&operation.response, operation.count), value, place, lang)
+}
+
+/// A time as in [`response`]; `answered` is the number of answered requests.
+pub(super) fn time(
+    (quantiles, answered): (&Quantiles, u64),
+    value: Option<Nanos>,
+    place: f64,
+    lang: &Lang,
+) -> String {
+    match quantiles.unanswered.and_then(|unanswered| unanswered.longer_than(place, answered)) {
         Some(it) => format!(">{}", millis(Some(it), lang)),
         None => millis(value, lang),
     }
 }
 
-/// Builds a table of these rows, without columns that are empty in all of them.
+/// Builds a table of `rows`, without columns that are empty in all rows.
 pub(super) fn non_empty_columns<T>(
     first: (Column, impl Fn(&T) -> String),
     figures: Vec<FigureColumn<'_, T>>,

@@ -6,7 +6,8 @@ use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::search::Scalability;
 
-/// Builds the parameters of the law, and compares it with the measurements, for each cell with a fitted law.
+/// Builds the parameters of the law and a table that compares the law with the measurements, for each cell with a
+/// fitted law.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
@@ -20,7 +21,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Builds a table with one row per number of clients, with all of its trials.
+/// Builds a table with one row per number of clients, which combines all trials with this number.
 fn table(case: &PageContext<'_>, scalability: &Scalability) -> Table {
     let lang = case.lang;
     let column = |heading| Column { heading, numeric: true, drop_order: 0 };

@@ -6,7 +6,8 @@ use crate::markdown::to_markdown;
 use crate::style::TerminalStyle;
 use expect_test::expect_file;
 use invent::{HOSTILE, account, hostile_account};
-use model::matrix::TrialStatus;
+use model::matrix::{ChangeVerdict, TrialStatus};
+use model::plan::{Expectation, HttpStep, OperationKind};
 use model::validity::InvalidReason;
 use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 
@@ -83,6 +84,7 @@ fn sections_are_ordered_and_not_empty() {
         "doubts",
         "stand",
         "repeat",
+        "terms",
     ];
     for lang in lang::all() {
         let rendered = page(&account(), lang);
@@ -100,7 +102,7 @@ fn sections_are_ordered_and_not_empty() {
     bare.cells.iter_mut().for_each(|it| *it = model::run_result::CellResult::default());
     bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.unapplied_limits) = (Vec::new(), Vec::new()));
     let bare_page = page(&bare, english());
-    assert_eq!(ids(&bare_page), ["goals", "matrix"]);
+    assert_eq!(ids(&bare_page), ["goals", "matrix", "terms"]);
     assert_eq!(bare_page.answer.text, "No answer yet: no trial has ended.");
 }
 
@@ -186,6 +188,82 @@ fn names_pairs_of_cells_with_their_own_baselines() {
     let (_, text) = answer(6, english());
     assert!(text.contains("pooled/3 sustains") && !text.contains("pooled/2 sustains"), "{text}");
     assert!(text.contains("; and 2 more pairs; "), "{text}");
+}
+
+#[test]
+fn pairs_without_evidence_of_a_difference_are_summed_up() {
+    let mut result = invent::paired_account(4);
+    let changes = |result: &mut RunResult, pairs: usize| {
+        let figures = result.matrix.rows.iter_mut().rev().take(2 * pairs).flat_map(|row| &mut row.figures);
+        figures
+            .filter_map(|it| it.vs_baseline.as_mut())
+            .for_each(|it| it.verdict = ChangeVerdict::NoEvidence);
+    };
+    changes(&mut result, 1);
+    let text = page(&result, english()).answer.text;
+    assert!(text.contains("pooled/4 sustains") && !text.contains("pairs"), "{text}");
+    changes(&mut result, 3);
+    let text = page(&result, english()).answer.text;
+    assert!(text.starts_with("pooled/1 sustains") && !text.contains("pooled/2"), "{text}");
+    assert!(text.contains("; no evidence of a difference in throughput in 3 pairs; "), "{text}");
+}
+
+/// The ratio of too few trials, or to a cell that is excluded from comparisons, is no evidence.
+#[test]
+fn heat_map_colours_only_evidence() {
+    let shades = |change: &dyn Fn(&mut RunResult)| {
+        let mut result = account();
+        change(&mut result);
+        let blocks = page(&result, english()).sections.into_iter().flat_map(|section| section.blocks);
+        let map =
+            blocks.filter_map(|block| if let Block::HeatMap(map) = block { Some(map) } else { None }).next();
+        map.expect("a heat map").layers[0].cells.iter().map(|cell| cell.shade).collect::<Vec<_>>()
+    };
+    let verdict = |verdict: ChangeVerdict| {
+        move |result: &mut RunResult| {
+            let change = result.matrix.rows[1].figures[0].vs_baseline.as_mut().expect("a change");
+            change.verdict = verdict;
+        }
+    };
+    assert_eq!(shades(&|_| {})[1], Some(-0.25));
+    assert_eq!(shades(&verdict(ChangeVerdict::NoEvidence))[1], Some(0.0));
+    assert_eq!(shades(&verdict(ChangeVerdict::TooFewRuns))[1], None);
+    let excluded = |result: &mut RunResult| {
+        let reason = model::finding::IncomparableReason::ClientsStarved;
+        result.findings.push(model::finding::Finding::NotCompared { cell: 1, reason });
+    };
+    assert_eq!(shades(&excluded)[1], None);
+}
+
+/// Every column of figures contains a defined term.
+#[test]
+fn terms_of_the_page_are_defined() {
+    for lang in lang::all() {
+        let page = page(&account(), lang);
+        let terms = page.sections.iter().find(|section| section.id == "terms").expect("terms");
+        let [Block::Facts { facts }] = terms.blocks.as_slice() else { panic!("{terms:?}") };
+        let headings =
+            page.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+                Block::Table(table) => Some(table.columns.iter().filter(|column| column.numeric)),
+                _ => None,
+            });
+        let headings: Vec<String> = headings.flatten().map(|column| column.heading.to_lowercase()).collect();
+        let defined =
+            |heading: &&String| facts.iter().any(|(term, _)| heading.contains(&term.to_lowercase()));
+        let some = headings.iter().filter(defined).count();
+        assert!(some * 4 >= headings.len() * 3, "{some} of {}: {headings:?}", headings.len());
+        for (term, text) in facts {
+            assert!(!term.is_empty() && text.ends_with('.'), "{term}: {text}");
+        }
+        let words = if lang.code() == "en" {
+            ["goodput", "service"]
+        } else {
+            ["goodput", "обслуживание"]
+        };
+        for word in words {
+            assert!(facts.iter().any(|(term, _)| term == word), "{word}: {facts:?}");
+        }
+    }
 }
 
 #[test]
@@ -443,4 +521,40 @@ fn html_files_stay_below_the_mail_limit() {
         println!("{what}: document of {} bytes, file of {}", document.len(), file.len());
         assert!(file.len() <= most, "{what}: {} bytes", file.len());
     }
+}
+
+/// Lines of a page of single HTTP requests that contain any of these words.
+fn lines_with(page: &str, words: &[&str]) -> Vec<String> {
+    // PostgreSQL itself names a lock `transactionid`.
+    let text = |line: &str| line.to_lowercase().replace("lock/transactionid", "");
+    let contains = |line: &&str| words.iter().any(|word| text(line).contains(word));
+    page.lines().filter(contains).map(str::to_owned).collect()
+}
+
+#[test]
+fn http_runs_speak_of_requests() {
+    let mut result = invent::single_cell_account();
+    let step = HttpStep {
+        name: None,
+        method: "GET".to_owned(),
+        target: "/books".to_owned(),
+        headers: Vec::new(),
+        body: None,
+        captures: Vec::new(),
+        expect: Expectation::default(),
+        redirects: 0,
+        decompress: false,
+    };
+    for cell in &mut result.experiment.cells {
+        cell.setup.operations.truncate(1);
+        cell.setup.operations[0].kind = OperationKind::Http(vec![step.clone()]);
+    }
+    let words = ["transaction", "tps", "simple protocol", "транзак", "транз/с", "простой протокол"];
+    for lang in lang::all() {
+        let text = to_markdown(&page(&result, lang));
+        assert_eq!(lines_with(&text, &words), [""; 0], "{text}");
+    }
+    // An operation of several requests is not one request.
+    result.experiment.cells[0].setup.operations[0].kind = OperationKind::Http(vec![step.clone(), step]);
+    assert!(std::ptr::eq(english().for_experiment(&result.experiment), english()));
 }

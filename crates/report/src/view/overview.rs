@@ -15,10 +15,14 @@ pub struct Overview {
     /// Picture that answers the question; absent if nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<Picture>,
-    /// Doubts about the result: the first few of those in the section `doubts`.
+    /// The first few doubts about the result.
     pub doubts: Vec<Line>,
-    /// Number of further doubts in the section `doubts`, as a sentence; empty if there are none.
+    /// Sentence with the number of further doubts; empty if there are no further doubts.
     pub more_doubts: String,
+    /// [`Section::id`](super::Section::id) of the section with all doubts.
+    pub doubts_section: &'static str,
+    /// The answer with all its figures, but without the doubts.
+    pub details: String,
 }
 
 /// One large figure with its name.
@@ -72,8 +76,10 @@ pub struct ReferenceLine {
 pub struct IntervalRow {
     pub label: String,
     pub value: f64,
-    /// Ends of the interval; `None` without one.
+    /// Ends of the interval; `None` without an interval.
     pub interval: Option<(f64, f64)>,
+    /// True if only a lower bound of the value is known.
+    pub is_lower_bound: bool,
     pub text: String,
     pub tone: Tone,
     pub baseline: bool,
@@ -91,6 +97,7 @@ pub struct PointSeries {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PlotPoint {
     pub x: f64,
-    pub y: f64,
+    /// Value; `None` if it was not measured, which interrupts a line.
+    pub y: Option<f64>,
     pub tone: Tone,
 }

@@ -7,13 +7,14 @@ use crate::component::{self, EndpointTls, User};
 use crate::dataset::quote_identifier;
 use crate::supervisor::Readiness;
 use model::LogSession;
+use model::message;
+use model::message::Message;
 use model::plan::{AttachedNode, Node};
 use model::product::Role;
 use model::summary::ServerTransport;
 use rustix::process::getuid;
 use std::cell::RefCell;
 use std::env::VarError;
-use std::fmt;
 use std::fs;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -28,7 +29,7 @@ const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 /// Timeout for a login, unless the address has a `connect_timeout`.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connects to an attached node. Also returns the user and database for the nodes in front of it.
+/// Connects to an attached node. Also returns the user and database for the nodes in front of this node.
 pub(super) fn attach(
     node: &Node,
     attached: &AttachedNode,
@@ -66,32 +67,37 @@ pub(super) fn attach(
         (None, _) => {}
     }
     let login = &running.endpoint.login;
-    // If the attached server requires no password, the poolers that pgdyno starts still do.
+    // Poolers that pgdyno starts require a password even if the attached server requires none.
     let password = match &login.password {
         Some(it) => it.clone(),
-        None => random_password().map_err(|it| node_error(&node.name, "get a password", &it))?,
+        None => {
+            random_password().map_err(|it| node_error(&node.name, message!("attempt-get-password"), &it))?
+        }
     };
     let app = User { name: login.user.clone(), password, verifier: None };
     let database = if login.database.is_empty() { login.user.clone() } else { login.database.clone() };
     Ok((running, Some((app, database))))
 }
 
-/// Connects to the first host of a connection string that accepts a login. Returns its version, and its name if that
-/// was resolved.
+/// Connects to the first host of a connection string that accepts a login. Returns the server's version, and the host
+/// name if it was resolved to an address.
 ///
-/// The first login fixes the use of TLS, because results with and without encryption cannot be compared. `guarded` is
-/// set for nodes under load, which must pass the guard; it is `None` for consoles.
+/// The first login determines whether all later connections use TLS, because results with and without encryption cannot
+/// be compared. `guarded` is set for nodes that receive load, which must pass the safety check; it is `None` for
+/// consoles.
 fn connect_first_host(
     node: &Node,
     dsn: &str,
     guarded: Option<&AttachedNode>,
 ) -> Result<(Target, String, Option<String>), ChainError> {
-    let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
-    let settings = resolve_dsn(dsn).map_err(|it| impossible(it.to_string()))?;
+    let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };
+    let settings = resolve_dsn(dsn).map_err(|it| impossible((&it).into()))?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
     let mut tried = Vec::new();
     for host in &settings.hosts {
-        for address in resolve_addresses(host).map_err(|it| node_error(&node.name, "be found", &it))? {
+        for address in
+            resolve_addresses(host).map_err(|it| node_error(&node.name, message!("attempt-find"), &it))?
+        {
             let mut login = settings.login(host);
             login.keep_parameters = true;
             let target = Target { address, login: Arc::new(login) };
@@ -99,18 +105,20 @@ fn connect_first_host(
                 Ok(it) => it,
                 Err(error) if error.code() == Code::TIMED_OUT => {
                     let (address, seconds) = (&target.address, log_in.as_secs());
-                    tried.push(format!(
-                        "{address}: no answer to the log-in within {seconds} s (`connect_timeout` in the address changes that)"
+                    tried.push(message!(
+                        "attach-login-timeout",
+                        address = address.to_string(),
+                        seconds = seconds.to_string()
                     ));
                     continue;
                 }
                 Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
                     let database = quote_identifier(&settings.database);
-                    tried.push(format!("{error}; run in another database:  CREATE DATABASE {database}"));
+                    tried.push(message!("attach-no-database", error = Message::from(&error), database));
                     continue;
                 }
                 Err(error) => {
-                    tried.push(error.to_string());
+                    tried.push((&error).into());
                     continue;
                 }
             };
@@ -137,16 +145,17 @@ fn connect_first_host(
             return Ok((with_settled_login(&target, settled, connection.detect_direct()), version, name));
         }
     }
-    Err(node_error(&node.name, "be reached", &tried.join("; ")).into())
+    let reason = Message::join(tried).unwrap_or_else(|| message!("attach-no-address"));
+    Err(node_error(&node.name, message!("attempt-reach"), reason).into())
 }
 
-/// Target of a connection string, known before any connection is made.
+/// Target of a connection string, determined without a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsnTarget {
     /// `host:port/database`; several hosts are separated by commas.
     pub address: String,
     /// True if each host is a Unix socket, a loopback address or `localhost`. The server may still be on another
-    /// machine; attaching checks that.
+    /// machine, which pgdyno detects when it attaches the server.
     pub is_local: bool,
 }
 
@@ -160,22 +169,16 @@ pub enum DsnError {
     Invalid(Vec<conninfo::Diagnostic>),
 }
 
-impl fmt::Display for DsnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DsnError::Password => f.write_str(
-                "its connection string contains a password; set PGPASSWORD or use a password file",
-            ),
-            DsnError::NotUnicode(name) => write!(f, "the environment variable {name} is not UTF-8"),
-            DsnError::Invalid(all) => {
-                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-                f.write_str(&all.join("; "))
-            }
+impl From<&DsnError> for Message {
+    fn from(error: &DsnError) -> Message {
+        match error {
+            DsnError::Password => message!("dsn-password"),
+            DsnError::NotUnicode(name) => message!("dsn-not-utf8", name),
+            DsnError::Invalid(all) => Message::join(all.iter().map(|it| Message::text(it.to_string())))
+                .expect("the string is invalid"),
         }
     }
 }
-
-impl std::error::Error for DsnError {}
 
 /// Returns the target of a connection string, resolved with this process's environment.
 pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, DsnError> {
@@ -225,7 +228,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     };
     let around =
         Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
-    // Marks the sessions as pgdyno's, unless the user names them.
+    // Name the sessions as pgdyno's, unless the user sets `application_name`.
     let name = [("fallback_application_name", LogSession::LOAD)];
     let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(DsnError::Invalid);
     match unreadable.into_inner() {
@@ -234,7 +237,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     }
 }
 
-/// Reads a file, unless it is secret and other users may read it, as libpq does.
+/// Reads a file. Returns `None` for a key or password file that other users may read, as libpq does.
 fn read_unless_exposed(file: ConfigFile, path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     let forbidden = match (file, about.uid()) {

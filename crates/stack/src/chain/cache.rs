@@ -8,7 +8,7 @@ use model::plan::CacheState;
 impl Chain {
     /// Brings the caches of the application's database into the requested state.
     ///
-    /// Cold caches take a restart, which ends all sessions: call this before poolers start.
+    /// Cold caches require a restart of the server, which ends all sessions. Call this method before poolers start.
     pub fn prepare_cache(
         &mut self,
         supervisor: &mut Supervisor,
@@ -20,7 +20,7 @@ impl Chain {
             return restore::prepare_cache(how, &target, None);
         };
         let warmth = restore::prepare_cache(how, &target, Some((postgres, supervisor)));
-        // The server may have been restarted.
+        // The server may have been restarted, which gives it a new id.
         server.node = Some(postgres.node);
         warmth
     }

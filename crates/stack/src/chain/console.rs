@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 use wire::Code;
 
-/// Timeout of one attempt. Another program that holds the port may accept a connection and never answer.
+/// Timeout for one readiness attempt. Another program on the same port may accept the connection and never respond.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until a node that pgdyno started is ready.
@@ -51,13 +51,13 @@ fn check_query(target: &Target) -> Readiness<()> {
     result.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
 }
 
-/// Maps an error to readiness. A rejected login is final, unless the server is starting up (57P03); a refused
-/// connection is not.
+/// Maps an error to readiness. A rejected login is final, unless the server is starting up (57P03). After a refused
+/// connection, the check is repeated.
 pub(super) fn readiness_after_error<T>(error: &Error) -> Readiness<T> {
     match error.code() {
-        Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
-        _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
-        _ => Readiness::NotYet(error.to_string()),
+        Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.into()),
+        _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.into()),
+        _ => Readiness::NotYet(error.into()),
     }
 }
 

@@ -4,9 +4,10 @@ use super::{Chain, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::Address;
 use crate::roles::DirectServer;
 use crate::supervisor::NodeError;
+use model::message;
 use wire::http::{Host, Url};
 
-/// Name of the SQL function that identifies the server that answers: `select pgdyno_server()`.
+/// Name of the SQL function that identifies the server that executes it: `select pgdyno_server()`.
 pub const IDENTITY_FUNCTION: &str = "pgdyno_server";
 
 impl Chain {
@@ -29,8 +30,8 @@ impl Chain {
         each.collect()
     }
 
-    /// Lists targets like [`Chain::direct_targets`], but for the superuser and by TCP, so that an isolated server is
-    /// unreachable. Empty if the PostgreSQL is attached.
+    /// Lists targets like [`Chain::direct_targets`], but with the superuser's login and over TCP. An isolated server is
+    /// unreachable over TCP, but not over its Unix socket. Empty if the PostgreSQL is attached.
     pub fn direct_tcp_targets(&self) -> Vec<DirectServer> {
         let by_tcp = |(direct, running): (DirectServer, &RunningNode)| match &running.handle {
             NodeHandle::Postgres(server) => {
@@ -51,17 +52,21 @@ impl Chain {
             self.update_primary();
         }
         let Some(running) = self.primary().or(self.postgres()) else {
-            return Err(node_error(IDENTITY_FUNCTION, "be created", &"the stack has no PostgreSQL server"));
+            return Err(node_error(
+                IDENTITY_FUNCTION,
+                message!("attempt-create"),
+                message!("node-no-postgres"),
+            ));
         };
         let target = running.admin.as_ref().unwrap_or(&running.endpoint).in_database(&self.users.database);
-        // The function is in `public` whatever the creator's search path: the ledger's writers call it there.
+        // Create the function in `public` regardless of the search path, because the ledger's writers call it there.
         let sql = format!(
             "create or replace function public.{IDENTITY_FUNCTION}() returns text language sql volatile parallel safe \
              as $pgdyno$ select {expression} $pgdyno$; \
              grant execute on function public.{IDENTITY_FUNCTION}() to public"
         );
         let made = target.open(READY_TIMEOUT).and_then(|mut it| it.query(&sql));
-        made.map(drop).map_err(|it| node_error(&running.plan.name, "report its identity", &it))
+        made.map(drop).map_err(|it| node_error(&running.plan.name, message!("attempt-report-identity"), &it))
     }
 
     /// URL that reports whether a server is the primary.
@@ -72,12 +77,12 @@ impl Chain {
     }
 }
 
-/// Address of the server as a session on it reports it.
+/// Address of the server, in the form that a session on the server reports.
 fn identity_address(running: &RunningNode) -> String {
     match &running.endpoint.address {
         Address::Tcp(it) => format!("{}:{}", it.ip(), it.port()),
         Address::Unix(path) => {
-            // The extension is the port, as in `.s.PGSQL.5432`.
+            // The file extension is the port number, as in `.s.PGSQL.5432`.
             let port = path.extension().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
             format!("local:{port}")
         }

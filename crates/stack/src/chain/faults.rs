@@ -5,6 +5,7 @@
 use super::{Chain, Promotion, node_error};
 use crate::component;
 use crate::supervisor::{NodeError, NodeId, Sig, Supervisor};
+use model::message;
 use model::plan::{FaultAction, FaultScope, FaultTarget};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub struct InjectedFault {
     pub promotion: Option<Promotion>,
 }
 
-/// A fault that stays active until it is reverted. A fault of a process ends with the process.
+/// Fault that stays active until it is reverted. A fault of a process is over when the process ends.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ActiveFault {
     /// All processes of these nodes are paused.
@@ -33,7 +34,7 @@ pub enum ActiveFault {
 }
 
 impl Chain {
-    /// Injects a fault. Returns when it is complete or active.
+    /// Injects a fault and returns when the fault is complete or active.
     pub fn inject(
         &mut self,
         supervisor: &mut Supervisor,
@@ -64,8 +65,9 @@ impl Chain {
             FaultAction::Kill { scope: part, .. } => {
                 for (name, id) in met {
                     let process = find_part(supervisor, id, *part);
-                    let process =
-                        process.ok_or_else(|| node_error(&name, "be killed", &"it has no such process"))?;
+                    let process = process.ok_or_else(|| {
+                        node_error(&name, message!("attempt-kill"), message!("node-no-process"))
+                    })?;
                     supervisor.signal_one(id, process, Sig::Kill)?;
                 }
             }
@@ -125,7 +127,7 @@ impl Chain {
             }
             ActiveFault::ProcessesPaused(id, processes) => {
                 for process in processes {
-                    // The process, or its whole node, may have ended.
+                    // Ignore errors: the process, or its whole node, may have ended.
                     let _ = supervisor.signal_one(id, process, Sig::Cont);
                 }
             }
@@ -155,11 +157,13 @@ impl Chain {
             FaultTarget::Node(it) => Some(it.clone()),
             FaultTarget::Store(product) => {
                 let nodes = self.replicas.as_ref().map(|it| it.store.nodes.clone());
-                let missing = || node_error(product.key, "be found", &"the stack does not contain it");
+                let missing = || node_error(product.key, message!("attempt-find"), message!("node-missing"));
                 return nodes.filter(|it| !it.is_empty()).ok_or_else(missing);
             }
         };
-        let name = name.ok_or_else(|| node_error("postgres", "be found", &"the stack has no such server"))?;
+        let name = name.ok_or_else(|| {
+            node_error("postgres", message!("attempt-find"), message!("node-missing-server"))
+        })?;
         let id = self.own_node_id(&name)?;
         Ok(vec![(name, id)])
     }
@@ -178,19 +182,20 @@ impl Chain {
 /// Kills all processes of a node and returns when they have ended.
 fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), NodeError> {
     if supervisor.end_of(id).is_some() {
-        return Err(node_error(name, "be killed", &"it does not run"));
+        return Err(node_error(name, message!("attempt-kill"), message!("node-not-running")));
     }
     signal_all(supervisor, id, Sig::Kill)?;
     supervisor.stop(id).map(drop)
 }
 
-/// Signals all processes of a node: at once if it is isolated, else one by one with its main process first.
+/// Sends a signal to all processes of a node: at once if the node is isolated, otherwise one by one, main process
+/// first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
     let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
     supervisor.signal(id, signal)?;
     for process in processes.into_iter().filter(|it| Some(*it) != own) {
-        // The process may have ended after the first signal.
+        // Ignore errors: the process may have ended after the first signal.
         let _ = supervisor.signal_one(id, process, signal);
     }
     Ok(())
@@ -204,7 +209,7 @@ fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u3
         FaultScope::Manager(product) => component::manager(product)?.names().program,
     };
     let named = |it: u32| read_proc_file(it, "comm").trim() == word;
-    // Children of the process have the same name.
+    // Exclude child processes, which have the same name as their parent.
     let first = |it: &u32| named(*it) && !parent_pid(*it).is_some_and(named);
     supervisor.processes(id).into_iter().find(first)
 }

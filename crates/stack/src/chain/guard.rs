@@ -1,14 +1,16 @@
-//! Safety check before load on another machine
+//! Safety check before pgdyno generates load on another machine
 //!
 //! The target must be named twice in the experiment file, must itself permit load, and must have no other active
-//! sessions. Targets on this machine need no permission. The check uses the location that the answering server reports,
-//! not its address. It detects names, environment variables and tunnels that lead to another machine. See [`location`].
+//! sessions. Targets on this machine need no permission. The check uses the location that the server reports, not the
+//! address in the file, because names, environment variables and tunnels may lead to another machine. See [`location`].
 
 use super::ChainError;
 use crate::client::{Address, Connection};
 use crate::http::{self, HttpResponse};
 use crate::location::{self, Location};
 use crate::other_runs;
+use model::message;
+use model::message::Message;
 use model::plan::{AttachedNode, Node, Service};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,9 +21,9 @@ const ALLOW_SCHEMA: &str = "pgdyno_allowed";
 /// Path of the page with which a service permits load.
 const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";
-/// Timeout of one attempt to reach the server.
+/// Timeout for one attempt to reach the server.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that the sessions of the previous trial have to close before they count as active.
+/// Time in which the sessions of the previous trial may close before they count as active.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -33,14 +35,12 @@ pub(super) fn check_database(
     connection: &mut Connection,
 ) -> Result<(), ChainError> {
     let here = format!("{host}/{database}");
-    let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
+    let refused = |reason: Message| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of the previous trial may still be closing. A server that rejects this query passes the check.
     while let Ok(Some(run)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
-            return refused(format!(
-                "another pgdyno is running against {here} ({run}), and each would measure the other's load; wait until it has ended"
-            ));
+            return refused(message!("guard-other-run", target = here, run = run.to_string()));
         }
         thread::sleep(POLL_INTERVAL);
     }
@@ -52,16 +52,16 @@ pub(super) fn check_database(
         return refused(not_allowed_message(&here, &location));
     }
     let mut ask = |sql: &str| {
-        let answer = connection.query(sql).map_err(|it| super::node_error(&node.name, "be checked", &it))?;
+        let answer = connection
+            .query(sql)
+            .map_err(|it| super::node_error(&node.name, message!("attempt-check"), &it))?;
         Ok::<_, ChainError>(
             answer.rows.into_iter().next().unwrap_or_default().into_iter().flatten().collect(),
         )
     };
     let marked: Vec<String> = ask(&format!("select 1 from pg_namespace where nspname = '{ALLOW_SCHEMA}'"))?;
     if marked.is_empty() {
-        return refused(format!(
-            "{here} does not permit load; to permit it, run there:  CREATE SCHEMA {ALLOW_SCHEMA}"
-        ));
+        return refused(message!("guard-no-permission", target = here, schema = ALLOW_SCHEMA));
     }
     let until = Instant::now() + LEAVE_TIMEOUT;
     loop {
@@ -72,23 +72,17 @@ pub(super) fn check_database(
             return Ok(());
         }
         if Instant::now() >= until {
-            let unseen = match hidden {
-                0 => String::new(),
-                _ => format!(", {hidden} of them visible only to members of pg_read_all_stats"),
-            };
-            return refused(format!(
-                "active sessions of others in {here}: {active}{unseen}; end them and wait 10 s, or write \
-                 `caps: {{ other_sessions: {active} }}`"
-            ));
+            let active = active.to_string();
+            return refused(message!("guard-active-sessions", target = here, active, hidden));
         }
         thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Counts active sessions of others, and those of them whose state is hidden.
+/// Counts active sessions of other clients, and separately those whose state this user may not see.
 ///
-/// A hidden session hides its type too. But only client sessions have both a user and a database; replicas' sessions
-/// have no database.
+/// The type of such a session is hidden too. Client sessions are recognized by their user and database, because
+/// sessions of replicas have no database.
 const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
      where pid <> pg_backend_pid() and datid is not null and usesysid is not null \
      and (state is null or state <> 'idle' or state_change > now() - interval '10 seconds')";
@@ -105,7 +99,7 @@ pub(super) fn check_service(
         return Ok(());
     }
     let here = url.host_header();
-    let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
+    let refused = |reason: Message| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let authority = match &url.host {
         wire::http::Host::Tcp(name, port) => join_host_port(name, *port),
         wire::http::Host::Unix(path) => path.clone(),
@@ -118,20 +112,22 @@ pub(super) fn check_service(
         return Ok(());
     }
     let response = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
-    match response.map_err(|it| super::node_error(&node.name, &format!("answer GET {ALLOW_PAGE}"), &it))? {
+    match response
+        .map_err(|it| super::node_error(&node.name, message!("attempt-get", path = ALLOW_PAGE), &it))?
+    {
         it if it.status == 200 && is_allow_body(&it.body) => Ok(()),
-        response => refused(format!(
-            "{here} does not permit load: it answers GET {ALLOW_PAGE} with status {}; to permit load, answer it with the \
-             body `allowed`, or {} with the header `Pgdyno: allowed`",
-            response.status, service.ready_path
+        response => refused(message!(
+            "guard-service-no-permission",
+            target = here,
+            page = ALLOW_PAGE,
+            status = response.status.to_string(),
+            ready = &service.ready_path
         )),
     }
 }
 
-fn not_allowed_message(here: &str, location: &Location) -> String {
-    format!(
-        "{here} {location}; if it is yours and may be loaded, add `allow: \"{here}\"` next to its address"
-    )
+fn not_allowed_message(target: &str, location: &Location) -> Message {
+    message!("guard-not-allowed", target, location = Message::from(location))
 }
 
 /// Formats `host:port` as in an address.

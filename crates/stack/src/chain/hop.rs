@@ -4,11 +4,12 @@ use super::console::readiness_after_error;
 use super::{Chain, ChainError, READY_TIMEOUT, node_error};
 use crate::client::{Address, Connection, Error};
 use crate::supervisor::{Readiness, Supervisor};
+use model::message;
 use model::plan::Transport;
 use model::product::Role;
 use model::summary::ServerTransport;
 
-/// Reads the transport of the current session from PostgreSQL. The node directly in front of it opened that session.
+/// Query for the transport of its session. The node directly in front of PostgreSQL opened this session.
 const SESSION_SQL: &str = "select case when s.ssl then s.version end, inet_client_addr() is null \
     from pg_stat_ssl s where s.pid = pg_backend_pid()";
 
@@ -17,7 +18,8 @@ impl Chain {
     pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), ChainError> {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
-            // The session starts at this node, or at the node in front of it.
+            // Open the session through the node in front of this node, or directly if no such node speaks PostgreSQL's
+            // protocol.
             let this = &self.nodes[at];
             if this.url.is_some() {
                 // The transport was recorded when the node was attached.
@@ -30,15 +32,15 @@ impl Chain {
             let look = || -> Result<ServerTransport, Error> {
                 let mut session = from.endpoint.open(READY_TIMEOUT)?;
                 Ok(if before.is_none() {
-                    // Services are configured with the same transport.
+                    // The hop begins at a client or a service, which both use the same transport as this session.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else if last {
                     hop_from_row(&session.query(SESSION_SQL)?.rows)
                 } else if from.plan.kind.role() == Role::Balancer {
-                    // The node forwards bytes, so this session has the encryption of the hop behind the node.
+                    // The node in front forwards bytes, so this session has the encryption of the hop behind that node.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else {
-                    // Two poolers: the plan's transport is the only one that their configuration permits.
+                    // Between two poolers, their configuration permits only the planned transport.
                     match this.plan.transport {
                         Transport::Tls => tls_hop("unknown"),
                         Transport::Tcp => ServerTransport::Tcp,
@@ -47,11 +49,11 @@ impl Chain {
                 })
             };
             let hop = match from.node {
-                // A balancer with one slot may still hold the previous session.
+                // Retry, because a balancer with one slot may still hold the previous session.
                 Some(id) => supervisor.await_ready(id, READY_TIMEOUT, || {
                     look().map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
                 })?,
-                None => look().map_err(|it| node_error(&name, "be reached", &it))?,
+                None => look().map_err(|it| node_error(&name, message!("attempt-reach"), &it))?,
             };
             let node = &mut self.nodes[at];
             let planned = match (&hop, node.plan.transport) {
@@ -62,11 +64,9 @@ impl Chain {
             node.hop = hop;
             // The address of an attached node determines the transport, whatever the plan says.
             if !planned && !node.is_attached() {
-                let reason = format!(
-                    "the plan requires {:?}, but the connection uses {:?}",
-                    node.plan.transport, node.hop
-                );
-                return Err(node_error(&name, "be connected by the planned transport", &reason).into());
+                let (planned, actual) = (format!("{:?}", node.plan.transport), format!("{:?}", node.hop));
+                let reason = message!("node-other-transport", planned, actual);
+                return Err(node_error(&name, message!("attempt-use-transport"), reason).into());
             }
         }
         Ok(())
@@ -91,7 +91,7 @@ fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport
     }
 }
 
-/// Parses a TLS version: removes the prefix of `TLSv1.3` and `TLS 1.3`.
+/// Parses a TLS version: removes the prefix of `TLSv1.3` or `TLS 1.3`.
 fn tls_hop(version: &str) -> ServerTransport {
     let version = version.trim_start_matches("TLS").trim_start_matches(['v', ' ']);
     ServerTransport::TcpTls { version: version.to_owned() }

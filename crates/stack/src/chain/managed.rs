@@ -11,6 +11,7 @@ use crate::component::{self, User, postgres};
 use crate::http;
 use crate::replication::ReplicationState;
 use crate::supervisor::{Launch, NodeError, Readiness, Sig, StopStep, Supervisor};
+use model::message;
 use model::plan::{self, FailoverManager, Replication};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -102,8 +103,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the manager has recorded the synchronous standbys. It records them after it has configured the
-    /// server.
+    /// Waits until the manager has recorded the synchronous standbys, which happens after the manager has configured
+    /// the server.
     fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let required = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
@@ -116,13 +117,18 @@ impl Chain {
             if recorded >= required {
                 return Readiness::Ready(());
             }
-            let name = manager.product().name;
-            Readiness::NotYet(format!("{name} has recorded {recorded} of {required} synchronous standbys"))
+            let [recorded, required] = [recorded, required].map(|it| it.to_string());
+            Readiness::NotYet(message!(
+                "node-standbys-recorded",
+                manager = manager.product().name,
+                recorded,
+                required
+            ))
         })
     }
 
     pub(super) fn free_port(&self, name: &str) -> Result<u16, NodeError> {
-        (self.ports)().map_err(|it| node_error(name, "get a port", &it))
+        (self.ports)().map_err(|it| node_error(name, message!("attempt-get-port"), &it))
     }
 
     fn manager_programs(&self) -> &ManagerPrograms {
@@ -133,7 +139,7 @@ impl Chain {
         self.manager_programs().manager
     }
 
-    /// Makes the manager start this server from the next start on.
+    /// Configures the server so that the manager starts it from now on.
     fn hand_over_to_manager(
         &mut self,
         supervisor: &mut Supervisor,
@@ -172,7 +178,7 @@ impl Chain {
         let file = manager.configuration_file(&name);
         let contents = text(own.password().reveal(), &user);
         write_private_file(supervisor, &file, &contents)
-            .map_err(|it| node_error(&name, "be configured", &it))?;
+            .map_err(|it| node_error(&name, message!("attempt-configure"), &it))?;
         let masked = User { password: wire::pg::Secret::new("***"), ..user.clone() };
         let shown = text("***", &masked);
         let mut launch = Launch::new(&name, &program.path, &home)
@@ -189,7 +195,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the first server holds the leader key; otherwise the replicas would wait for one more loop.
+    /// Waits until the first server holds the leader key. Replicas that start earlier wait for another loop of the
+    /// manager.
     fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let id = self.postgres_at(0).node;
         let api = self.manager_api(0).expect("the server has a manager");
@@ -223,7 +230,7 @@ impl Chain {
         let name = self.server_mut(from).plan.name.clone();
         let api = self
             .manager_api(from)
-            .ok_or_else(|| node_error(&name, "hand over", &"no cluster manager controls it"))?;
+            .ok_or_else(|| node_error(&name, message!("attempt-hand-over"), message!("node-no-manager")))?;
         self.replicas.as_mut().expect("a managed server has replicas").changed = true;
         let start = Instant::now();
         let id = self.postgres_at(from).node;
@@ -248,17 +255,19 @@ impl Chain {
         let from_name = self.server_mut(from).plan.name.clone();
         let before = self.server_statuses();
         self.replicas.as_mut().expect("a managed server has replicas").changed = true;
-        // `await_ready` watches one node and fails if it ends; any running server can be watched.
+        // `await_ready` fails if the watched node ends, so watch any server that is running.
         let watched =
             self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
-        let watched = watched.ok_or_else(|| node_error(&from_name, "be replaced", &"no server runs"))?;
+        let watched = watched.ok_or_else(|| {
+            node_error(&from_name, message!("attempt-replace"), message!("node-no-server-runs"))
+        })?;
         let (to, timeline) = supervisor.await_ready(watched, timeout, || {
             let statuses = self.server_statuses();
             let writable = |it: &(usize, ReplicationState)| it.0 != from && !it.1.in_recovery;
             let states = statuses.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
             match states.filter(writable).max_by_key(|it| it.1.timeline) {
                 Some((at, state)) => Readiness::Ready((at, state.timeline)),
-                None => Readiness::NotYet("no other server accepts writes".to_owned()),
+                None => Readiness::NotYet(message!("node-no-writable")),
             }
         })?;
         self.replicas.as_mut().expect("a managed server has replicas").primary = to;
@@ -268,7 +277,7 @@ impl Chain {
             to,
             statuses: before,
             safe: false,
-            // The manager rewinds diverged replicas.
+            // The manager rewinds diverged replicas, so none remains.
             diverged: Vec::new(),
             took: start.elapsed(),
             timeline,
@@ -283,7 +292,7 @@ fn ask_manager(api: SocketAddr, path: &str, body: Option<&str>) -> io::Result<(u
         return Ok((answer.status, String::from_utf8_lossy(&answer.body).into_owned()));
     };
     let mut stream = TcpStream::connect_timeout(&api, ATTEMPT_TIMEOUT)?;
-    // The manager answers when the switchover is complete.
+    // Use a long timeout, because the manager responds only when the switchover is complete.
     stream.set_read_timeout(Some(READY_TIMEOUT))?;
     write!(
         stream,

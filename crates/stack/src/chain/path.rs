@@ -1,26 +1,28 @@
 //! Check that attached poolers and balancers lead to the PostgreSQL of their stack
 //!
 //! The address of a pooler does not show which server is behind it. pgdyno therefore opens a session through the
-//! pooler, as clients do. It compares the database and start time of the server that answers with those of the attached
+//! pooler, as clients do. It compares the database and start time that the session reports with those of the attached
 //! PostgreSQL. The start time, in microseconds, identifies a server process.
 //!
-//! A primary and all its replicas share one system identifier. Equal identifiers prove nothing; different ones prove
-//! two systems. If the user may not read the identifier, the start time decides. Messages show the server's address,
-//! but it is not compared: one server may have several.
+//! A primary and all its replicas share one system identifier. Equal identifiers therefore do not prove that the
+//! servers are the same, but different identifiers prove that they differ. If the user may not read the identifier, the
+//! start time decides. Messages show the server's address. Addresses are not compared, because one server may have
+//! several.
 
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Connection, Error};
-use std::fmt;
+use model::message;
+use model::message::Message;
 
-/// Server and database that answer a session.
+/// Identity of the server and database that a session uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Identity {
     database: String,
-    /// Start of the server by its own clock: microseconds since 1970, and the same as text.
+    /// Start time of the server by its own clock: in microseconds since 1970, and as text.
     started: (i64, String),
     /// Address at which the server accepted the session, as text.
     address: String,
-    /// System identifier of the database cluster; `None` where the user may not read it.
+    /// System identifier of the database cluster; `None` if the user may not read it.
     system: Option<String>,
 }
 
@@ -31,7 +33,7 @@ const SERVER: &str = "select current_database(), (extract(epoch from pg_postmast
 pub(super) const SYSTEM: &str = "select system_identifier from pg_control_system()";
 
 impl Chain {
-    /// Rejects a chain in which an attached node leads to another server or database than the chain's own.
+    /// Rejects a chain in which an attached node leads to a server or database other than the chain's own.
     ///
     /// Opens one session through each attached node. A server that rejects the identifying query is not compared.
     pub(super) fn check_path(&self) -> Result<(), ChainError> {
@@ -47,11 +49,15 @@ impl Chain {
                 && let Some(difference) = reached.difference(&expected)
             {
                 let (name, server) = (&node.plan.name, &postgres.plan.name);
-                let reason = format!(
-                    "stack.{name}.attach ({}) connects to {reached}, but stack.{server}.attach ({}) is {expected}: {difference}. \
-                     Write the address of the server behind {name} in stack.{server}.attach, or leave {server} out",
-                    place(node),
-                    place(postgres),
+                let reason = message!(
+                    "path-other-server",
+                    name,
+                    place = place(node),
+                    reached = Message::from(&reached),
+                    server,
+                    expected_place = place(postgres),
+                    expected = Message::from(&expected),
+                    difference,
                 );
                 return Err(ChainError::InvalidPlan { node: name.clone(), reason });
             }
@@ -60,9 +66,9 @@ impl Chain {
     }
 }
 
-/// Identifies the server that answers a session through this node; `None` if it lacks the queried functions.
+/// Identifies the server behind a session through this node; `None` if the server lacks the queried functions.
 fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
-    let failure = |it: Error| node_error(&node.plan.name, "report which server it connects to", &it);
+    let failure = |it: Error| node_error(&node.plan.name, message!("attempt-report-server"), &it);
     let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
     let row = match ask(&mut connection, SERVER).map_err(failure)? {
         Some(it) => it,
@@ -92,8 +98,8 @@ impl Identity {
         Some(Identity { database: value(0)?, started, address: value(3)?, system })
     }
 
-    /// Describes how the server or database differs from the expected one; `None` if both are the same.
-    fn difference(&self, expected: &Identity) -> Option<&'static str> {
+    /// Describes how this server or database differs from the expected identity; `None` if both are the same.
+    fn difference(&self, expected: &Identity) -> Option<Message> {
         let other_system = match (&self.system, &expected.system) {
             (Some(reached), Some(expected)) => reached != expected,
             _ => false,
@@ -101,20 +107,18 @@ impl Identity {
         if other_system || self.started.0 != expected.started.0 {
             let same_system = self.system.is_some() && !other_system;
             return Some(if same_system {
-                "these are two servers of one system, such as a primary and its replica"
+                message!("path-two-of-one-system")
             } else {
-                "these are two servers"
+                message!("path-two-servers")
             });
         }
-        (self.database != expected.database).then_some("these are two databases of one server")
+        (self.database != expected.database).then(|| message!("path-two-databases"))
     }
 }
 
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Identity { database, started, address, system } = self;
-        let system = system.as_ref().map_or(String::new(), |it| format!("system identifier {it}, "));
-        write!(f, "database {database:?} of the server at {address} ({system}started {} UTC)", started.1)
+impl From<&Identity> for Message {
+    fn from(Identity { database, started, address, system }: &Identity) -> Message {
+        message!("path-identity", database, started = &started.1, address, system = system.as_ref())
     }
 }
 
@@ -136,14 +140,11 @@ mod tests {
             // Equal server at another of its addresses; the user may not read the system identifier.
             (identity("shop", 1_000_001, "7", "a Unix socket, port 5432"), None),
             (identity("shop", 1_000_001, "", "::1 port 5432"), None),
-            (identity("h4", 1_000_001, "7", "::1 port 5432"), Some("these are two databases of one server")),
-            (identity("shop", 1_000_002, "8", "::1 port 5432"), Some("these are two servers")),
-            (identity("shop", 1_000_001, "8", "::1 port 5432"), Some("these are two servers")),
-            (identity("shop", 1_000_002, "", "::1 port 5432"), Some("these are two servers")),
-            (
-                identity("shop", 1_000_002, "7", "::1 port 5432"),
-                Some("these are two servers of one system, such as a primary and its replica"),
-            ),
+            (identity("h4", 1_000_001, "7", "::1 port 5432"), Some(message!("path-two-databases"))),
+            (identity("shop", 1_000_002, "8", "::1 port 5432"), Some(message!("path-two-servers"))),
+            (identity("shop", 1_000_001, "8", "::1 port 5432"), Some(message!("path-two-servers"))),
+            (identity("shop", 1_000_002, "", "::1 port 5432"), Some(message!("path-two-servers"))),
+            (identity("shop", 1_000_002, "7", "::1 port 5432"), Some(message!("path-two-of-one-system"))),
         ] {
             assert_eq!(reached.difference(&expected), difference, "{reached:?}");
         }
@@ -155,8 +156,8 @@ mod tests {
         let complete = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
         let identity = Identity::read(&complete, Some("7".to_owned())).expect("nothing is missing");
         assert_eq!(
-            identity.to_string(),
-            "database \"shop\" of the server at 127.0.0.1 port 5432 (system identifier 7, started 2025-11-22 22:15:23 UTC)"
+            Message::from(&identity).describe(),
+            "path-identity(shop, 2025-11-22 22:15:23, 127.0.0.1 port 5432, 7)"
         );
         for cells in [["", "1", "t", "a"], ["d", "", "t", "a"], ["d", "x", "t", "a"], ["d", "1", "", "a"]] {
             assert_eq!(Identity::read(&row(cells), None), None, "{cells:?}");

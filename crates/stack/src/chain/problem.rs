@@ -1,17 +1,18 @@
-//! Error of starting or changing a chain
+//! Errors from starting or changing a chain
 
 use crate::component::program::Unavailable;
 use crate::supervisor::NodeError;
-use std::fmt;
+use model::message;
+use model::message::Message;
 
 /// Reason why a chain could not be started or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainError {
     /// A component is not available on this machine. The caller skips the trials that need it.
     Unavailable(Unavailable),
-    /// The plan cannot be built: its author made a mistake.
-    InvalidPlan { node: String, reason: String },
-    /// An operation failed that a correct plan on a working machine does not fail.
+    /// The requested node cannot be built; the user must correct the experiment.
+    InvalidPlan { node: String, reason: Message },
+    /// An operation failed although the requested stack is valid.
     Failed(NodeError),
 }
 
@@ -27,14 +28,12 @@ impl From<NodeError> for ChainError {
     }
 }
 
-impl fmt::Display for ChainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChainError::Unavailable(it) => it.fmt(f),
-            ChainError::InvalidPlan { node, reason } => write!(f, "{node}: {reason}"),
-            ChainError::Failed(it) => it.fmt(f),
+impl From<&ChainError> for Message {
+    fn from(error: &ChainError) -> Message {
+        match error {
+            ChainError::Unavailable(error) => error.into(),
+            ChainError::InvalidPlan { node, reason } => message!("error-of", subject = node, error = reason),
+            ChainError::Failed(error) => error.into(),
         }
     }
 }
-
-impl std::error::Error for ChainError {}

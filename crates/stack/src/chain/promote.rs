@@ -6,6 +6,7 @@ use crate::client::Target;
 use crate::component::postgres::Postgres;
 use crate::replication::{PromotionChoice, ReplicationState, choose_replica};
 use crate::supervisor::{NodeError, Readiness, Sig, Supervisor};
+use model::message;
 use model::plan::{FailoverManager, Promoter, PromotionPolicy, SyncMode};
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,12 @@ pub struct Promotion {
     /// Node names of the old and the new primary.
     pub from: String,
     pub to: String,
-    /// State of every server before the decision.
+    /// State of every server before a replica was chosen.
     pub statuses: Vec<ServerStatus>,
     /// True if no acknowledged write can be missing: see [`PromotionChoice::safe`]. False if a cluster manager
     /// promoted, because it does not report this.
     pub safe: bool,
-    /// Replicas that received more WAL than the new primary. They cannot follow it before they rejoin.
+    /// Replicas that received more WAL than the new primary. They cannot follow the new primary before they rejoin.
     pub diverged: Vec<String>,
     /// Time from the start of the promotion until the new primary accepted writes.
     pub took: Duration,
@@ -28,7 +29,7 @@ pub struct Promotion {
     pub timeline: u32,
 }
 
-/// Result of a rejoin, after which a former primary follows the new one.
+/// Result of a rejoin, after which a former primary follows the new primary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejoinResult {
     pub node: String,
@@ -44,7 +45,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Chain {
-    /// Promotes a replica in place of a failed primary, by the plan's policy. The other servers follow it.
+    /// Promotes a replica in place of a failed primary, by the plan's policy. The other servers follow the new primary.
     ///
     /// An old primary that still runs is killed first, unless the plan disables fencing.
     pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
@@ -64,15 +65,13 @@ impl Chain {
             self.await_drained(from, if promoter.fence { DRAIN_TIMEOUT } else { UNFENCED_DRAIN_TIMEOUT });
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
-        let chosen = choose_replica(&states, sync, promoter.policy).map_err(|error| {
-            let reason = format!("{} replicas answer; {} are required", error.answers, error.needed);
-            node_error(&name, "be replaced as the primary", &reason)
-        })?;
+        let chosen = choose_replica(&states, sync, promoter.policy)
+            .map_err(|error| node_error(&name, message!("attempt-replace-primary"), &error))?;
         self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)
     }
 
-    /// Performs a planned switchover. The primary stops once the replicas have all its WAL. The best or the named
-    /// replica is promoted, and the old primary follows it.
+    /// Performs a planned switchover. Stops the primary, which first sends all WAL to the replicas. Promotes the best
+    /// or the named replica, and makes the old primary follow it.
     pub fn switch_over(
         &mut self,
         supervisor: &mut Supervisor,
@@ -87,25 +86,23 @@ impl Chain {
         let name = self.server_mut(from).plan.name.clone();
         let successor = to.map(|to| {
             let at = self.servers().iter().position(|it| it.plan.name == to).filter(|it| *it != from);
-            at.ok_or_else(|| node_error(to, "become the primary", &"no replica has this name"))
+            at.ok_or_else(|| node_error(to, message!("attempt-become-primary"), message!("node-no-replica")))
         });
         let successor = successor.transpose()?;
         self.replicas.as_mut().expect("a stack with a promoter has replicas").changed = true;
-        // A fast shutdown sends all WAL to the connected replicas before it ends.
+        // A fast shutdown first sends all WAL to the connected replicas.
         self.postgres_at(from).stop(supervisor)?;
         let statuses = self.await_drained(from, DRAIN_TIMEOUT);
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
-        let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|error| {
-            let reason = format!("{} replicas answer; {} are required", error.answers, error.needed);
-            node_error(&name, "hand over", &reason)
-        })?;
+        let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced)
+            .map_err(|error| node_error(&name, message!("attempt-hand-over"), &error))?;
         if let Some(at) = successor {
             chosen.replica =
                 replicas.iter().position(|it| *it == at).expect("the promoted server is a replica");
         }
         let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)?;
-        // The old primary has no changes that the new one lacks, so it needs no rewind.
+        // The old primary has no changes that the new primary lacks, so it needs no rewind.
         self.follow(supervisor, from)?;
         Ok(promotion)
     }
@@ -117,16 +114,17 @@ impl Chain {
         let primary = self.primary_index();
         let at = self.servers().iter().position(|it| it.plan.name == name).filter(|it| *it != primary);
         let at =
-            at.ok_or_else(|| node_error(name, "rejoin", &"no other server than the primary has this name"))?;
+            at.ok_or_else(|| node_error(name, message!("attempt-rejoin"), message!("node-no-other-server")))?;
         self.postgres_at(at).stop(supervisor)?;
         if self.is_managed() {
             return self.rejoin_by_manager(supervisor, at, start);
         }
         self.set_upstream(supervisor, at)?;
-        // pg_rewind reads the source's last checkpoint, which is on the old timeline until the next one.
+        // pg_rewind reads the timeline from the source's last checkpoint, so a checkpoint on the new timeline is
+        // needed.
         let target = self.target_at(primary);
         let checkpoint = target.open(READY_TIMEOUT).and_then(|mut it| it.query("checkpoint"));
-        checkpoint.map_err(|it| node_error(name, "rejoin", &it))?;
+        checkpoint.map_err(|it| node_error(name, message!("attempt-rejoin"), &it))?;
         let source = self.postgres_at(primary).port;
         let own = self.postgres_at(at);
         // Before version 15, pg_rewind has no option for the configuration file.
@@ -167,15 +165,15 @@ impl Chain {
         let RunningNode { plan, node, .. } = self.server_mut(to);
         let (name, id) = (plan.name.clone(), node.expect("a server that pgdyno started is a node"));
         let target = self.target_at(to);
-        let failure = |it: &dyn std::fmt::Display| node_error(&name, "be promoted", it);
+        let failure = |it: &crate::client::Error| node_error(&name, message!("attempt-promote"), it);
         let mut session = target.open(READY_TIMEOUT).map_err(|it| failure(&it))?;
         session.query("select pg_promote(false)").map_err(|it| failure(&it))?;
         let timeline =
             supervisor.await_ready(id, READY_TIMEOUT, || {
                 match crate::replication::query_state(&mut session) {
                     Ok(it) if !it.in_recovery => Readiness::Ready(it.timeline),
-                    Ok(_) => Readiness::NotYet("it is in recovery".to_owned()),
-                    Err(it) => Readiness::Never(it.to_string()),
+                    Ok(_) => Readiness::NotYet(message!("node-in-recovery")),
+                    Err(it) => Readiness::Never((&it).into()),
                 }
             })?;
         let took = start.elapsed();
@@ -236,16 +234,21 @@ impl Chain {
         self.server_mut(at).admin.clone().expect("a server that pgdyno started is a node")
     }
 
-    /// The promotion policy and the synchronous mode; an error if pgdyno does not promote here.
+    /// Returns the promotion policy and the synchronous mode; an error if a cluster manager promotes instead of pgdyno,
+    /// or if there are no replicas.
     fn promoter(&self) -> Result<(Promoter, SyncMode), NodeError> {
         let plan = self.replication().map(|it| (&it.manager, it.sync));
         match plan {
             Some((FailoverManager::Builtin(it), sync)) => Ok((*it, sync)),
             Some((FailoverManager::External(manager), _)) => {
-                let reason = format!("{} itself decides which replica to promote", manager.product.name);
-                Err(node_error("postgres", "be replaced as the primary", &reason))
+                let reason = message!("node-manager-decides", manager = manager.product.name);
+                Err(node_error("postgres", message!("attempt-replace-primary"), reason))
             }
-            None => Err(node_error("postgres", "be replaced as the primary", &"it has no replicas")),
+            None => Err(node_error(
+                "postgres",
+                message!("attempt-replace-primary"),
+                message!("node-without-replicas"),
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Replicas of the chain's PostgreSQL server
 //!
-//! The chain's own server is the first one. Replicas are base backups of it, made while it runs, and stream from it.
-//! The primary may change: see [`super::promote`].
+//! Server 0 is the chain's own PostgreSQL server. The replicas are base backups of this server, made while it runs, and
+//! stream WAL from it. The primary may change: see [`super::promote`].
 
 use super::start::running_postgres;
 use super::store_cluster::{StoreCluster, stop_store};
@@ -13,13 +13,14 @@ use crate::component::{self, Servers, User};
 use crate::replication::health::HealthServer;
 use crate::replication::{ReplicationState, Upstream, conninfo, query_state, standby_names};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
+use model::message;
 use model::plan::{FailoverManager, Node, NodeKind, Replication};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Servers in addition to the chain's own.
+/// PostgreSQL servers in addition to the chain's own server.
 #[derive(Debug)]
 pub(super) struct Replicas {
     pub plan: Replication,
@@ -27,13 +28,13 @@ pub(super) struct Replicas {
     pub nodes: Vec<RunningNode>,
     /// One health endpoint for each server; the chain's own server is first.
     pub health_endpoints: Vec<HealthEndpoint>,
-    /// Consensus store of the cluster manager; empty where pgdyno promotes.
+    /// Consensus store of the cluster manager; empty if pgdyno promotes.
     pub store: StoreCluster,
     /// Index of the last known primary: 0 is the chain's own server, 1 the first of `nodes`.
     pub primary: usize,
-    /// True once roles have changed or a server was killed.
+    /// True after a role has changed or a server was killed.
     pub changed: bool,
-    /// User for replication; `password_file` holds its password.
+    /// User for replication. `password_file` contains the user's password.
     pub user: User,
     password_file: PathBuf,
 }
@@ -46,7 +47,7 @@ pub(super) enum HealthEndpoint {
     Manager(SocketAddr),
 }
 
-/// Replication state of one server; `None` if it did not answer.
+/// Replication state of one server; the state is `None` if the server did not respond.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerStatus {
     pub name: String,
@@ -162,7 +163,7 @@ impl Chain {
         self.replicas.as_ref().is_none_or(|it| !it.changed && it.nodes.iter().all(runs))
     }
 
-    /// Creates the requested replicas, if their primary runs and has none yet.
+    /// Creates the requested replicas, if the primary runs and has no replicas yet.
     pub(super) fn add_replicas(
         &mut self,
         supervisor: &mut Supervisor,
@@ -179,21 +180,22 @@ impl Chain {
             return Ok(());
         };
         let (first, admin) = (first.clone(), admin.clone());
-        let user = User::new(REPLICATOR).map_err(|it| node_error(&first.name, "get a password", &it))?;
+        let user = User::new(REPLICATOR)
+            .map_err(|it| node_error(&first.name, message!("attempt-get-password"), &it))?;
         let role = |sql: &str| admin.open(READY_TIMEOUT).and_then(|mut it| it.query(sql));
         let verifier = user.verifier.as_ref().unwrap_or(&user.password).reveal();
         // The role may exist from earlier replicas.
         role(&format!("drop role if exists {REPLICATOR}"))
             .and_then(|_| role(&format!("create role {REPLICATOR} login replication password '{verifier}'")))
-            .map_err(|it| node_error(&first.name, "create the replication user", &it))?;
+            .map_err(|it| node_error(&first.name, message!("attempt-create-replication-user"), &it))?;
         let line = format!("*:*:*:{REPLICATOR}:{}\n", user.password.reveal());
         let name = "replicas.pgpass";
         super::start::write_private_file(supervisor, name, &line)
-            .map_err(|it| node_error(name, "be written", &it))?;
+            .map_err(|it| node_error(name, message!("attempt-write"), &it))?;
         let passwords = supervisor.directory().join(name);
         let count = plan.replicas;
         let manager = plan.manager.clone();
-        // Stored before anything can fail, so that `remove_replicas` stops whatever was started.
+        // Store the replicas before anything can fail, so that `remove_replicas` can stop the nodes that were started.
         let made = Replicas {
             plan,
             nodes: Vec::with_capacity(count as usize),
@@ -217,10 +219,10 @@ impl Chain {
         for at in 0..=count as usize {
             let server = self.server_mut(at);
             let name = server.plan.name.clone();
-            // By TCP, as clients connect: an isolated server must not appear healthy because its socket answers.
+            // Check over TCP, as clients connect. An isolated server would seem healthy over its Unix socket.
             let target = self.postgres_at(at).target_tcp();
             let health = HealthServer::start(&name, &target)
-                .map_err(|it| node_error(&name, "report its health", &it))?;
+                .map_err(|it| node_error(&name, message!("attempt-report-health"), &it))?;
             self.replicas
                 .as_mut()
                 .expect("the replicas were just created")
@@ -297,7 +299,7 @@ impl Chain {
         self.postgres_at(at).reload_with(supervisor, lines)
     }
 
-    /// Waits until all other running servers stream from the one at `primary`, and enough standbys confirm commits.
+    /// Waits until all other running servers stream from the server at `primary`, and enough standbys confirm commits.
     pub(super) fn await_followers(
         &mut self,
         supervisor: &mut Supervisor,
@@ -310,15 +312,16 @@ impl Chain {
         let (name, id) =
             (server.plan.name.clone(), server.node.expect("servers that pgdyno starts have one"));
         let target = server.admin.clone().expect("servers that pgdyno starts have one");
-        let mut session =
-            target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "report its replicas", &it))?;
+        let mut session = target
+            .open(READY_TIMEOUT)
+            .map_err(|it| node_error(&name, message!("attempt-report-replicas"), &it))?;
         supervisor.await_ready(id, READY_TIMEOUT, || {
             let sql = "select count(*) filter (where state = 'streaming'), \
                 count(*) filter (where sync_state in ('sync', 'quorum')), \
                 current_setting('synchronous_standby_names') <> '' from pg_stat_replication";
             let row = match session.query(sql) {
                 Ok(it) => it.rows.into_iter().next().unwrap_or_default(),
-                Err(it) => return Readiness::Never(it.to_string()),
+                Err(it) => return Readiness::Never((&it).into()),
             };
             let number = |at: usize| row.get(at)?.as_ref()?.parse::<usize>().ok();
             let (streaming, confirming) = (number(0).unwrap_or(0), number(1).unwrap_or(0));
@@ -326,7 +329,11 @@ impl Chain {
             if streaming >= followers && (!waits || confirming >= count.min(followers)) {
                 Readiness::Ready(())
             } else {
-                Readiness::NotYet(format!("{streaming} of {followers} replicas follow, {confirming} confirm"))
+                {
+                    let [streaming, followers, confirming] =
+                        [streaming, followers, confirming].map(|it| it.to_string());
+                    Readiness::NotYet(message!("node-replicas-follow", streaming, followers, confirming))
+                }
             }
         })
     }
@@ -342,7 +349,7 @@ impl Chain {
         for node in replicas.nodes {
             on_progress(ChainProgress::Stopping(&node.plan));
             if let Some(id) = node.node.filter(|it| supervisor.end_of(*it).is_none()) {
-                // The server's data is no longer needed.
+                // Kill the server without a shutdown, because its data is no longer needed.
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
                 supervisor.stop(id)?;
             }
@@ -394,7 +401,7 @@ impl Chain {
         })
     }
 
-    /// Returns the address and login of the application for the balancer's port for replicas.
+    /// Returns the balancer's port for replicas as a target, with the application's login.
     pub(super) fn read_only_target(&self, port: u16) -> Target {
         let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         self.app_target(address, None)
@@ -424,8 +431,8 @@ fn remove_manager(
     own.manager = None;
     match std::fs::remove_file(own.data.join(manager.state_file())) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let attempt = format!("be released from {}", manager.product().name);
-            return Err(node_error(own.name(), &attempt, &error));
+            let attempt = message!("attempt-release", manager = manager.product().name);
+            return Err(node_error(own.name(), attempt, &error));
         }
         _ => {}
     }

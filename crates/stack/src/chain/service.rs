@@ -6,6 +6,8 @@ use crate::component::{Copies, EndpointTls, NodeEndpoint};
 use crate::http::{self, HttpResponse, with_path};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::Nanos;
+use model::message;
+use model::message::Message;
 use model::plan::{Balancer, Limits, Node, NodeKind, Service};
 use model::product;
 use model::summary::ServerTransport;
@@ -14,19 +16,19 @@ use std::time::Duration;
 use wire::http::{Host, Url};
 use wire::pg::Login;
 
-/// Timeout of one readiness request.
+/// Timeout for one readiness request.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Timeout of the request that attaches a service; the service may be slow.
+/// Timeout for the request that attaches a service. It is long because the service may be slow.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for a service with one CPU to become ready: enough for a managed runtime such as a JVM.
 const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Interval of a balancer's readiness checks of each copy.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
-/// Time for which a balancer queues a request for a copy before it rejects it.
+/// Maximum time that a request waits in a balancer's queue for a copy.
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// Expands a service of several copies into a balancer, `NAME-balancer`, and the copies behind it, `NAME-1`, `NAME-2`,
-/// …. Other nodes stay as they are.
+/// Expands a service with several copies into a balancer, `NAME-balancer`, and the copies behind it, `NAME-1`,
+/// `NAME-2`, …. Other nodes are unchanged.
 pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     let mut all = Vec::new();
     for node in nodes {
@@ -60,7 +62,7 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     all
 }
 
-/// Timeout for a service to become ready. The default grows if its CPU limit is below one CPU.
+/// Timeout for a service to become ready. The default is longer if the service's CPU limit is below one CPU.
 pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
     let share = node.limits.cpu.unwrap_or(1.0).clamp(0.01, 1.0);
     service.ready_timeout.unwrap_or(Nanos((READY_TIMEOUT.0 as f64 / share) as u64)).into()
@@ -88,14 +90,17 @@ pub(super) fn http_endpoint(node: &RunningNode) -> NodeEndpoint<'_> {
 
 /// Attaches a running service: resolves its address and sends it one request.
 pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<RunningNode, ChainError> {
-    let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
-    let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(|it| impossible(it.to_string()))? };
-    let unreached = |error: &dyn std::fmt::Display| node_error(&node.name, "be reached", error);
-    let address = http::resolve_address(&url).map_err(|it| unreached(&it))?;
-    let page =
-        http::get(&with_path(&url, &service.ready_path), ATTACH_TIMEOUT).map_err(|it| unreached(&it))?;
+    let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };
+    let url = Url {
+        target: "/".to_owned(),
+        ..Url::parse(url).map_err(|it| impossible(Message::text(it.to_string())))?
+    };
+    let unreached = |reason: Message| node_error(&node.name, message!("attempt-reach"), reason);
+    let address = http::resolve_address(&url).map_err(|it| unreached((&it).into()))?;
+    let page = http::get(&with_path(&url, &service.ready_path), ATTACH_TIMEOUT)
+        .map_err(|it| unreached((&it).into()))?;
     if page.status != 200 {
-        return Err(unreached(&status_message(&service.ready_path, &page)).into());
+        return Err(unreached(status_message(&service.ready_path, &page)).into());
     }
     guard::check_service(node, service, (&address, &url), &page)?;
     let hop = match (&url.host, page.tls) {
@@ -137,10 +142,10 @@ pub(super) fn await_ready(supervisor: &mut Supervisor, node: &RunningNode) -> Re
     supervisor.await_ready(id, *timeout, || match http::get(&url, ATTEMPT_TIMEOUT) {
         Ok(it) if it.status == 200 => Readiness::Ready(()),
         Ok(it) => Readiness::NotYet(status_message(path, &it)),
-        Err(it) => Readiness::NotYet(it.to_string()),
+        Err(it) => Readiness::NotYet((&it).into()),
     })
 }
 
-fn status_message(path: &str, page: &HttpResponse) -> String {
-    format!("GET {path} is answered by status {}", page.status)
+fn status_message(path: &str, page: &HttpResponse) -> Message {
+    message!("node-get-answered", path, status = page.status.to_string())
 }

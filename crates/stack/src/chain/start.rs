@@ -4,7 +4,7 @@ use super::{
     Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, attach, console, make_login,
     node_error, remove_socket,
 };
-use crate::client::{Address, Target};
+use crate::client::{Address, Connection, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
 use crate::component::{
@@ -14,6 +14,8 @@ use crate::find::Installation;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
 use model::LogSession;
+use model::message;
+use model::message::Message;
 use model::plan::{self, Node, NodeKind, Transport};
 use model::summary::ServerTransport;
 use std::io::ErrorKind;
@@ -64,7 +66,7 @@ impl NodeProgram {
 }
 
 impl Chain {
-    /// Starts a node in front of the others.
+    /// Starts a node in front of the running nodes.
     pub(super) fn start(
         &mut self,
         supervisor: &mut Supervisor,
@@ -123,7 +125,7 @@ impl Chain {
             Some(mut postgres) => {
                 let again = postgres.reconfigure(supervisor, &settings);
                 if again.is_err() {
-                    // The data would block a new server of this name.
+                    // Remove the data, because it would prevent a new server with this name from starting.
                     let _ = std::fs::remove_dir_all(&postgres.local_data);
                 }
                 again?;
@@ -138,7 +140,8 @@ impl Chain {
         running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
-    /// Chooses the address on which a server listens. It is in a separate network if the plan asks for that.
+    /// Chooses the address on which a server listens. If the plan requests separate networks, the address is in one of
+    /// them.
     pub(super) fn choose_address(
         &self,
         supervisor: &mut Supervisor,
@@ -149,10 +152,10 @@ impl Chain {
         }
         let taken: Vec<Ipv4Addr> = self.own_addresses();
         let free = supervisor.addresses().and_then(|mut addresses| addresses.find(|it| !taken.contains(it)));
-        free.ok_or_else(|| node_error(name, "get a network", &"all addresses of 198.18.0.0/16 are in use"))
+        free.ok_or_else(|| node_error(name, message!("attempt-get-network"), message!("node-no-network")))
     }
 
-    /// Returns the directory of the disk for a server's data if the plan asks for separate disks.
+    /// Returns the directory of the disk for a server's data if the plan requests separate disks.
     pub(super) fn choose_disk(
         &self,
         supervisor: &mut Supervisor,
@@ -165,13 +168,38 @@ impl Chain {
     /// Creates the application's user and database.
     fn create_application(&self, node: &str, admin: &Target) -> Result<(), NodeError> {
         let app = &self.users.app;
-        let failure = |it: crate::client::Error| node_error(node, "create the application's database", &it);
+        let failure = |it: crate::client::Error| node_error(node, message!("attempt-create-database"), &it);
         let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
         let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
-        // pgdyno chose these names; they need no quotes.
+        // pgdyno chose these names, so they need no quotes.
         let role = format!("create role {} login password '{verifier}'", app.name);
         connection.query(&role).map_err(failure)?;
-        let database = format!("create database {} owner {}", self.users.database, app.name);
+        self.create_database(node, admin, &mut connection)
+    }
+
+    /// Replaces the application's database by an empty one, on a server that pgdyno started.
+    pub fn recreate_database(&self) -> Result<(), NodeError> {
+        let server = self.nodes.last().expect("a chain has a node");
+        let admin = server.admin.as_ref().expect("a server that pgdyno started has a superuser's login");
+        let failure = |it| node_error(&server.plan.name, message!("attempt-create-database"), &it);
+        let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
+        connection.set_timeout(None);
+        let name = &self.users.database;
+        let end = format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'");
+        connection.query(&end).map_err(failure)?;
+        connection.query(&format!("drop database {name}")).map_err(failure)?;
+        self.create_database(&server.plan.name, admin, &mut connection)
+    }
+
+    /// Creates the application's database. `connection` belongs to the superuser.
+    fn create_database(
+        &self,
+        node: &str,
+        admin: &Target,
+        connection: &mut Connection,
+    ) -> Result<(), NodeError> {
+        let failure = |it: crate::client::Error| node_error(node, message!("attempt-create-database"), &it);
+        let database = format!("create database {} owner {}", self.users.database, self.users.app.name);
         connection.query(&database).map_err(failure)?;
         let mut inside = admin.in_database(&self.users.database).open(READY_TIMEOUT).map_err(failure)?;
         // Creation fails if the library is not loaded. The probe then reports that statements are not counted.
@@ -186,8 +214,8 @@ impl Chain {
         program: &Program,
         directory: Option<&Path>,
     ) -> Result<RunningNode, ChainError> {
-        let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
-        let invalid = |it: InvalidNode| impossible(it.to_string());
+        let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };
+        let invalid = |it: InvalidNode| impossible((&it).into());
         let component =
             component::for_kind(&node.kind).expect("every kind of node that pgdyno starts has a component");
         let next = match node.kind {
@@ -205,22 +233,20 @@ impl Chain {
             _ => None,
         };
         match next {
-            None if ready.is_none() => return Err(impossible(InvalidNode::NoUpstream.to_string())),
+            None if ready.is_none() => return Err(impossible((&InvalidNode::NoUpstream).into())),
             Some(upstream) if upstream.url.is_some() && copies.is_none() => {
                 let name = &upstream.plan.name;
-                return Err(impossible(format!("it sends SQL, but {name} behind it takes HTTP requests")));
+                return Err(impossible(message!("node-upstream-http", upstream = name)));
             }
             _ => {}
         }
-        // Odyssey would accept any certificate, although the attached node's address asks for a check.
+        // Odyssey would accept any certificate, although the address of the attached node requires verification.
         let strict =
             |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
         if next.is_some_and(|it| strict(it) && it.is_attached())
             && !matches!(node.kind, NodeKind::Balancer(_))
         {
-            let reason = "it cannot verify the certificate of the attached node; write sslmode=require in the \
-                       connection string";
-            return Err(impossible(reason.to_owned()));
+            return Err(impossible(message!("node-no-verification")));
         }
         let behind = next.map(|running| NodeEndpoint {
             name: &running.plan.name,
@@ -232,7 +258,8 @@ impl Chain {
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
         let place = directory.unwrap_or(&home);
         for attempt in 1.. {
-            let port = (self.ports)().map_err(|it| node_error(&node.name, "get a port", &it))?;
+            let port =
+                (self.ports)().map_err(|it| node_error(&node.name, message!("attempt-get-port"), &it))?;
             let address = match node.transport {
                 Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
                 Transport::Tcp | Transport::Tls => {
@@ -241,7 +268,9 @@ impl Chain {
             };
             let before = self.replicas.is_some() && self.nodes.len() == 1 && is_balancer;
             let read_only = match before {
-                true => Some((self.ports)().map_err(|it| node_error(&node.name, "get a port", &it))?),
+                true => Some(
+                    (self.ports)().map_err(|it| node_error(&node.name, message!("attempt-get-port"), &it))?,
+                ),
                 false => None,
             };
             let servers = read_only.and_then(|it| self.balanced_servers(it));
@@ -263,7 +292,7 @@ impl Chain {
             let shown = component.launch_spec(&NodeContext { users: &masked, ..given }).map_err(invalid)?;
             for (name, contents) in &recipe.files {
                 write_private_file(supervisor, name, contents)
-                    .map_err(|it| node_error(&node.name, "be configured", &it))?;
+                    .map_err(|it| node_error(&node.name, message!("attempt-configure"), &it))?;
             }
             let name = free_name(supervisor, &node.name);
             let mut launch = Launch::new(&name, &program.path, &home)
@@ -307,7 +336,7 @@ impl Chain {
                 log: Some(log_path(supervisor, &name)),
                 arguments: recipe.arguments,
                 configuration: shown.files.into_iter().chain(environment_file(&recipe.environment)).collect(),
-                // This transport is correct for HTTP nodes; `find_hops` determines it for the others.
+                // This transport is correct for HTTP nodes; for other nodes, `find_hops` replaces it.
                 hop: ServerTransport::Tcp,
                 endpoint_tls: endpoint_tls(tls),
                 handle: NodeHandle::Program {
@@ -323,8 +352,8 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // A program may exit without a message if its port is taken. The ended node holds no port, so
-                    // another program does.
+                    // A program may exit without a message if its port is in use. The node has ended, so another
+                    // program uses the port.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());
                     }
@@ -334,13 +363,13 @@ impl Chain {
         unreachable!("the last attempt returns")
     }
 
-    /// Returns the address and login of the application for a node that pgdyno started.
+    /// Returns the address of a node that pgdyno started, with the application's login.
     pub(super) fn app_target(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
         make_app_target(&self.users, address, tls)
     }
 }
 
-/// Wraps a running server of pgdyno as a node of the chain.
+/// Wraps a running PostgreSQL server as a node of the chain.
 pub(super) fn running_postgres(
     users: &Users,
     supervisor: &Supervisor,
@@ -372,7 +401,9 @@ pub(super) fn running_postgres(
         home: &home,
         memory: physical_memory(),
     };
-    let recipe = component.launch_spec(&given).map_err(|it| node_error(&node.name, "be described", &it))?;
+    let recipe = component
+        .launch_spec(&given)
+        .map_err(|it| node_error(&node.name, message!("attempt-describe"), &it))?;
     let mut endpoint = make_app_target(users, address, tls);
     Arc::make_mut(&mut endpoint.login).send_cancel = true;
     Ok(RunningNode {
@@ -396,7 +427,7 @@ pub(super) fn running_postgres(
     })
 }
 
-/// Returns the address and login of the application for a node that pgdyno started.
+/// Returns the address of a node that pgdyno started, with the application's login.
 fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
     let User { name, password, .. } = &users.app;
     Target { address, login: make_login(LogSession::LOAD, name, password, &users.database, tls) }
@@ -409,7 +440,7 @@ pub(super) fn with_replica_settings(settings: &[(String, String)]) -> Vec<(Strin
         ("wal_log_hints", "on"),
         // Keep the WAL that a replica may lack when it reconnects.
         ("wal_keep_size", "1GB"),
-        // Interval between attempts to fetch WAL. The default of 5 s would be most of a failover.
+        // Interval between attempts to fetch WAL. The default of 5 s would take up most of a failover.
         ("wal_retrieve_retry_interval", "200ms"),
     ];
     let is_set = |name: &str| settings.iter().any(|it| it.0 == name);
@@ -457,7 +488,7 @@ fn environment_file(variables: &[(String, String)]) -> Option<(String, String)> 
     (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
 }
 
-/// Writes a private file. It replaces a file that an earlier node of this name left.
+/// Writes a private file. Replaces a file of this name that an earlier node left.
 pub(super) fn write_private_file(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)

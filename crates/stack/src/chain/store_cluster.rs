@@ -1,10 +1,11 @@
-//! Consensus store of a cluster manager: start, addresses and end
+//! Consensus store of a cluster manager: start, addresses and stop
 
 use super::{Chain, READY_TIMEOUT};
 use crate::component::manager::{ConsensusStore, StoreMember};
 use crate::component::program::Program;
 use crate::http;
 use crate::supervisor::{Launch, NodeError, NodeId, Readiness, Sig, Supervisor};
+use model::message;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use wire::http::{Host, Url};
@@ -16,7 +17,7 @@ pub(super) struct StoreCluster {
     pub members: Vec<StoreMember>,
 }
 
-/// Timeout of one request to a manager or a store.
+/// Timeout for one request to a manager or a store.
 pub(super) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl StoreCluster {
@@ -32,7 +33,7 @@ impl StoreCluster {
 }
 
 impl Chain {
-    /// Starts this many servers of a consensus store.
+    /// Starts `servers` members of a consensus store.
     pub(super) fn start_store(
         &mut self,
         supervisor: &mut Supervisor,
@@ -64,8 +65,8 @@ impl Chain {
             let url = url(member.clients, path);
             supervisor.await_ready(id, READY_TIMEOUT, || match http::get(&url, ATTEMPT_TIMEOUT) {
                 Ok(it) if it.status == 200 => Readiness::Ready(()),
-                Ok(it) => Readiness::NotYet(format!("it answers GET {path} with status {}", it.status)),
-                Err(it) => Readiness::NotYet(it.to_string()),
+                Ok(it) => Readiness::NotYet(message!("node-answers", path, status = it.status.to_string())),
+                Err(it) => Readiness::NotYet((&it).into()),
             })?;
         }
         Ok(())

@@ -3,11 +3,12 @@
 use super::path::{SYSTEM, ask};
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::Error;
+use model::message;
 use model::target::{DataState, ServerIdentity};
 
 const SERVER: &str = "select current_database(), current_setting('server_version_num')::int / 10000";
-/// Query for the state of the data. It includes materialised views, which have files like tables. It does not wait for
-/// exclusively locked tables.
+/// Query for the state of the data. It includes materialised views, which have files like tables. If a table is locked
+/// exclusively, the query waits for 1 s and then fails.
 const DATA: &str = "set lock_timeout = '1s'; \
     select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
     coalesce(md5(string_agg(c.oid || ' ' || pg_relation_filenode(c.oid), ',' order by c.oid)), ''), \
@@ -17,10 +18,10 @@ const DATA: &str = "set lock_timeout = '1s'; \
     and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'";
 
 impl Chain {
-    /// Identity of the attached PostgreSQL; `None` if there is none, or if it rejects the query.
+    /// Identity of the attached PostgreSQL; `None` if there is no such server, or if it rejects the query.
     pub fn server_identity(&self) -> Result<Option<ServerIdentity>, ChainError> {
         let Some(node) = self.attached_postgres() else { return Ok(None) };
-        let failure = |it: Error| node_error(&node.plan.name, "report its identity", &it);
+        let failure = |it: Error| node_error(&node.plan.name, message!("attempt-report-identity"), &it);
         let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
         let Some(row) = ask(&mut connection, SERVER).map_err(failure)? else { return Ok(None) };
         let system = ask(&mut connection, SYSTEM).map_err(failure)?;

@@ -1,14 +1,15 @@
-//! Errors of a session
+//! Errors in a PostgreSQL session
 
 use super::stream::Address;
 use crate::interrupt;
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::io;
 use wire::Code;
 use wire::pg::{Notice, ProtocolError};
 
-/// Maximum size of the rows of one answer, bytes. The longest expected answers have a few MiB: the tables of a
-/// catalogue, or the statements of a minute.
+/// Maximum size of the rows of one response, bytes. The longest expected responses have a few MiB, such as the list of
+/// all tables, or of the statements of one minute.
 pub const ANSWER_MAX: usize = 256 << 20;
 
 /// Failure of a query.
@@ -22,11 +23,11 @@ pub enum Error {
     /// The server returned an error.
     Server(ServerError),
     Protocol(ProtocolError),
-    /// The answer exceeds `ANSWER_MAX`.
+    /// The response exceeds `ANSWER_MAX`.
     TooLong {
         address: Address,
     },
-    /// A signal ended the wait, see [`with_interrupt`](crate::interrupt::with_interrupt).
+    /// A signal interrupted the wait, see [`with_interrupt`](crate::interrupt::with_interrupt).
     Stopped,
 }
 
@@ -43,7 +44,8 @@ pub struct ServerError {
 }
 
 impl Error {
-    /// Error of a socket; [`Error::Stopped`] after a signal, which ends all waits.
+    /// Converts the error of a socket. Returns [`Error::Stopped`] after a signal, because the signal interrupts all
+    /// waits.
     pub(super) fn net(address: &Address, error: io::Error) -> Error {
         match interrupt::is_interrupted() {
             true => Error::Stopped,
@@ -60,7 +62,7 @@ impl Error {
             Error::Stopped => Code::SqlState(*b"57014"),
             Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
                 (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
-                // The kernel's error for a read that timed out.
+                // The kernel returns these errors for a read that timed out.
                 (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => Code::TIMED_OUT,
                 (_, Some(errno)) => u16::try_from(errno).map_or(Code::PROTOCOL, Code::Net),
                 (_, None) => Code::PROTOCOL,
@@ -82,28 +84,38 @@ impl ServerError {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Net { address, error } if error.kind() == io::ErrorKind::WouldBlock => {
-                write!(f, "{address}: no answer in time")
+impl From<&Error> for Message {
+    fn from(error: &Error) -> Message {
+        match error {
+            Error::Net { address, error } => {
+                let error = match error.kind() {
+                    io::ErrorKind::WouldBlock => message!("client-no-answer"),
+                    io::ErrorKind::UnexpectedEof => message!("client-closed"),
+                    _ => Message::from(error),
+                };
+                message!("error-of", subject = address.to_string(), error)
             }
-            Error::Net { address, error } if error.kind() == io::ErrorKind::UnexpectedEof => {
-                write!(f, "{address}: the server closed the connection")
-            }
-            Error::Net { address, error } => write!(f, "{address}: {error}"),
-            Error::Protocol(it) => it.fmt(f),
+            Error::Protocol(error) => message!("client-protocol", error = error.to_string()),
             Error::TooLong { address } => {
-                write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
+                message!(
+                    "client-answer-too-long",
+                    address = address.to_string(),
+                    mebibytes = ANSWER_MAX >> 20
+                )
             }
-            Error::Stopped => f.write_str("stopped by a signal"),
-            Error::Server(error) => {
-                write!(f, "{}: {} (SQLSTATE {})", error.severity, error.message, error.code)?;
-                error.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
-                error.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
-            }
+            Error::Stopped => message!("client-stopped"),
+            Error::Server(error) => error.into(),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl From<&ServerError> for Message {
+    fn from(error: &ServerError) -> Message {
+        let ServerError { code, severity, message, detail, hint, .. } = error;
+        let mut text = format!("{severity}: {message} (SQLSTATE {code})");
+        for (label, part) in [("DETAIL", detail), ("HINT", hint)] {
+            text.extend(part.iter().map(|part| format!("\n{label}: {part}")));
+        }
+        message!("error-quoted", text)
+    }
+}

@@ -1,4 +1,4 @@
-//! Address of a server, and the socket of a session with it
+//! Address of a server, and socket of a session
 
 use crate::interrupt;
 use std::fmt;

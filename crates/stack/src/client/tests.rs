@@ -1,6 +1,6 @@
 //! Client behaviour with servers that send too much, or never finish an answer
 
-use super::{ANSWER_MAX, Address, Connection, Error, NOTICES_MAX, Target};
+use super::{Address, Connection, Error, NOTICES_MAX, Target};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn notice() -> Vec<u8> {
 fn login_times_out_despite_endless_notices() {
     let (target, serves) = start_server(|stream| repeat(stream, &notice()));
     let error = target.open(Duration::from_millis(300)).expect_err("it never opens");
-    assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
+    assert_eq!(error.code(), Code::TIMED_OUT, "{error:?}");
     serves.join().expect("the client closes the connection");
 }
 
@@ -66,8 +66,7 @@ fn rejects_endless_rows() {
     });
     let mut connection: Connection = target.open(Duration::from_secs(60)).expect("the login succeeds");
     let error = connection.query("select 1").expect_err("it never ends");
-    assert!(matches!(error, Error::TooLong { .. }), "{error}");
-    assert!(error.to_string().ends_with(&format!("the answer is longer than {} MiB", ANSWER_MAX >> 20)));
+    assert!(matches!(error, Error::TooLong { .. }), "{error:?}");
     drop(connection);
     serves.join().expect("the client closes the connection");
 }

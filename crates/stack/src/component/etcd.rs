@@ -2,6 +2,7 @@
 
 use super::manager::{ConsensusStore, StoreMember};
 use super::program::ProgramInfo;
+use model::message;
 use model::product::{self, Product};
 use std::path::Path;
 
@@ -14,7 +15,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: Some("etcd-server"),
     version_argument: "--version",
     env_var: "PGDYNO_ETCD",
-    install_hint: "./x setup, or apt-get install etcd-server",
+    install_hint: || message!("install-package", package = "etcd-server"),
 };
 
 impl ConsensusStore for Etcd {

@@ -16,6 +16,7 @@ use crate::client::Address;
 use crate::log_parser::{LogFormat, LogRecord};
 use crate::probe::Probe;
 use crate::supervisor::{Readiness, Sig, StopStep};
+use model::message;
 use model::plan::{Balancer, NodeKind, Transport};
 use model::product::{self, Product};
 use model::{EventKind, Nanos};
@@ -32,7 +33,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: Some("haproxy"),
     version_argument: "-v",
     env_var: "PGDYNO_HAPROXY",
-    install_hint: "./x setup, or apt-get install haproxy",
+    install_hint: || message!("install-package", package = "haproxy"),
 };
 
 impl Component for HaProxyComponent {
@@ -97,14 +98,14 @@ fn render_configuration(
         (Transport::Tls, EndpointTls::Off) => {
             return Err(InvalidNode::transport(
                 Some(behind.name),
-                format!("HAProxy passes TLS through, and {} does not use it", behind.name),
+                message!("haproxy-behind-without-tls", node = behind.name),
                 &["tls"],
             ));
         }
         (Transport::Tcp | Transport::Unix, EndpointTls::Unchecked | EndpointTls::Checked { .. }) => {
             return Err(InvalidNode::transport(
                 None,
-                format!("HAProxy passes TLS through, and {} requires it", behind.name),
+                message!("haproxy-behind-with-tls", node = behind.name),
                 &["tls"],
             ));
         }
@@ -114,8 +115,8 @@ fn render_configuration(
     Ok(render_with_backend("tcp", balancer, given, statistics, &servers))
 }
 
-/// Renders the configuration for several servers. Clients of this port reach the primary; those of another port reach
-/// the replicas in turn. The servers' health endpoints report the roles.
+/// Renders the configuration for several servers. Clients of the node's port reach the primary. Clients of the port for
+/// replicas reach the replicas in turn. The servers' health endpoints report the roles.
 fn render_servers(
     balancer: &Balancer,
     given: &NodeContext<'_>,
@@ -123,7 +124,7 @@ fn render_servers(
     statistics: &Path,
 ) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err(InvalidNode::transport(None, "a balancer of several servers listens by TCP", &["tcp"]));
+        return Err(InvalidNode::transport(None, message!("haproxy-listens-by-tcp"), &["tcp"]));
     }
     let check = balancer.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
@@ -145,7 +146,7 @@ fn render_servers(
             let Address::Tcp(address) = &endpoint.address else {
                 return Err(InvalidNode::transport(
                     Some(endpoint.name),
-                    "a balancer connects to several servers by TCP",
+                    message!("haproxy-connects-by-tcp"),
                     &["tcp"],
                 ));
             };
@@ -178,7 +179,7 @@ fn render_services(
     statistics: &Path,
 ) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err(InvalidNode::transport(None, "a balancer of services takes HTTP without TLS", &["tcp"]));
+        return Err(InvalidNode::transport(None, message!("haproxy-http-without-tls"), &["tcp"]));
     }
     let mut lines = "    balance roundrobin\n".to_owned();
     if balancer.check.is_some() {

@@ -1,21 +1,22 @@
 //! Reasons why a product cannot be a node of the plan
 
+use model::message;
+use model::message::Message;
 use model::product::Product;
-use std::fmt;
 
-/// Reason why a product cannot be a node of the plan: a mistake of the plan's author.
+/// Reason why a product cannot be a node of the plan, which the user must change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidNode {
     /// The node needs an upstream, but is the last of the chain.
     NoUpstream,
-    /// The node must offer TLS, and the chain has no certificate.
+    /// The node must offer TLS, but the chain has no certificate.
     NoCertificate,
     TooOld {
         product: &'static Product,
         version: (u32, u32),
         oldest: (u32, u32),
     },
-    /// The program is older than one of its settings.
+    /// The program's version does not support one of the node's settings.
     UnknownSetting {
         product: &'static Product,
         setting: &'static str,
@@ -25,85 +26,75 @@ pub enum InvalidNode {
         product: &'static Product,
         mode: &'static str,
     },
-    /// A node listens by the wrong transport.
+    /// The product cannot use a node's transport.
     Transport {
         /// Name of the upstream node whose transport is wrong; `None` for this node.
         node: Option<String>,
-        reason: String,
+        reason: Message,
         /// Suitable values of `transport`.
         allowed: &'static [&'static str],
     },
-    /// The program has one directory for both its own socket and its server's.
+    /// The program has one setting for its own socket directory and the server's, but the two directories differ.
     SocketDirectories {
         product: &'static Product,
         upstream: String,
     },
-    /// A balancer of several servers does not check which one is the primary.
+    /// A balancer in front of several servers does not check which one is the primary.
     NoCheck,
-    /// The configuration cannot hold this path of a readiness check.
+    /// The configuration syntax cannot express this path of a readiness check.
     UnusablePath {
         product: &'static Product,
         path: String,
     },
-    /// Environment variable that only pgdyno sets.
+    /// The user set an environment variable that only pgdyno may set.
     ReservedVariable(String),
 }
 
 impl InvalidNode {
-    /// Error for a wrong transport of the upstream node `node`, or of this node without one.
-    pub fn transport(
-        node: Option<&str>,
-        reason: impl Into<String>,
-        allowed: &'static [&'static str],
-    ) -> InvalidNode {
-        InvalidNode::Transport { node: node.map(str::to_owned), reason: reason.into(), allowed }
+    /// Creates the error for a wrong transport of the upstream node `node`; `None` means this node.
+    pub fn transport(node: Option<&str>, reason: Message, allowed: &'static [&'static str]) -> InvalidNode {
+        InvalidNode::Transport { node: node.map(str::to_owned), reason, allowed }
     }
 }
 
-impl fmt::Display for InvalidNode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = |it: &(u32, u32)| format!("{}.{}", it.0, it.1);
-        match self {
-            InvalidNode::NoUpstream => f.write_str("no node is behind it; add one"),
-            InvalidNode::NoCertificate => f.write_str("it uses TLS, but the stack has no certificate"),
-            InvalidNode::TooOld { product, version: found, oldest } => {
-                let (name, found, oldest) = (product.name, version(found), version(oldest));
-                write!(f, "{name} {found} is not supported; install {name} {oldest} or newer")
+impl From<&InvalidNode> for Message {
+    fn from(error: &InvalidNode) -> Message {
+        let text = |version: &(u32, u32)| format!("{}.{}", version.0, version.1);
+        match error {
+            InvalidNode::NoUpstream => message!("invalid-node-no-upstream"),
+            InvalidNode::NoCertificate => message!("invalid-node-no-certificate"),
+            InvalidNode::TooOld { product, version, oldest } => {
+                message!(
+                    "invalid-node-too-old",
+                    product = product.name,
+                    version = text(version),
+                    oldest = text(oldest)
+                )
             }
             InvalidNode::UnknownSetting { product, setting, since } => {
-                write!(f, "`{setting}` requires {} {} or newer", product.name, version(since))
+                message!(
+                    "invalid-node-setting",
+                    product = product.name,
+                    setting = *setting,
+                    since = text(since)
+                )
             }
             InvalidNode::UnsupportedMode { product, mode } => {
-                write!(f, "{} has no {mode} mode; choose another `mode`", product.name)
+                message!("invalid-node-mode", product = product.name, mode = *mode)
             }
             InvalidNode::Transport { node, reason, allowed } => {
-                let values: Vec<String> = allowed.iter().map(|it| format!("`transport: {it}`")).collect();
-                write!(f, "{reason}; write {}", values.join(" or "))?;
-                node.iter().try_for_each(|it| write!(f, " for {it}"))
+                let allowed =
+                    allowed.iter().map(|it| Message::text(format!("`transport: {it}`"))).collect::<Vec<_>>();
+                message!("invalid-node-transport", reason, allowed, node = node.as_ref())
             }
             InvalidNode::SocketDirectories { product, upstream } => {
-                let name = product.name;
-                write!(
-                    f,
-                    "{name} has one directory for sockets, and {upstream} uses another; write `transport: tcp` for \
-                     one of them"
-                )
+                message!("invalid-node-socket-directories", product = product.name, upstream)
             }
-            InvalidNode::NoCheck => {
-                f.write_str("a balancer of several servers must check which one is the primary; set `check`")
-            }
+            InvalidNode::NoCheck => message!("invalid-node-no-check"),
             InvalidNode::UnusablePath { product, path } => {
-                write!(
-                    f,
-                    "{} cannot request the path {path:?}; use one without spaces, quotes, `\\` and `#`",
-                    product.name
-                )
+                message!("invalid-node-path", product = product.name, path)
             }
-            InvalidNode::ReservedVariable(name) => {
-                write!(f, "pgdyno itself sets the environment variable {name}; remove it from `env`")
-            }
+            InvalidNode::ReservedVariable(name) => message!("invalid-node-variable", name),
         }
     }
 }
-
-impl std::error::Error for InvalidNode {}

@@ -10,9 +10,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Cluster manager. One runs next to each PostgreSQL server, starts it, and promotes a replica if the primary fails.
+/// Cluster manager. A manager process runs next to each PostgreSQL server, starts it, and promotes a replica if the
+/// primary fails.
 ///
-/// The chain calls it from its thread. The implementation is pure: it computes files and requests and parses answers.
+/// The chain calls it from its thread. The implementation is pure: it computes files and requests and parses responses.
 pub trait ClusterManager: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
@@ -39,10 +40,10 @@ pub trait ClusterManager: fmt::Debug + Sync {
     /// Timeout for the manager to stop its server and then itself.
     fn stop_timeout(&self) -> Duration;
 
-    /// Ready if the server that is asked holds the leader key.
+    /// Ready if the queried server holds the leader key.
     fn is_leader(&self, ask: AskManager<'_>) -> Readiness<()>;
 
-    /// Counts the synchronous standbys that the manager has recorded. It promotes no other server.
+    /// Counts the synchronous standbys that the manager has recorded. The manager promotes no other server.
     fn sync_standbys(&self, ask: AskManager<'_>) -> usize;
 
     /// Asks the server `leader` to hand over to `candidate`, or to a server that the manager chooses.

@@ -11,6 +11,7 @@ use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
 use crate::probe::console::ConsoleTables;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge, normalised};
 use crate::supervisor::{Sig, StopStep};
+use model::message;
 use model::plan::{NodeKind, PoolMode, Pooler, Transport};
 use model::product::{self, Product};
 use model::{EventKind, Series, Unit, series};
@@ -26,7 +27,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: None,
     version_argument: "--version",
     env_var: "PGDYNO_ODYSSEY",
-    install_hint: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
+    install_hint: || message!("install-odyssey"),
 };
 
 /// Name of the database that gives access to the console.
@@ -58,7 +59,8 @@ impl Component for OdysseyComponent {
         Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(pooler, given)?)],
-            // SIGINT and SIGTERM wait until the last client has left. Odyssey stores no data, so SIGKILL is safe.
+            // SIGINT and SIGTERM wait until the last client has disconnected. Odyssey stores no data, so SIGKILL is
+            // safe.
             environment: Vec::new(),
             secrets: Vec::new(),
             stop: vec![StopStep { signal: Sig::Kill, timeout: Duration::from_secs(5) }],
@@ -73,7 +75,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
-    // Odyssey has one setting for both the listening and the server's socket directory.
+    // Odyssey has one setting for both its own socket directory and the server's.
     let listen_directory = matches!(given.address, Address::Unix(_)).then(|| host_and_port(given.address).0);
     let server_directory = matches!(behind.address, Address::Unix(_)).then(|| host.clone());
     if let (Some(listen_directory), Some(server_directory)) = (&listen_directory, &server_directory)
@@ -227,7 +229,7 @@ static TABLES: ConsoleTables = ConsoleTables {
         ("total_wait_time", series::POOL_WAIT_TIME),
         ("total_server_assignment_count", series::POOL_ASSIGNMENTS),
     ],
-    // These rows are the console's, and the sums over all databases.
+    // Skip the rows of the console, and the sums over all databases.
     skip: &[CONSOLE_DATABASE, "aggregated", ""],
 };
 
@@ -255,7 +257,7 @@ static POOL_SERIES: [Series; 7] = [
     gauge("odyssey_sv_login", Unit::Count, "As pgbouncer_sv_login; SHOW POOLS"),
 ];
 
-/// Total counts since the start.
+/// Total counts since Odyssey started.
 static STATS: Probe = Probe {
     name: "odyssey_stats",
     target: ProbeTarget::Product(&product::ODYSSEY),
@@ -265,7 +267,7 @@ static STATS: Probe = Probe {
     read: |answer, out| TABLES.read(&["database"], &STATS_SERIES, answer, out),
 };
 
-/// Series of `STATS`. Excludes `total_sent`, which Odyssey 1.5 never counts. Databases of the same name share a row.
+/// Series of `STATS`. Odyssey 1.5 never counts `total_sent`, so it is excluded. Databases of the same name share a row.
 static STATS_SERIES: [Series; 7] = [
     normalised::POOL_TRANSACTIONS,
     counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),

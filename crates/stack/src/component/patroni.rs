@@ -5,6 +5,7 @@ use super::manager::{AskManager, ClusterManager, ConsensusStore, ManagerContext}
 use super::program::ProgramInfo;
 use crate::supervisor::Readiness;
 use model::Nanos;
+use model::message;
 use model::plan::SyncMode;
 use model::product::{self, Product};
 use serde_json::{Map, Value, json};
@@ -19,7 +20,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: Some("patroni"),
     version_argument: "--version",
     env_var: "PGDYNO_PATRONI",
-    install_hint: "./x setup, or apt-get install patroni",
+    install_hint: || message!("install-package", package = "patroni"),
 };
 
 /// The first version with `synchronous_mode: quorum`.
@@ -51,7 +52,7 @@ impl ClusterManager for Patroni {
         "patroni.dynamic.json"
     }
 
-    /// Timeout for Patroni to stop: it stops its server first and may have to complete a loop.
+    /// Timeout for Patroni to stop. Patroni stops its server first, and may have to complete a loop before.
     fn stop_timeout(&self) -> Duration {
         Duration::from_secs(30)
     }
@@ -59,14 +60,18 @@ impl ClusterManager for Patroni {
     fn is_leader(&self, ask: AskManager<'_>) -> Readiness<()> {
         match ask("/primary", None) {
             Ok((200, _)) => Readiness::Ready(()),
-            Ok((status, _)) => Readiness::NotYet(format!("Patroni answers GET /primary with {status}")),
-            Err(error) => Readiness::NotYet(error.to_string()),
+            Ok((status, _)) => Readiness::NotYet(message!(
+                "patroni-answer",
+                status = status.to_string(),
+                text = None::<String>
+            )),
+            Err(error) => Readiness::NotYet((&error).into()),
         }
     }
 
     fn sync_standbys(&self, ask: AskManager<'_>) -> usize {
         match ask("/cluster", None) {
-            // `sync_standby` and `quorum_standby` are roles.
+            // Count the members with the role `sync_standby` or `quorum_standby`.
             Ok((200, cluster)) => cluster.matches("_standby\"").count(),
             _ => 0,
         }
@@ -81,10 +86,12 @@ impl ClusterManager for Patroni {
             Ok((200, _)) => Readiness::Ready(()),
             // No candidate has received enough WAL yet, or Patroni has no current state of it.
             Ok((status @ (412 | 503), text)) => {
-                Readiness::NotYet(format!("Patroni answers {status}: {text}"))
+                Readiness::NotYet(message!("patroni-answer", status = status.to_string(), text))
             }
-            Ok((status, text)) => Readiness::Never(format!("Patroni answers {status}: {text}")),
-            Err(error) => Readiness::NotYet(error.to_string()),
+            Ok((status, text)) => {
+                Readiness::Never(message!("patroni-answer", status = status.to_string(), text))
+            }
+            Err(error) => Readiness::NotYet((&error).into()),
         }
     }
 }
@@ -190,9 +197,9 @@ mod tests {
             assert_eq!(format!("{answer:?}"), format!("{expected:?}"));
         };
         check(200, Readiness::Ready(()));
-        check(412, Readiness::NotYet("Patroni answers 412: text".to_owned()));
-        check(503, Readiness::NotYet("Patroni answers 503: text".to_owned()));
-        check(500, Readiness::Never("Patroni answers 500: text".to_owned()));
+        check(412, Readiness::NotYet(message!("patroni-answer", status = "412", text = "text")));
+        check(503, Readiness::NotYet(message!("patroni-answer", status = "503", text = "text")));
+        check(500, Readiness::Never(message!("patroni-answer", status = "500", text = "text")));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
 use crate::probe::console::ConsoleTables;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge, normalised};
 use crate::supervisor::{Sig, StopStep};
+use model::message;
 use model::plan::{NodeKind, Pooler, Transport};
 use model::product::{self, Product};
 use model::{EventKind, Series, Unit, series};
@@ -24,15 +25,16 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: Some("pgbouncer"),
     version_argument: "--version",
     env_var: "PGDYNO_PGBOUNCER",
-    install_hint: "./x setup, or apt-get install pgbouncer",
+    install_hint: || message!("install-package", package = "pgbouncer"),
 };
 
 /// Name of the database that gives access to the console.
 const CONSOLE_DATABASE: &str = "pgbouncer";
-/// First version whose prepared statements survive a change of the server connection; 1.18 rejects the setting.
+/// First version whose prepared statements survive a change of the server connection. PgBouncer 1.18 does not know the
+/// setting for this.
 const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
-/// First version in which SIGTERM waits for all clients to leave and SIGQUIT ends at once. Before, SIGTERM ended at
-/// once.
+/// First version in which SIGTERM waits until all clients have disconnected, and SIGQUIT stops PgBouncer at once. In
+/// earlier versions, SIGTERM stops PgBouncer at once.
 const TERM_WAITS_VERSION: (u32, u32) = (1, 23);
 
 impl Component for PgBouncerComponent {
@@ -97,7 +99,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
         Address::Tcp(address) => {
             defaults.push(("listen_addr", address.ip().to_string()));
             defaults.push(("listen_port", address.port().to_string()));
-            // With a socket too, PgBouncer would continue if the TCP port is taken.
+            // If PgBouncer also had a Unix socket, it would start even if the TCP port is in use.
             defaults.push(("unix_socket_dir", String::new()));
         }
         Address::Unix(_) => {
@@ -115,11 +117,11 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
     defaults.push(("default_pool_size", pooler.size.to_string()));
     defaults.push(("max_client_conn", pooler.max_client_conn.to_string()));
     if given.version >= PREPARED_STATEMENTS_VERSION {
-        // 200 is the default since 1.24; in 1.21 to 1.23 the default is off.
+        // The default is 200 from version 1.24 on; in 1.21 to 1.23 the default is off.
         defaults.push(("max_prepared_statements", "200".to_owned()));
     }
     defaults.push(("ignore_startup_parameters", "extra_float_digits".to_owned()));
-    // pgdyno queries the statistics. Log lines per connection would cost more than the queries of some experiments.
+    // pgdyno queries the statistics. In some experiments, a log line per connection would cost more than the queries.
     defaults.push(("log_stats", "0".to_owned()));
     defaults.push(("log_connections", "0".to_owned()));
     defaults.push(("log_disconnections", "0".to_owned()));
@@ -159,7 +161,7 @@ static TABLES: ConsoleTables = ConsoleTables {
         ("maxwait", series::POOL_LONGEST_WAIT),
         ("maxwait_us", series::POOL_LONGEST_WAIT),
         ("sv_active", series::POOL_SERVERS_ACTIVE),
-        // Idle connections, and those that are checked before they are assigned again.
+        // Idle connections, and connections that are checked before they are assigned again.
         ("sv_idle", series::POOL_SERVERS_IDLE),
         ("sv_used", series::POOL_SERVERS_IDLE),
         ("total_xact_count", series::POOL_TRANSACTIONS),
@@ -196,7 +198,7 @@ static POOL_SERIES: [Series; 8] = [
     normalised::POOL_LONGEST_WAIT,
 ];
 
-/// Total counts since the start.
+/// Total counts since PgBouncer started.
 static STATS: Probe = Probe {
     name: "pgbouncer_stats",
     target: ProbeTarget::Product(&product::PGBOUNCER),
@@ -209,7 +211,7 @@ static STATS: Probe = Probe {
 static STATS_SERIES: [Series; 8] = [
     normalised::POOL_TRANSACTIONS,
     counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
-    // PgBouncer has this column since 1.23.
+    // PgBouncer has this column from version 1.23 on.
     normalised::POOL_ASSIGNMENTS,
     counter("pgbouncer_total_received", Unit::Bytes, "Bytes received from clients; SHOW STATS"),
     counter("pgbouncer_total_sent", Unit::Bytes, "Bytes sent to clients; SHOW STATS"),
@@ -264,7 +266,7 @@ static DATABASE_SERIES: [Series; 5] = [
         "Maximum number of server connections of all pools; 0 is unlimited; SHOW DATABASES",
     ),
     gauge("pgbouncer_current_connections", Unit::Count, "Server connections of all pools; SHOW DATABASES"),
-    gauge("pgbouncer_paused", Unit::Count, "1 while paused; SHOW DATABASES"),
+    gauge("pgbouncer_paused", Unit::Count, "1 while the database is paused; SHOW DATABASES"),
 ];
 
 /// Parses `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.
@@ -292,8 +294,8 @@ fn parse_log_line(line: &str) -> Option<LogRecord> {
         }
         "WARNING" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Other),
         "LOG" if about_itself.iter().any(|it| text.starts_with(it)) => EventKind::Lifecycle,
-        // Client sessions end for many reasons, which the clients' errors describe better. Server sessions should not
-        // fail.
+        // Only failed server sessions are reported. Client sessions end for many reasons, which the clients' errors
+        // describe better.
         "LOG" if text.starts_with("S-") && (text.contains("crashed") || text.contains("failed")) => {
             kind_from_text(text).unwrap_or(EventKind::Error)
         }

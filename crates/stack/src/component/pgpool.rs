@@ -15,6 +15,7 @@ use crate::probe::{
     Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge, normalised,
 };
 use crate::supervisor::{Sig, StopStep};
+use model::message;
 use model::plan::{NodeKind, Pooler, Transport};
 use model::product::{self, Product};
 use model::{EventKind, Series, Unit};
@@ -31,7 +32,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: Some("pgpool2"),
     version_argument: "--version",
     env_var: "PGDYNO_PGPOOL",
-    install_hint: "./x setup, or apt-get install pgpool2",
+    install_hint: || message!("install-package", package = "pgpool2"),
 };
 
 /// First version whose setting for the socket directory is `unix_socket_directories`; before, `socket_dir`.
@@ -68,7 +69,8 @@ impl Component for PgpoolComponent {
             ],
             environment: Vec::new(),
             secrets: Vec::new(),
-            // SIGTERM waits until the last client has left. SIGKILL would leave its shared memory behind.
+            // SIGTERM waits until the last client has disconnected. SIGKILL would leave Pgpool-II's shared memory
+            // behind.
             stop: vec![StopStep { signal: Sig::Int, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Quit,
             console: Some(Console::Application),
@@ -156,7 +158,7 @@ fn console_processes() -> u32 {
     product::PGPOOL.pooler.as_ref().map_or(0, |it| it.console_connections)
 }
 
-/// Access rule for the one kind of connection that clients may use.
+/// Access rule for the only kind of connection that clients may use.
 fn access_rule(given: &NodeContext<'_>) -> String {
     let method = "scram-sha-256";
     match given.node.transport {
@@ -264,7 +266,7 @@ static NODE_SERIES: [Series; 2] = [
     gauge("pgpool_replication_delay", Unit::Bytes, "WAL that the replica has not replayed; SHOW POOL_NODES"),
 ];
 
-/// Statements since the start, per server.
+/// Statements since Pgpool-II started, for each server.
 static STATEMENTS: Probe = Probe {
     name: "pgpool_statements",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -281,11 +283,11 @@ static STATEMENT_SERIES: [Series; 8] = [
     counter("pgpool_delete_cnt", Unit::Count, "DELETE statements; SHOW POOL_BACKEND_STATS"),
     counter("pgpool_ddl_cnt", Unit::Count, "DDL statements; SHOW POOL_BACKEND_STATS"),
     counter("pgpool_other_cnt", Unit::Count, "Other statements; SHOW POOL_BACKEND_STATS"),
-    counter("pgpool_fatal_cnt", Unit::Count, "FATAL messages of the server; SHOW POOL_BACKEND_STATS"),
-    counter("pgpool_error_cnt", Unit::Count, "ERROR messages of the server; SHOW POOL_BACKEND_STATS"),
+    counter("pgpool_fatal_cnt", Unit::Count, "FATAL messages from the server; SHOW POOL_BACKEND_STATS"),
+    counter("pgpool_error_cnt", Unit::Count, "ERROR messages from the server; SHOW POOL_BACKEND_STATS"),
 ];
 
-/// Health checks since the start, per server. There are none unless a setting enables them.
+/// Health checks since Pgpool-II started, for each server. There are none unless a setting enables them.
 static HEALTH_CHECKS: Probe = Probe {
     name: "pgpool_health_checks",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -319,8 +321,8 @@ fn read_by_node(
     ColumnMapping { prefix, labels, columns, ..ColumnMapping::new(series) }.read(rows, out)
 }
 
-/// Parses `2026-11-21 11:49:02.123 [4711] LEVEL:  text`. Lines before the configuration is read have the prefix
-/// `2026-11-21 11:49:02.123: main pid 4711: `. Texts that may quote a statement are masked there.
+/// Parses `2026-11-21 11:49:02.123 [4711] LEVEL: text`. Lines before the configuration is read have the prefix
+/// `2026-11-21 11:49:02.123: main pid 4711: `. Texts that may quote a statement are masked.
 fn parse_log_line(line: &str) -> Option<LogRecord> {
     let (head, text) = line.split_once(":  ").or_else(|| line.split_once(": "))?;
     let level = head.rsplit([' ', ':']).next()?;

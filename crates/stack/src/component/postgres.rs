@@ -7,6 +7,7 @@ use crate::find::Installation;
 use crate::log_parser::LogFormat;
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, StopStep, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
+use model::message;
 use model::plan::{Limits, NodeKind, Transport};
 use model::product::{self, Product};
 use std::fmt::Write as _;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
 
-/// PostgreSQL server that pgdyno created. It ends with its [`Supervisor`].
+/// PostgreSQL server that pgdyno created. It is stopped when its [`Supervisor`] is dropped.
 #[derive(Debug)]
 pub struct Postgres {
     pub node: NodeId,
@@ -34,7 +35,7 @@ pub struct Postgres {
     settings: Settings,
     /// Cluster manager that starts and stops the server in place of pgdyno.
     pub manager: Option<Box<Launch>>,
-    /// Node of the first process that used this data. Copies share the id; other data of this supervisor has another.
+    /// Node that first used this data. Base backups have the same id as their origin; each new cluster has another id.
     pub cluster: NodeId,
 }
 
@@ -86,7 +87,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// SQLSTATE (`lock_file_exists`) and severity of the log line that appears while orphans of a killed postmaster still
 /// use its shared memory.
 const LOCK_FILE_EXISTS: &str = "F0001 FATAL";
-/// Timeout for these orphans to exit. They exit within milliseconds, or when their statement ends.
+/// Timeout for the orphans of a killed postmaster to exit. They exit within milliseconds, or when their statements end.
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -94,7 +95,7 @@ impl Postgres {
     /// Creates an empty cluster, starts it, and returns when it answers queries.
     ///
     /// The server is as durable as a production server: `fsync` and `full_page_writes` stay on. It listens only on
-    /// loopback and on a Unix socket in a private directory. Both require a password by SCRAM.
+    /// loopback and on a Unix socket in a private directory. Both require SCRAM authentication.
     pub fn start(
         supervisor: &mut Supervisor,
         installation: &Installation,
@@ -102,7 +103,7 @@ impl Postgres {
     ) -> Result<Postgres, NodeError> {
         let name = &settings.name;
         let password =
-            random_password().map_err(|it| NodeError::new(name, "get a password", it.to_string()))?;
+            random_password().map_err(|it| NodeError::new(name, message!("attempt-get-password"), &it))?;
         let mut postgres = Postgres::new(supervisor, installation, settings, password);
         postgres.initdb(supervisor)?;
         postgres.launch_on_free_port(supervisor)?;
@@ -149,10 +150,10 @@ impl Postgres {
         Ok(copy)
     }
 
-    /// Replaces the server's data by a base backup of the server on port `from`. All copies share the socket
+    /// Replaces the server's data with a base backup of the server on port `from`. All copies share the socket
     /// directory and the password.
     pub fn base_backup_from(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), NodeError> {
-        let failure = |it: std::io::Error| NodeError::new(self.name(), "copy its data", it.to_string());
+        let failure = |it: std::io::Error| NodeError::new(self.name(), message!("attempt-copy-data"), &it);
         if self.local_data.exists() {
             std::fs::remove_dir_all(&self.local_data).map_err(failure)?;
         }
@@ -169,9 +170,9 @@ impl Postgres {
         self.create_standby_signal(supervisor)
     }
 
-    /// Runs `pg_rewind` against the server on port `to`, and makes this one a standby.
+    /// Runs `pg_rewind` against the server on port `to`, and makes this server a standby.
     ///
-    /// This server must have ended. After a crash, pg_rewind recovers it first.
+    /// This server must have ended. If it crashed, pg_rewind first performs crash recovery.
     pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), NodeError> {
         let config = supervisor.directory().join(config_file_name(self.name()));
         let name = format!("{}-rewind", self.name());
@@ -192,7 +193,8 @@ impl Postgres {
 
     /// Makes the server a standby from its next start on.
     pub fn create_standby_signal(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
-        let failure = |it: std::io::Error| NodeError::new(self.name(), "become a standby", it.to_string());
+        let failure =
+            |it: std::io::Error| NodeError::new(self.name(), message!("attempt-become-standby"), &it);
         let path = self.local_data.join(STANDBY_SIGNAL);
         std::fs::write(&path, "").map_err(failure)?;
         match supervisor.user() {
@@ -203,7 +205,7 @@ impl Postgres {
 
     /// Makes the server a primary from its next start on.
     pub fn remove_standby_signal(&self) {
-        // The file may not exist.
+        // Ignore errors, because the file may not exist.
         let _ = std::fs::remove_file(self.local_data.join(STANDBY_SIGNAL));
     }
 
@@ -218,13 +220,13 @@ impl Postgres {
         if supervisor.end_of(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
     }
 
-    /// Starts the server on a free port. Another program may have taken the port meanwhile; the server then fails at
-    /// once, and the next port is tried.
+    /// Starts the server on a free port. If another program has taken the port meanwhile, the server fails at once, and
+    /// the next port is tried.
     pub fn launch_on_free_port(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.configure(supervisor)?;
         for attempt in 1.. {
             self.port = (self.settings.ports)()
-                .map_err(|it| NodeError::new(self.name(), "get a port", it.to_string()))?;
+                .map_err(|it| NodeError::new(self.name(), message!("attempt-get-port"), &it))?;
             match self.launch(supervisor) {
                 Err(failure)
                     if attempt < 5 && failure.log.iter().any(|it| it.contains("Address already in use")) => {}
@@ -275,17 +277,17 @@ impl Postgres {
         }
     }
 
-    /// Superuser login by Unix socket.
+    /// Superuser login over the Unix socket.
     pub fn target(&self) -> Target {
         self.superuser_target(Address::Unix(self.sockets.join(format!(".s.PGSQL.{}", self.port))))
     }
 
-    /// Superuser login by TCP.
+    /// Superuser login over TCP.
     pub fn target_tcp(&self) -> Target {
         self.superuser_target(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
     }
 
-    /// Password of the superuser. It exists in memory only.
+    /// Password of the superuser.
     pub fn password(&self) -> &Secret {
         &self.password
     }
@@ -311,7 +313,7 @@ impl Postgres {
 
     fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let attempt =
-            |it: std::io::Error| NodeError::new(self.name(), "write its password file", it.to_string());
+            |it: std::io::Error| NodeError::new(self.name(), message!("attempt-write-password-file"), &it);
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
         // C.UTF-8 sorts by bytes and classifies all letters. Every Linux distribution's glibc has it; macOS does not.
@@ -329,7 +331,7 @@ impl Postgres {
                     "--locale",
                     locale,
                 ])
-                // The cluster is empty, and it does not outlive a crash of the machine.
+                // An empty cluster need not survive a crash of the machine.
                 .arg("--no-sync")
                 .arg("--pwfile")
                 .arg(&password)
@@ -347,8 +349,8 @@ impl Postgres {
 
     fn configure(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
         let text = configuration(&self.settings, physical_memory());
-        let failure = |it: std::io::Error| NodeError::new(self.name(), "be configured", it.to_string());
-        // A file of an earlier cluster of this name may exist.
+        let failure = |it: std::io::Error| NodeError::new(self.name(), message!("attempt-configure"), &it);
+        // Remove the file, which an earlier cluster of this name may have left.
         let name = config_file_name(self.name());
         let _ = std::fs::remove_file(supervisor.directory().join(&name));
         supervisor.private_file(&name, text.as_bytes()).map(drop).map_err(failure)
@@ -365,7 +367,7 @@ impl Postgres {
         supervisor.await_ready(self.node, READY_TIMEOUT, || check_ready(&target))
     }
 
-    /// Starts the server or its manager, without waiting.
+    /// Starts the server or its manager. Does not wait until it is ready.
     pub fn spawn(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         if let Some(manager) = &self.manager {
             self.node = supervisor.launch(Launch::clone(manager))?;
@@ -416,7 +418,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     version_argument: "--version",
     // The variable holds a directory, because PostgreSQL consists of many programs; `find` searches for them.
     env_var: "PGDYNO_PG_BIN",
-    install_hint: "./x setup, or apt-get install postgresql postgresql-contrib",
+    install_hint: || message!("install-package", package = "postgresql postgresql-contrib"),
 };
 
 impl Component for PostgresComponent {
@@ -497,16 +499,16 @@ pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
         Ok(_) => Readiness::Ready(()),
         Err(error) => match error.code() {
             // 57P03 means that the server is starting up. The socket may not exist yet, or have no listener.
-            Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
-            _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
-            _ => Readiness::NotYet(error.to_string()),
+            Code::SqlState(state) if &state != b"57P03" => Readiness::Never((&error).into()),
+            _ if matches!(error, Error::Protocol(_)) => Readiness::Never((&error).into()),
+            _ => Readiness::NotYet((&error).into()),
         },
     }
 }
 
 /// `log_line_prefix`: time, process and SQLSTATE; for sessions also the client's address and the application's name.
 ///
-/// The SQLSTATE precedes the name, so that a client cannot forge it in the name that it chooses.
+/// The SQLSTATE precedes the application's name, so that a client cannot forge the SQLSTATE in a name that it chooses.
 const LOG_LINE_PREFIX: &str = "%m [%p] %e %q%h (%a) ";
 
 /// Names and values of the configuration. `memory` is the machine's memory, bytes.
@@ -541,7 +543,7 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
 
 /// Renders `postgresql.conf`. `memory` is the machine's memory, bytes.
 fn configuration(settings: &Settings, memory: u64) -> String {
-    let mut text = String::from("# Written by pgdyno; ends with the server.\n");
+    let mut text = String::from("# Written by pgdyno; removed when the server stops.\n");
     for (name, value) in configuration_lines(settings, memory) {
         writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("writing to a String cannot fail");
     }

@@ -2,14 +2,15 @@
 
 use crate::embedded::{self, cache_directory_for};
 use crate::find::InstallationSearch;
+use model::message;
+use model::message::Message;
 use serde::Serialize;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Names of a component's program, and how to install it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ProgramInfo {
     /// Name of the product in its usual spelling.
     pub name: &'static str,
@@ -20,8 +21,8 @@ pub struct ProgramInfo {
     pub version_argument: &'static str,
     /// Environment variable with the program's path; if set, no other place is searched.
     pub env_var: &'static str,
-    /// Instruction for the user to install it.
-    pub install_hint: &'static str,
+    /// Installation instruction for the user.
+    pub install_hint: fn() -> Message,
 }
 
 /// Program that is ready to run.
@@ -34,14 +35,15 @@ pub struct Program {
     pub text: String,
 }
 
-/// Component that is not available here. The caller skips what needs it and never replaces it.
+/// Component that is not available on this machine. The caller skips whatever needs the component, and never
+/// substitutes another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     pub component: &'static str,
     #[serde(rename = "why")]
-    pub reason: String,
+    pub reason: Message,
     #[serde(rename = "how_to_get")]
-    pub install_hint: String,
+    pub install_hint: Message,
 }
 
 /// Places to search for programs.
@@ -61,7 +63,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Places on this machine, from this process's environment and working directory.
+    /// Returns the places on this machine, from this process's environment and working directory.
     pub fn from_environment() -> Programs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
@@ -91,6 +93,9 @@ impl Programs {
         least: Option<(u32, u32)>,
     ) -> Result<Program, Unavailable> {
         let mut tried = Vec::new();
+        let unusable = |path: &Path, reason: Message| {
+            message!("error-unusable", place = path.display().to_string(), reason)
+        };
         let named = (self.env_var)(names.env_var);
         let candidates: Vec<PathBuf> = match named {
             Some(it) => vec![it],
@@ -101,16 +106,16 @@ impl Programs {
         for path in candidates {
             match query_version(&path, names.version_argument) {
                 Ok(it) if least.is_none_or(|least| it.version >= least) => return Ok(it),
-                Ok(it) => tried.push(format!("{} is {}.{}", path.display(), it.version.0, it.version.1)),
-                Err(error) => tried.push(format!("{} {error}", path.display())),
+                Ok(Program { version: (major, minor), .. }) => tried.push(unusable(
+                    &path,
+                    message!("server-other-version", version = format!("{major}.{minor}")),
+                )),
+                Err(error) => tried.push(unusable(&path, (&error).into())),
             }
         }
-        let required = least.map_or(String::new(), |(major, minor)| format!(" {major}.{minor} or newer"));
-        let mut reason = format!("no {}{required} was found on this machine", names.name);
-        if !tried.is_empty() {
-            reason = format!("{reason}: {}", tried.join("; "));
-        }
-        Err(Unavailable { component: names.name, reason, install_hint: names.install_hint.to_owned() })
+        let oldest = least.map(|(major, minor)| format!("{major}.{minor}"));
+        let reason = message!("program-not-found", name = names.name, oldest, tried = Message::join(tried));
+        Err(Unavailable { component: names.name, reason, install_hint: (names.install_hint)() })
     }
 
     /// Finds a PostgreSQL installation of this major version; `None` accepts any version. Calls `on_fetch` before a
@@ -121,23 +126,18 @@ impl Programs {
         on_fetch: impl FnOnce(u32),
     ) -> Result<crate::find::Installation, Unavailable> {
         let search = InstallationSearch { major, ..self.postgres.clone() };
-        let unavailable = |reason: String, how_to_get: &str| Unavailable {
-            component: "PostgreSQL",
-            reason,
-            install_hint: how_to_get.to_owned(),
-        };
         let found = if self.fetch {
             embedded::find_or_fetch(&search, on_fetch).map_err(|it| (it.not_found, it.fetch_error))
         } else {
             search.find_first().map_err(|it| (it, None))
         };
         found.map_err(|(not_found, fetched)| {
-            let what = major.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
-            let mut reason = format!("no {what} was found on this machine");
-            if let Some(error) = fetched {
-                reason = format!("{reason}, and none could be downloaded: {}", error.reason);
+            let (major, download) = (major.map(|it| it.to_string()), fetched.map(|it| it.reason));
+            Unavailable {
+                component: "PostgreSQL",
+                reason: message!("program-no-postgres", major, download),
+                install_hint: Message::text(not_found.install),
             }
-            unavailable(reason, not_found.install)
         })
     }
 }
@@ -153,16 +153,16 @@ enum UnusableProgram {
     },
 }
 
-impl fmt::Display for UnusableProgram {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnusableProgram::Run(error) => write!(f, "cannot be run: {error}"),
-            UnusableProgram::UnknownVersion { line, argument } => write!(f, "prints {line:?} for {argument}"),
+impl From<&UnusableProgram> for Message {
+    fn from(error: &UnusableProgram) -> Message {
+        match error {
+            UnusableProgram::Run(error) => message!("program-not-run", error = Message::from(error)),
+            UnusableProgram::UnknownVersion { line, argument } => {
+                message!("program-no-version", line, argument)
+            }
         }
     }
 }
-
-impl std::error::Error for UnusableProgram {}
 
 /// Runs a program to read its version.
 fn query_version(path: &Path, argument: &str) -> Result<Program, UnusableProgram> {
@@ -184,13 +184,11 @@ fn parse_version(line: &str) -> Option<(u32, u32)> {
     })
 }
 
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\nto install it: {}", self.reason, self.install_hint)
+impl From<&Unavailable> for Message {
+    fn from(Unavailable { reason, install_hint, .. }: &Unavailable) -> Message {
+        message!("program-unavailable", reason, install = install_hint)
     }
 }
-
-impl std::error::Error for Unavailable {}
 
 #[cfg(test)]
 mod tests {
@@ -214,12 +212,12 @@ mod tests {
             Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
         for component in ALL.iter().map(|it| it.names()) {
             let error = programs.find(component, None).unwrap_err();
-            assert_eq!(error.reason, format!("no {} was found on this machine", component.name));
-            assert!(!error.install_hint.is_empty());
+            let (oldest, tried) = (None::<String>, None::<String>);
+            assert_eq!(error.reason, message!("program-not-found", name = component.name, oldest, tried));
+            assert_eq!(error.install_hint, (component.install_hint)());
         }
         let programs = Programs { env_var: |_| Some("/nowhere".into()), ..programs };
         let error = programs.find(ALL[1].names(), Some((1, 21))).unwrap_err();
-        let expected = "no PgBouncer 1.21 or newer was found on this machine: /nowhere cannot be run";
-        assert!(error.reason.starts_with(expected), "{error}");
+        assert!(error.reason.facts().starts_with("PgBouncer 1.21 /nowhere "), "{error:?}");
     }
 }

@@ -1,13 +1,15 @@
 //! HTTP service component
 //!
-//! The program belongs to the experiment, not to pgdyno. Environment variables pass its listening address and its
-//! database.
+//! The program belongs to the experiment, not to pgdyno. It gets its listening address and its database in environment
+//! variables.
 
 use super::program::{Program, ProgramInfo, Programs, Unavailable};
 use super::{Component, EndpointTls, InvalidNode, LaunchSpec, NodeContext, NodeEndpoint};
 use crate::client::Address;
 use crate::log_parser::LogFormat;
 use crate::supervisor::{Sig, StopStep, User, open_to_all};
+use model::message;
+use model::message::Message;
 use model::percent_encode;
 use model::plan::{NodeKind, Service};
 use model::product::{self, Product};
@@ -24,48 +26,42 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: None,
     version_argument: "",
     env_var: "",
-    install_hint: "build it; ./x services builds pgdyno's own services or reports what is missing",
+    install_hint: || message!("install-service"),
 };
 
 /// Environment variables that only pgdyno sets.
 const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
-/// Finds the program of the service's command. A bare name is searched on this machine; a path is relative to the
-/// experiment's directory. A file that an interpreter runs must exist too.
+/// Finds the program of the service's command. A bare name is searched for in the search path; a path is relative to
+/// the experiment's directory. A file that an interpreter runs must exist too.
 pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
-    let missing = |reason: String| {
-        let how_to_get = NAMES.install_hint.to_owned();
-        Unavailable { component: NAMES.name, reason, install_hint: how_to_get }
-    };
+    let missing =
+        |reason: Message| Unavailable { component: NAMES.name, reason, install_hint: (NAMES.install_hint)() };
     let Some((program, arguments)) = service.command.split_first() else {
-        return Err(missing("the service has neither a command nor a url".to_owned()));
+        return Err(missing(message!("service-without-command")));
     };
     let path = if program.contains('/') {
         Some(programs.directory.join(program)).filter(|it| it.is_file())
     } else {
         programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
     };
-    let Some(path) = path else { return Err(missing(format!("the program {program} does not exist"))) };
+    let Some(path) = path else { return Err(missing(message!("service-no-program", program))) };
     let to_be_run = |word: &&String| {
         let kind = Path::new(word).extension().and_then(|it| it.to_str());
         matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(word).is_file()
     };
     if let Some(file) = arguments.iter().find(to_be_run) {
-        return Err(missing(format!("the file {file} does not exist")));
+        return Err(missing(message!("service-no-file", file)));
     }
     // Resolve all links: a Python virtual environment links to the interpreter that created it.
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
     if let Some(user) = User::unprivileged().ok().flatten() {
         let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
         if let Some(closed) = closed {
-            let reason = format!(
-                "pgdyno runs as root and starts services as the user {}, who cannot read {}",
-                user.name,
-                closed.display()
-            );
-            let how_to_get =
-                "move the experiment and its programs to a directory that every user can read".to_owned();
-            return Err(Unavailable { component: NAMES.name, reason, install_hint: how_to_get });
+            let path = closed.display().to_string();
+            let reason = message!("service-unreadable", user = &user.name, path);
+            let install_hint = message!("service-unreadable-remedy");
+            return Err(Unavailable { component: NAMES.name, reason, install_hint });
         }
     }
     let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
@@ -91,14 +87,14 @@ impl Component for ServiceComponent {
             unreachable!("the product table selects the component of the node")
         };
         let Address::Tcp(address) = given.address else {
-            return Err(InvalidNode::transport(None, "a service listens by TCP", &["tcp"]));
+            return Err(InvalidNode::transport(None, message!("service-listens-by-tcp"), &["tcp"]));
         };
         if let Some((name, _)) = service.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
             return Err(InvalidNode::ReservedVariable(name.clone()));
         }
         let mut environment = vec![
             ("ADDRESS".to_owned(), address.to_string()),
-            // The run's directory is removed at its end, and temporary files with it.
+            // Temporary files are removed with the run's directory when the run ends.
             ("TMPDIR".to_owned(), given.home.display().to_string()),
             (
                 "JDK_JAVA_OPTIONS".to_owned(),
@@ -122,7 +118,7 @@ impl Component for ServiceComponent {
             arguments: service.command[1..].to_vec(),
             environment,
             secrets,
-            // 5 s lets a request in flight complete.
+            // Within 5 s, a request in flight can complete.
             stop: vec![StopStep { signal: Sig::Term, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
@@ -140,7 +136,7 @@ fn database_url(
     let Address::Tcp(address) = address else {
         return Err(InvalidNode::transport(
             Some(behind.name),
-            "a service connects to its database by TCP",
+            message!("service-connects-by-tcp"),
             &["tcp", "tls"],
         ));
     };

@@ -3,6 +3,7 @@
 use super::*;
 use expect_test::expect_file;
 use model::Nanos;
+use model::message::Message;
 use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
 use model::product;
 
@@ -202,30 +203,22 @@ fn rejects_impossible_nodes() {
     use Transport::Tcp;
     let check = |version, kind, expected: &str| {
         let case = case(version, Tcp, Tcp, kind);
-        assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err().to_string(), expected);
+        assert_eq!(Message::from(&recipe(&case, &node(&case), &users()).unwrap_err()).describe(), expected);
     };
-    check(
-        (1, 17),
-        pgbouncer(PoolMode::Session, &[]),
-        "PgBouncer 1.17 is not supported; install PgBouncer 1.18 or newer",
-    );
-    check((4, 2), pgpool(&[]), "Pgpool-II 4.2 is not supported; install Pgpool-II 4.3 or newer");
+    check((1, 17), pgbouncer(PoolMode::Session, &[]), "invalid-node-too-old(PgBouncer, 1.17, 1.18)");
+    check((4, 2), pgpool(&[]), "invalid-node-too-old(Pgpool-II, 4.2, 4.3)");
     let settings = [("max_prepared_statements", "9")];
     check(
         (1, 20),
         pgbouncer(PoolMode::Session, &settings),
-        "`max_prepared_statements` requires PgBouncer 1.21 or newer",
+        "invalid-node-setting(PgBouncer, max_prepared_statements, 1.21)",
     );
-    check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode; choose another `mode`");
+    check((1, 5), odyssey(PoolMode::Statement, &[]), "invalid-node-mode(Odyssey, statement)");
     let env = [("PGPASSWORD", "apple")];
-    check(
-        (0, 0),
-        service(&env),
-        "pgdyno itself sets the environment variable PGPASSWORD; remove it from `env`",
-    );
+    check((0, 0), service(&env), "invalid-node-variable(PGPASSWORD)");
     let before = case((0, 0), Tcp, Transport::Unix, service(&[]));
     let error = recipe(&before, &node(&before), &users()).unwrap_err();
     let expected =
-        "a service connects to its database by TCP; write `transport: tcp` or `transport: tls` for next";
-    assert_eq!(error.to_string(), expected);
+        "invalid-node-transport(service-connects-by-tcp, `transport: tcp` or `transport: tls`, next)";
+    assert_eq!(Message::from(&error).describe(), expected);
 }

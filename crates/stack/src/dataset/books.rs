@@ -1,7 +1,7 @@
 //! Generator of the table `book.bookv2`
 //!
 //! The default is a million books. Authors and titles are Russian and invented; each author has a few books. Neither
-//! column has an index: the experiment measures the cost of that.
+//! column has an index: the experiment measures the cost of the missing indexes.
 
 use super::row_rng::{derive_seed, row_rng};
 use super::table_spec::{CopyFormat, TableSpec};
@@ -49,7 +49,7 @@ impl Books {
             out.extend_from_slice(part.as_bytes());
         }
         out.push(b'\t');
-        // Titles of one author are multiples of STEP apart, so none repeats until all titles are used.
+        // Titles of one author are multiples of STEP apart, so no title repeats until all titles are used.
         let first = row_rng(derive_seed(self.seed, &["title"]), author).below(titles::TITLE_COUNT);
         titles::write_title((first + book % titles::TITLE_COUNT * titles::STEP) % titles::TITLE_COUNT, out);
         out.push(b'\t');
@@ -59,7 +59,8 @@ impl Books {
     }
 }
 
-/// Maps each number to a different one below [`names::PERSON_COUNT`], so that adjacent numbers give unrelated results.
+/// Maps each number to a different number below [`names::PERSON_COUNT`], so that adjacent numbers give unrelated
+/// results.
 fn scatter(number: u64, salt: u64) -> u64 {
     const { assert!(names::PERSON_COUNT.is_power_of_two()) };
     let mask = names::PERSON_COUNT - 1;

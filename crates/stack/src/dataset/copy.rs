@@ -1,6 +1,7 @@
 //! COPY over several connections at once
 //!
-//! Each idle connection takes the next block. One connection sends rows in order, several in any order.
+//! Each idle connection takes the next block. A single connection sends rows in order; several connections send them in
+//! any order.
 
 use super::TableSpec;
 use crate::client::{self, Connection};
@@ -26,7 +27,7 @@ pub(super) struct CopyProgress {
 }
 
 impl RowSource<'_> {
-    /// Sends the block at index `at`; returns `None` after the last one.
+    /// Sends the block at index `at`; returns `None` after the last block.
     fn send(&self, at: u64, copy: &mut client::CopyIn<'_>) -> Result<Option<CopyProgress>, client::Error> {
         let mut sent = CopyProgress::default();
         match *self {
@@ -63,7 +64,7 @@ pub(super) fn copy_rows(
     source: RowSource<'_>,
     on_progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopyProgress, client::Error> {
-    // A failed connection makes the others stop.
+    // A failed connection makes the other connections stop.
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let mut total = CopyProgress::default();
     let mut add = |progress: CopyProgress| {

@@ -1,12 +1,13 @@
 //! Record of the dataset that pgdyno loaded into a database
 //!
 //! One row in `pgdyno.dataset` contains the loaded content and the tables' object ids and names. pgdyno drops a table
-//! only if both its id and its name agree, so it never drops a table that another program created. A copy of the database
-//! keeps both. A dump that is restored elsewhere keeps the row, but its object ids belong to other tables there.
+//! only if both its id and its name agree, so it never drops a table that another program created. A copy of the
+//! database keeps ids and names. A dump that is restored elsewhere keeps the row, but its object ids belong to other
+//! tables there.
 
 use super::TableSpec;
 use crate::client::{Connection, Error};
-use model::plan::Dataset;
+use model::plan::{Dataset, DumpFile};
 
 /// Version of the generators; incremented when the same seed gives other rows.
 pub const GENERATOR_VERSION: u32 = 2;
@@ -26,14 +27,20 @@ pub(super) struct DatasetRecord {
     pub tables_found: usize,
     /// Number of tables that were created.
     pub tables_created: usize,
-    /// Schemas that we created and that still exist.
+    /// Schemas that pgdyno created and that still exist.
     pub schemas: Vec<String>,
 }
 
-/// Key that is equal for datasets with equal rows.
+/// Returns a key that is equal for datasets with equal rows.
 pub(super) fn dataset_key(dataset: &Dataset) -> String {
     let content = serde_json::to_string(&dataset.content).expect("the content can be serialised");
     format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
+}
+
+/// Returns a key that is equal for dumps with equal contents, wherever they are.
+pub(super) fn dump_key(files: &[DumpFile]) -> String {
+    let hashes: Vec<&str> = files.iter().map(|file| file.sha256.as_str()).collect();
+    format!("dump {}", hashes.join(" "))
 }
 
 /// Lists tables in this database that pgdyno loaded.
@@ -42,7 +49,7 @@ pub(crate) fn recorded_tables(connection: &mut Connection) -> Result<Vec<String>
 }
 
 impl DatasetRecord {
-    /// Reads the record of this database; `None` if pgdyno has loaded nothing here.
+    /// Reads the record of this database; `None` if pgdyno has loaded nothing into it.
     pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {
         if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
             return Ok(None);
@@ -82,7 +89,7 @@ impl DatasetRecord {
         self.complete && self.content == key && self.tables_found == self.tables_created
     }
 
-    /// Drops our tables, and the schemas that we created for them if nothing else is in them.
+    /// Drops the recorded tables, and the schemas that pgdyno created for them if these are then empty.
     pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
         connection.query("begin")?;
         let dropped = self.drop_tables_and_schemas(connection);
@@ -90,7 +97,7 @@ impl DatasetRecord {
         dropped
     }
 
-    /// Like [`drop_tables`](Self::drop_tables); also drops the record's table, and its schema if nothing else is in it.
+    /// Like [`drop_tables`](Self::drop_tables). Also drops the record's table, and its schema if this is then empty.
     pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
         self.drop_tables(connection)?;
         if connection.value("select 1 from pgdyno.dataset")?.is_none() {
@@ -136,7 +143,7 @@ pub(super) fn insert_record(
          content text not null, complete boolean not null default false, rows bigint, bytes bigint, \
          tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now(), names text[])",
     )?;
-    // A record of an earlier version has no names.
+    // The table of an earlier version has no column `names`.
     connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
     let tables: Vec<String> =
         specs.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();

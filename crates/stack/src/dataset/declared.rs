@@ -4,6 +4,8 @@ use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql
 use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{TableDiagnostic, quote_identifier};
+use model::message;
+use model::message::Message;
 use model::plan::{Column, Table};
 
 /// Specifications of all tables, or all errors in them.
@@ -11,12 +13,12 @@ pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>,
     let mut mistakes = Vec::new();
     let mut specs = Vec::new();
     if tables.is_empty() {
-        let message = "no table is declared; write at least one".to_owned();
+        let message = message!("dataset-no-table");
         mistakes.push(TableDiagnostic { table: String::new(), column: None, message });
     }
     for (at, table) in tables.iter().enumerate() {
         if tables[..at].iter().any(|it| it.name == table.name) {
-            let message = "it is declared twice; write another name".to_owned();
+            let message = message!("dataset-table-twice");
             mistakes.push(TableDiagnostic { table: table.name.clone(), column: None, message });
         }
         specs.extend(table_spec(table, seed, &mut mistakes));
@@ -35,7 +37,7 @@ struct PreparedColumn {
 
 fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> Option<TableSpec> {
     let before = mistakes.len();
-    let mut wrong = |column: Option<&str>, message: String| {
+    let mut wrong = |column: Option<&str>, message: Message| {
         mistakes.push(TableDiagnostic {
             table: table.name.clone(),
             column: column.map(str::to_owned),
@@ -47,26 +49,26 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
         None => (None, table.name.clone()),
     };
     if name.is_empty() || schema.as_deref() == Some("") {
-        wrong(None, "it has no name; write one, such as shop.goods".to_owned());
+        wrong(None, message!("dataset-table-no-name"));
     }
     if schema.as_deref() == Some("pgdyno") {
-        wrong(None, "the schema pgdyno is reserved; write another".to_owned());
+        wrong(None, message!("dataset-reserved-schema"));
     }
     if table.columns.is_empty() {
-        wrong(None, "it has no columns; write at least one".to_owned());
+        wrong(None, message!("dataset-no-columns"));
     }
     let mut ready = Vec::new();
     for (at, column) in table.columns.iter().enumerate() {
         if column.name.is_empty() {
-            wrong(None, "a column has no name; write one".to_owned());
+            wrong(None, message!("dataset-column-no-name"));
         }
         if table.columns[..at].iter().any(|it| it.name == column.name) {
-            wrong(Some(&column.name), "it is declared twice; write another name".to_owned());
+            wrong(Some(&column.name), message!("dataset-column-twice"));
         }
         if !(0.0..=1.0).contains(&column.null_fraction) {
             wrong(
                 Some(&column.name),
-                format!("its share of NULLs is {}; write 0 to 1", column.null_fraction),
+                message!("dataset-null-share", share = column.null_fraction.to_string()),
             );
         }
         match ValueGenerator::new(&column.generator, ValueContext::CopyField) {
@@ -75,20 +77,14 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
                 seed: seed_of(seed, &table.name, &column.name),
                 nulls: (column.null_fraction * 4_294_967_296.0) as u64,
             }),
-            Err(error) => wrong(Some(&column.name), error.to_string()),
+            Err(error) => wrong(Some(&column.name), (&error).into()),
         }
     }
     for key in &table.primary_key {
         match table.columns.iter().find(|it| it.name == *key) {
-            None => wrong(
-                Some(key),
-                "it is in the primary key but is not a column; write one of the columns".to_owned(),
-            ),
+            None => wrong(Some(key), message!("dataset-key-no-column")),
             Some(column) if column.null_fraction > 0.0 => {
-                wrong(
-                    Some(key),
-                    "it is in the primary key, but some values are NULL; write nulls: 0".to_owned(),
-                );
+                wrong(Some(key), message!("dataset-key-nulls"));
             }
             Some(_) => {}
         }
@@ -314,20 +310,19 @@ mod tests {
         declared.primary_key = vec!["e".to_owned(), "c".to_owned()];
         declared.name = "pgdyno.t".to_owned();
         let shown: Vec<String> =
-            table_specs(&[declared], 1).unwrap_err().iter().map(ToString::to_string).collect();
+            table_specs(&[declared], 1).unwrap_err().iter().map(|it| Message::from(it).describe()).collect();
         assert_eq!(
             shown,
             [
-                "table pgdyno.t: the schema pgdyno is reserved; write another",
-                "table pgdyno.t, column a: the range ends before it begins: 2 > 1; write the smaller bound first",
-                "table pgdyno.t, column a: it is declared twice; write another name",
-                "table pgdyno.t, column a: the exponent s is 1; write one above 1, up to 1000, such as 1.2",
-                "table pgdyno.t, column b: \"yesterday\" is no timestamp; write a date as 2024-01-01, or a timestamp as \
-                 2024-01-01 12:00:00",
-                "table pgdyno.t, column c: its share of NULLs is 1.5; write 0 to 1",
-                "table pgdyno.t, column d: field x: the list of values is empty; write at least one",
-                "table pgdyno.t, column e: it is in the primary key but is not a column; write one of the columns",
-                "table pgdyno.t, column c: it is in the primary key, but some values are NULL; write nulls: 0",
+                "dataset-table(pgdyno.t, none, dataset-reserved-schema)",
+                "dataset-table(pgdyno.t, a, dataset-empty-range(2, 1))",
+                "dataset-table(pgdyno.t, a, dataset-column-twice)",
+                "dataset-table(pgdyno.t, a, dataset-exponent(1))",
+                "dataset-table(pgdyno.t, b, dataset-timestamp(yesterday))",
+                "dataset-table(pgdyno.t, c, dataset-null-share(1.5))",
+                "dataset-table(pgdyno.t, d, dataset-field(x, dataset-no-value))",
+                "dataset-table(pgdyno.t, e, dataset-key-no-column)",
+                "dataset-table(pgdyno.t, c, dataset-key-nulls)",
             ]
         );
         assert_eq!(table_specs(&[], 1).unwrap_err().len(), 1);

@@ -4,7 +4,8 @@
 //! the seller, and in which tariff zone? A tag identifies a provider's offices of one place of departure. Each
 //! office that takes parcels has a tag. Each office that hands parcels out has a row for every tag of its provider.
 //!
-//! Source of the shape: 400,000 senders and 160 million receivers. Both dimensions shrink by the same factor.
+//! Scale 1 has 400,000 senders and 160 million receivers, as in a real system. The numbers of tags and offices of a
+//! provider both shrink with the square root of the scale.
 
 use super::geography::{CITIES, Point, distance_km, draw_city, draw_point_near, write_degrees};
 use super::row_rng::{derive_seed, row_rng};
@@ -23,7 +24,7 @@ pub struct Delivery {
 /// A provider's maximum parcel and its means of delivery.
 struct Provider {
     limits: Limits,
-    /// Percentage of the offices that are parcel lockers, among those that hand parcels out.
+    /// Percentage of parcel lockers among the offices that hand parcels out.
     locker_percent: u64,
     km_a_day: f64,
 }
@@ -59,9 +60,7 @@ struct Geography {
 }
 
 impl Delivery {
-    /// Number of offices that take parcels.
-    ///
-    /// Number of senders: 400,000. At scales below 0.025, the number leaves ten receivers for each sender.
+    /// Number of offices that take parcels: 400,000, or at scales below 0.025, a tenth of the number of receivers.
     pub fn senders(self) -> u64 {
         ((400_000.0 * (self.scale * 40.0).min(1.0)).round() as u64).max(1)
     }
@@ -121,7 +120,7 @@ impl Delivery {
         write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
         let from = FIRST_START + chance.below(2000) as i64 * DAY;
-        // One sender in twenty has ended, one or two years ago.
+        // One sender in twenty was active for only 30 to 399 days.
         let ended = chance.below(20) == 0;
         let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
         for moment in [from, until] {
@@ -132,14 +131,15 @@ impl Delivery {
         out.push(b'\n');
     }
 
-    /// Writes all tags of one office, then those of the next: a table grows in this order as a provider opens offices.
+    /// Writes all tags of one office, then all tags of the next office. A real table grows in this order, because a
+    /// provider opens one office after the other.
     fn write_receiver(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
         let providers = PROVIDERS.len() as u64;
         let tags = country.origins.len() as u64 * providers;
         let (number, office) = (row % tags, row / tags);
         let (provider, origin) = (number % providers, number / providers);
         let its = &PROVIDERS[provider as usize];
-        // All rows of an office describe the same office.
+        // Use one random sequence for all rows of an office, because they describe the same office.
         let mut chance = row_rng(derive_seed(self.seed, &["receive"]), office * providers + provider);
         let place = draw_city(&mut chance, CITIES.len());
         let point = draw_point_near(&CITIES[place], &mut chance);
@@ -159,7 +159,8 @@ impl Delivery {
 }
 
 impl Geography {
-    /// Chooses the places of departure: one in each of the larger cities, further ones in proportion to population.
+    /// Chooses the places of departure: one in each of the larger cities, and further places in proportion to
+    /// population.
     fn new(origins: usize) -> Geography {
         let mut people = 0;
         let until = CITIES.each_ref().map(|city| {

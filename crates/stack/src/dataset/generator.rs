@@ -4,8 +4,9 @@ use super::row_rng::{derive_seed, row_rng};
 use super::zipf::Zipf;
 use super::{english, names, timestamp, write_decimal};
 use model::SplitMix64;
+use model::message;
+use model::message::Message;
 use model::plan::ColumnGenerator;
-use std::fmt;
 use std::io::Write as _;
 
 /// Generator of a column's values. It holds everything precomputed that does not depend on the row.
@@ -41,7 +42,7 @@ pub(super) enum GeneratorError {
         max: i64,
     },
     Timestamp(String),
-    /// A corner of a rectangle of points is not finite.
+    /// A corner of a rectangle of points has an infinite or NaN coordinate.
     Corner,
     /// A list of values is empty.
     NoValue,
@@ -52,37 +53,32 @@ pub(super) enum GeneratorError {
     },
 }
 
-impl fmt::Display for GeneratorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GeneratorError::Exponent(s) => {
-                write!(f, "the exponent s is {s}; write one above 1, up to 1000, such as 1.2")
+impl From<&GeneratorError> for Message {
+    fn from(error: &GeneratorError) -> Message {
+        match error {
+            GeneratorError::Exponent(exponent) => {
+                message!("dataset-exponent", exponent = exponent.to_string())
             }
-            GeneratorError::LargeRange => {
-                f.write_str("the range holds more than 2^53 numbers; write a smaller one")
-            }
+            GeneratorError::LargeRange => message!("dataset-large-range"),
             GeneratorError::EmptyRange { min, max } => {
-                write!(f, "the range ends before it begins: {min} > {max}; write the smaller bound first")
+                message!("dataset-empty-range", min = min.to_string(), max = max.to_string())
             }
-            GeneratorError::Timestamp(text) => write!(
-                f,
-                "\"{text}\" is no timestamp; write a date as 2024-01-01, or a timestamp as 2024-01-01 12:00:00"
-            ),
-            GeneratorError::Corner => f.write_str("the coordinates of both corners must be finite numbers"),
-            GeneratorError::NoValue => f.write_str("the list of values is empty; write at least one"),
-            GeneratorError::Field { name, error } => write!(f, "field {name}: {error}"),
+            GeneratorError::Timestamp(text) => message!("dataset-timestamp", text),
+            GeneratorError::Corner => message!("dataset-corner"),
+            GeneratorError::NoValue => message!("dataset-no-value"),
+            GeneratorError::Field { name, error } => {
+                message!("dataset-field", name, error = Message::from(&**error))
+            }
         }
     }
 }
-
-impl std::error::Error for GeneratorError {}
 
 /// Context into which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueContext {
     /// Field in COPY's text format.
     CopyField,
-    /// JSON within such a field.
+    /// JSON within a field in COPY's text format.
     Json,
 }
 
@@ -232,7 +228,7 @@ fn compile_object(
     Ok(ready)
 }
 
-/// Writes a JSON object. Each field has a separate random sequence, so a new field does not change the others.
+/// Writes a JSON object. Each field has a separate random sequence, so a new field does not change the other fields.
 fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut SplitMix64, out: &mut Vec<u8>) {
     let seed = chance.next_u64();
     out.push(b'{');
@@ -273,7 +269,8 @@ fn pick(texts: &[&'static str], chance: &mut SplitMix64) -> &'static [u8] {
     texts[chance.below(texts.len() as u64) as usize].as_bytes()
 }
 
-/// Writes random lowercase letters, eight per draw; the eighth is uniform to within 1 in 2²⁶.
+/// Writes random lowercase letters, eight from each random number. Even the eighth letter is uniform to within 1 in
+/// 2²⁶.
 fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut SplitMix64) {
     let mut bits = 0;
     for at in 0..length {

@@ -42,7 +42,7 @@ pub(super) fn draw_city(chance: &mut SplitMix64, count: usize) -> usize {
     unreachable!("the random number is below the sum of the weights")
 }
 
-/// Draws a point in or near a city. The spread of a city of a million people is about ten kilometres.
+/// Draws a point in or near a city. For a city of a million people, the standard deviation is about five kilometres.
 pub(super) fn draw_point_near(city: &City, chance: &mut SplitMix64) -> Point {
     let spread = 0.17 * f64::from(city.population).sqrt();
     // The sum of four uniform numbers is nearly normal, and bounded.

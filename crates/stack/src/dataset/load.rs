@@ -14,10 +14,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Creates the tables of `dataset` unless they exist, and prepares them so that the first measurement has no extra
 /// cost: rows are frozen, keys and indexes are built, statistics are collected.
 ///
-/// Rows are a function of seed, table and row number alone. One worker writes them in order, in the transaction that
-/// creates the tables. Several workers write the same rows in any order. A different dataset that pgdyno loaded before
-/// is dropped. Tables that pgdyno did not create are never changed: [`Error::ForeignTable`]. If loading is stopped or
-/// fails, its tables are dropped now or by the next load.
+/// Rows depend only on seed, table and row number. One worker writes them in order, in the transaction that creates the
+/// tables. Several workers write the same rows in any order. A different dataset that pgdyno loaded before is dropped.
+/// Tables that pgdyno did not create are never changed: [`Error::ForeignTable`]. If loading is stopped or fails, its
+/// tables are dropped at once or by the next load.
 pub fn load(
     dataset: &Dataset,
     loader: &Loader,
@@ -52,8 +52,7 @@ pub fn load(
         Ok(it) => it,
         Err(error) => {
             drop(connections);
-            // Otherwise incomplete tables would remain. If dropping fails too, the record makes the next load drop
-            // them.
+            // Drop the incomplete tables. If this fails too, the next load drops them because of the record.
             let _ = without_interrupt(|| drop_incomplete(loader));
             return Err(error.into());
         }
@@ -77,10 +76,10 @@ pub fn unload(loader: &Loader) -> Result<(), client::Error> {
     })
 }
 
-/// Sends the same bytes over as many connections into the same tables, without keys and statistics, then drops the
-/// tables.
+/// Sends the rows of [`load`] over the same number of connections, but builds no keys and collects no statistics. Drops
+/// the tables afterwards.
 ///
-/// The result is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
+/// The duration is a lower bound for the duration of a load. All rows are generated beforehand and held in memory. The
 /// dataset must not exist.
 pub fn bare_copy(dataset: &Dataset, loader: &Loader) -> Result<BareCopyResult, Error> {
     let specs = table_specs(dataset)?;
@@ -193,7 +192,7 @@ fn create_and_fill(
 ) -> Result<(CopyProgress, Duration), client::Error> {
     let begun = Instant::now();
     create_tables(&mut connections[0], specs, key)?;
-    // Rows can be frozen only in the transaction that created the table, which only that one connection sees.
+    // Only the connection that created a table can freeze its rows, and only in the same transaction.
     let freeze = connections.len() == 1;
     if !freeze {
         connections[0].query("commit")?;
@@ -241,7 +240,7 @@ fn build_keys_and_statistics(
     }
     on_progress(Stage::Statistics);
     for spec in specs {
-        // VACUUM also sets the visibility map and hint bits; otherwise the first readers would.
+        // VACUUM also sets the visibility map and hint bits, so that the first queries need not.
         connection.query(&format!("vacuum (freeze, analyze) {}", spec.identifier()))?;
     }
     Ok(())

@@ -12,8 +12,8 @@ use super::write_decimal;
 pub struct Profiles {
     /// Number of users, at least 1; `userid` is 1..=users.
     pub users: u64,
-    /// Number of settings per user, at least 1. They follow the order of [`SETTINGS`], first with `idx2` 0, then with
-    /// 1.
+    /// Number of settings per user, at least 1. The settings are in the order of [`SETTINGS`], first with `idx2` 0,
+    /// then with `idx2` 1.
     pub per_user: u64,
     pub seed: u64,
 }

@@ -1,13 +1,13 @@
 //! Random generator per row
 //!
-//! Every row has a separate sequence. Any number of workers can generate rows in any order, and the rows are equal.
+//! Every row has a separate random sequence. The rows are therefore the same for any number of workers and any order.
 
 use model::SplitMix64;
 
 /// Creates the generator for row `row` with `seed`, which may come from [`derive_seed`].
 pub(super) fn row_rng(seed: u64, row: u64) -> SplitMix64 {
-    // The seed is mixed, because sequences advance by the same step as rows. Unmixed, one row's second number would be
-    // the next row's first.
+    // Mix the seed, because sequences advance by the same step as rows. Without mixing, the second number of one row
+    // would be the first number of the next row.
     SplitMix64(SplitMix64::mix(SplitMix64::mix(seed) ^ row.wrapping_mul(SplitMix64::STEP)))
 }
 

@@ -52,7 +52,7 @@ impl TableSpec {
         format!("copy {} from stdin{options}", self.identifier())
     }
 
-    /// Number of rows per message: about [`CHUNK`] bytes.
+    /// Number of rows per message, so that a message has about [`CHUNK`] bytes.
     pub fn rows_per_block(&self) -> u64 {
         let mut sample = Vec::new();
         let rows = self.rows.min(16);
@@ -60,7 +60,7 @@ impl TableSpec {
         (CHUNK as u64 * rows / sample.len().max(1) as u64).clamp(1, 8192)
     }
 
-    /// Returns the bytes at the beginning and at the end of each stream.
+    /// Returns the bytes at the beginning and at the end of a COPY stream in this format.
     pub fn header_and_trailer(&self) -> (&'static [u8], &'static [u8]) {
         match self.form {
             CopyFormat::Text => (b"", b""),

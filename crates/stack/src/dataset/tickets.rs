@@ -1,7 +1,7 @@
 //! Generator of the table `book.tickets`
 //!
-//! One row is one sold seat of one ride: a Russian full name, and a contact as jsonb. A row is a function of the
-//! seed and its number alone. A table can therefore be regenerated, or a single row checked, without the others.
+//! One row is one sold seat of one ride: a Russian full name, and a contact as jsonb. A row depends only on the seed
+//! and the row number. A single row can therefore be generated or checked without the other rows.
 
 pub use super::Stage;
 use super::row_rng::row_rng;

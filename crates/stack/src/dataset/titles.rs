@@ -56,11 +56,11 @@ pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
     let (noun, other, adjective) = two(number / 2);
     let adjective = &ADJECTIVES[adjective];
     if number.is_multiple_of(2) {
-        // «Последний вечер лета».
+        // For example, «Последний вечер лета».
         let words = [&capitalize(adjective.for_gender(noun.gender)), " ", noun.name, " ", other.genitive];
         return words.into_iter().for_each(text);
     }
-    // «Ветер и белая ночь».
+    // For example, «Ветер и белая ночь».
     [&capitalize(noun.name), " и ", adjective.for_gender(other.gender), " ", other.name]
         .into_iter()
         .for_each(text);

@@ -1,7 +1,7 @@
 //! Generator of the table `social.users`
 //!
-//! The users have Russian names; their cities are weighted by population. All have the same password, so that any user
-//! can log in. The names have no index.
+//! The users have Russian names; their cities are weighted by population. All users have the same password, so that any
+//! user can log in. The names have no index.
 
 use super::geography::{CITIES, draw_city};
 use super::row_rng::{derive_seed, row_rng};
@@ -20,7 +20,7 @@ pub struct Users {
 pub const PASSWORD: &str = "secret";
 /// Password hash in the service's format: one round of PBKDF2-HMAC-SHA-256, 16 bytes.
 ///
-/// A login with this hash costs the service less CPU than with a hash that it computes with its own settings.
+/// A login with this hash costs the service less CPU time than a login with a hash that the service computes.
 const PASSWORD_HASH: &[u8] = b"pbkdf2$1$7067647970676479706764ff$bb26904a5031f7ed86a16068285a8bd4";
 const DAY: i64 = 86_400;
 /// Range of birthdates: 1940-01-01, and the number of days until the end of 2007.

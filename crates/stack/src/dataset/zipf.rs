@@ -14,7 +14,7 @@ pub(super) struct Zipf {
     low: f64,
     /// Integral of x⁻ˢ up to n + 0.5.
     high: f64,
-    /// A draw that exceeds its rank by less than this value is accepted without a test.
+    /// Largest difference of rank and drawn value at which a draw is accepted without the rejection test.
     accept_below: f64,
 }
 

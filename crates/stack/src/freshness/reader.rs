@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// Minimum interval between two queries.
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// Divisor that makes the interval grow with the age of the number: the delay is at most a fifth too long.
+/// Divisor by which the query interval grows with the age of the number. The measured delay is at most a fifth too
+/// long.
 const LOOK_INTERVAL_DIVISOR: u32 = 5;
 /// Margin between the last query and the timeout, within which its response should arrive.
 const LAST_LOOK_MARGIN: Duration = Duration::from_millis(10);
@@ -82,7 +83,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                     self.own.count(!shown.contains(&number.value));
                     return self.remove_visible(&shown);
                 }
-                // The server is the primary now, so this is no read of an own write on a replica.
+                // The server is the primary now, so this read does not count as a read on a replica.
                 Some((false, shown)) => {
                     self.pending.pop();
                     return self.remove_visible(&shown);
@@ -124,7 +125,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         if let Some((longest, at)) = longest.zip((self.now)()) {
             let (node, value) = (self.session.target.name.clone().into(), longest.as_secs_f64());
             let sample = Sample { at, node, series: SERIES.into(), label: "".into(), value };
-            // The receiver may be gone.
+            // Ignore errors, because the receiver may be dropped already.
             let _ = self.tell.send(Observation::Samples(vec![sample]));
         }
     }

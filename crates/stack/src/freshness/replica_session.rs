@@ -8,7 +8,7 @@ use wire::Code;
 /// Schema and table of the numbers, on every server.
 pub(super) const SCHEMA: &str = "pgdyno_freshness";
 pub(super) const TABLE: &str = "pgdyno_freshness.numbers";
-/// Statement that makes pgdyno's own sessions identifiable in `pg_stat_activity`.
+/// Statements that make pgdyno's own sessions identifiable in `pg_stat_activity`.
 pub(super) const SETUP_SQL: &str =
     "set application_name = 'pgdyno monitor'; set client_min_messages = warning";
 /// SQLSTATEs of a missing table or schema, whose creation is not replayed yet.
@@ -21,7 +21,7 @@ pub(super) struct ReplicaSession {
     session: Option<Connection>,
 }
 
-/// Response of one query.
+/// Response to one query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplicaAnswer {
     pub in_recovery: bool,

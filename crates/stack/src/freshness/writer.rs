@@ -7,11 +7,11 @@ use crate::roles::{DirectServer, identity, synchronous_commit_sql};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// Timeout of a write. The writer then searches for a primary again, because another server may accept writes.
+/// Timeout for a write. The writer then searches for a primary again, because another server may accept writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Interval between two searches for a primary. It is long, because a failover needs the CPUs more.
+/// Interval between two searches for a primary. It is long, so that the searches use little CPU time during a failover.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// Timeout of a login. The writer then tries the next server, which may accept writes.
+/// Timeout for a login. The writer then tries the next server, which may accept writes.
 const LOGIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Writer that inserts numbers into the table and sends each acknowledged one to the readers.
@@ -69,7 +69,8 @@ impl NumberWriter {
         let done = session.query(&format!("insert into {TABLE} values ({value})"));
         let number = AcknowledgedNumber { value, at: Instant::now(), server: *on };
         match done {
-            // A warning means that the wait for the replicas was cancelled, so the write is not acknowledged.
+            // A warning means that the wait for the replicas was cancelled, so the write does not count as
+            // acknowledged.
             Ok(_) if session.notices.len() > remarks => false,
             Ok(_) => {
                 self.notify(number);
@@ -85,7 +86,7 @@ impl NumberWriter {
     fn notify(&self, number: AcknowledgedNumber) {
         let readers = self.readers.iter().enumerate().filter(|it| it.0 != number.server);
         for channel in readers.map(|it| it.1).chain(&self.turns) {
-            // The readers end after the writer.
+            // Sending cannot fail, because the readers end after the writer.
             let _ = channel.send(number);
         }
     }
@@ -133,8 +134,8 @@ fn has_stuck_session(session: &mut Connection) -> bool {
 
 /// Interval until the next number, 0.5 to 1.5 times [`WRITE_INTERVAL`].
 ///
-/// A constant interval could stay in phase with other periodic work, such as the 200 ms of the WAL writer.
-/// Multiples of the golden ratio are evenly distributed for any number of rounds.
+/// A constant interval could stay in phase with other periodic work, such as the 200 ms of the WAL writer. The
+/// fractional parts of multiples of the golden ratio are evenly distributed for any number of rounds.
 pub(super) fn write_interval(round: u32) -> Duration {
     WRITE_INTERVAL.mul_f64(0.5 + (f64::from(round) * 0.618_033_988_749_895).fract())
 }

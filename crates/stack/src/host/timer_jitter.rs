@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 /// Thread that sleeps until regular due times and records its lateness.
 ///
-/// The thread has no other work, so its delays apply to every thread of this host.
+/// The thread has no other work, so any thread of this host can be delayed by as much.
 #[derive(Debug)]
 pub struct TimerJitter {
     stop: Arc<AtomicBool>,
@@ -46,8 +46,8 @@ impl Drop for TimerJitter {
 }
 
 fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
-    // The load's threads have the same slack; otherwise the kernel adds up to 50 µs to save power; prctl(2),
-    // PR_SET_TIMERSLACK.
+    // Use the timer slack of the load's threads. With the default slack, the kernel adds up to 50 µs to save power;
+    // prctl(2), PR_SET_TIMERSLACK.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let mut latency = LatencyHistogram::new();
     let mut due = nanos(ClockId::Monotonic) + every;

@@ -22,10 +22,10 @@ const QUOTA_PERIOD: f64 = 10_000.0;
 const MIN_QUOTA: f64 = 1_000.0;
 
 /// Swap allowance of a version 1 group, bytes. Without it, the limit on memory plus swap would be reached first, and
-/// the kernel counts no failures there (seen with Linux 6.18).
+/// the kernel does not count failures of this limit (seen with Linux 6.18).
 const SWAP_ALLOWANCE: u64 = 1 << 20;
 
-/// Computes the writes, in order, and the limits that cannot be set. Calls `disk` only if an I/O limit is set.
+/// Computes the values to write, in order, and the limits that cannot be set. Calls `disk` only if an I/O limit is set.
 pub(super) fn cgroup_writes(
     limits: &Limits,
     version: CgroupVersion,
@@ -47,8 +47,8 @@ pub(super) fn cgroup_writes(
         }
     }
     if let Some(bytes) = limits.memory {
-        // Swap would only hide a shortage of memory. The limit on memory plus swap must never be below that on memory,
-        // which may be higher than before. The first write therefore removes it.
+        // Allow no swap, because it would only hide a shortage of memory. In version 1, the limit on memory plus swap
+        // must never be below the limit on memory, so first remove the limit on memory plus swap.
         match version {
             CgroupVersion::V1 => {
                 line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", "-1".to_owned(), true);

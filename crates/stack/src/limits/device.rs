@@ -59,7 +59,7 @@ fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
         let mut right = right.split(' ');
         path.starts_with(place).then_some((place.components().count(), right.next()?, right.next()?))
     });
-    // If several mounts have the same mount point, the last one is visible.
+    // If several mounts have the same mount point, the last mount is visible.
     lines.max_by_key(|it| it.0).map(|it| (it.1, it.2))
 }
 
@@ -84,6 +84,7 @@ impl std::fmt::Display for Disk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::message::Message;
 
     #[test]
     fn finds_whole_disk() {
@@ -95,9 +96,13 @@ mod tests {
             let parent = |it: Disk| (it.major == 8 && it.minor != 0).then(|| "8:0\n".to_owned());
             let device = Disk::parse(device).unwrap();
             let found = find_whole_disk(Path::new(directory), device, mounts, &number, &parent);
-            assert_eq!(found.map_or_else(|it| it.to_string(), |it| it.to_string()), expected, "{directory}");
+            assert_eq!(
+                found.map_or_else(|it| Message::from(&it).describe(), |it| it.to_string()),
+                expected,
+                "{directory}"
+            );
         };
-        let none = |kind: &str| format!("the data is on {kind}, which is not a disk that can be throttled");
+        let none = |kind: &str| format!("limits-no-disk({kind})");
         check("/home", "8:1", "8:0");
         check("/home", "254:0", "254:0");
         check("/data/base", "0:40", "8:0");

@@ -1,6 +1,8 @@
 //! Entry of a process into its control groups, before its first instruction
 
 use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
+use model::message;
+use model::message::Message;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs::{File, OpenOptions, read_to_string};
@@ -114,7 +116,11 @@ impl GroupEntry {
                 }
                 None => not_applied.push(UnappliedLimit {
                     limit: Limit::Cpus,
-                    reason: UnappliedReason::NoSuchProcessors(format!("sched_setaffinity: {error}")),
+                    reason: UnappliedReason::NoSuchProcessors(message!(
+                        "error-of",
+                        subject = "sched_setaffinity",
+                        error = Message::from(&error)
+                    )),
                 }),
             }
         }
@@ -137,15 +143,16 @@ fn make_group(version: CgroupVersion, places: &[GroupDirectory]) -> Option<Group
     (!places.is_empty()).then_some(Group { version, directories })
 }
 
-/// Converts CPU numbers to a set; an error if one does not exist.
+/// Converts CPU numbers to a set; an error if one of the CPUs does not exist.
 pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
     let online = read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut set = CpuSet::new();
     for &number in numbers {
         if !in_list(&online, number) || number as usize >= CpuSet::MAX_CPU {
-            return Err(UnappliedReason::NoSuchProcessors(format!(
-                "there is no processor {number}; there are {}",
-                online.trim()
+            return Err(UnappliedReason::NoSuchProcessors(message!(
+                "limits-no-cpu",
+                number = number.to_string(),
+                online = online.trim()
             )));
         }
         set.set(number as usize);

@@ -229,13 +229,14 @@ impl Groups {
         Ok(())
     }
 
-    /// Moves a running process, with all its threads, into its groups. Resources that it already uses are not counted.
+    /// Moves a running process, with all its threads, into its groups. The groups do not count resources that the
+    /// process already uses.
     pub fn move_process(
         &mut self,
         pid: u32,
         limits: &Limits,
     ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
-        // The affinity of its threads limits the CPUs: a cpuset group would be harder to leave.
+        // Limit the CPUs by the affinity of the threads, because a cpuset group would be harder to leave.
         let entry = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
         Ok(entry.move_process(pid))
     }
@@ -251,7 +252,7 @@ impl Groups {
         }
     }
 
-    /// Removes all groups; false if some remain. Their processes must have ended and been reaped.
+    /// Removes all groups; false if some remain. The processes of the groups must have ended and been reaped.
     pub fn remove(&mut self, timeout: Duration) -> bool {
         let until = Instant::now() + timeout;
         let mut all_gone = true;
@@ -275,7 +276,8 @@ impl Groups {
     }
 }
 
-/// Returns the version whose hierarchies have the controllers. On a hybrid system, only one version has them.
+/// Returns the version of control groups that has the controllers for limits. On a hybrid system, only one version has
+/// them.
 fn effective_version(cgroups: &Cgroups) -> CgroupVersion {
     let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
     if cgroups.v1.iter().any(limiting) || cgroups.v2.is_empty() {
@@ -330,13 +332,14 @@ fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     path.is_absolute() && plain && named && groups()
 }
 
-/// Kills the processes of a group, but no process that has reused the id of an ended one.
+/// Kills the processes of a group. Never kills a process that reuses the id of an ended process.
 fn kill_processes(group: &Path) {
     let processes = || read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     for line in processes().lines() {
         let Some(pid) = line.parse().ok().and_then(Pid::from_raw) else { continue };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-        // The check follows the opening: the id belongs to the handle's process, or that process has ended.
+        // Check the id after opening the handle. If the id is still in the group, the handle's process is in the group
+        // or has ended.
         if processes().lines().any(|it| it == line) {
             let _ = pidfd_send_signal(&handle, Signal::KILL);
         }
@@ -356,6 +359,7 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::message::Message;
 
     /// Directory tree of plain files that simulates version 2, with the files that the kernel would create.
     struct Tree(PathBuf);
@@ -382,6 +386,10 @@ mod tests {
         }
     }
 
+    fn describe(unapplied: &UnappliedLimit) -> String {
+        format!("{}: {}", unapplied.limit.name(), Message::from(&unapplied.reason).describe())
+    }
+
     /// Compares the contents written to the files, and the limits that were not applied.
     fn check(name: &str, files: &[&str], limits: &Limits, expected: &[(&str, &str)], not: &[&str]) {
         let tree = Tree::new(name, files);
@@ -398,7 +406,7 @@ mod tests {
             assert_eq!(tree.text(&path), *text, "{name}: {file}");
         }
         let unapplied: Vec<String> =
-            not_applied.iter().map(|it| it.to_string().replace(tree.0.to_str().unwrap(), "")).collect();
+            not_applied.iter().map(|it| describe(it).replace(tree.0.to_str().unwrap(), "")).collect();
         assert_eq!(unapplied, not, "{name}");
         assert_eq!(group.is_some(), expected.iter().any(|it| it.0.ends_with("cgroup.procs")), "{name}");
     }
@@ -407,7 +415,7 @@ mod tests {
     fn writes_cgroup_v2_files() {
         let limits =
             Limits { cpu: Some(0.1), memory: Some(1 << 20), read_iops: Some(5), ..Limits::default() };
-        let no_disk = "read_iops is not limited: /nowhere: No such file or directory (os error 2)";
+        let no_disk = "read_iops: error-of(/nowhere, No such file or directory (os error 2))";
         let alone = [
             "slice/scope/cgroup.subtree_control",
             "slice/scope/OURS/cgroup.subtree_control",
@@ -443,7 +451,7 @@ mod tests {
         let none = ["slice/scope/cgroup.procs"];
         let refused = |limit: &str| {
             format!(
-                "{limit} is not limited: /slice/scope/cgroup.subtree_control: No such file or directory (os error 2)"
+                "{limit}: error-of(/slice/scope/cgroup.subtree_control, No such file or directory (os error 2))"
             )
         };
         check("none", &none, &limits, &[], &[&refused("cpu"), &refused("memory"), no_disk]);

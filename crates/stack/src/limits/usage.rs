@@ -22,9 +22,9 @@ pub struct Usage {
     pub memory_peak: Option<u64>,
     /// Memory limit, bytes; `None` if there is no limit.
     pub memory_limit: Option<u64>,
-    /// Number of allocations that reached the limit; the kernel then mostly reclaimed page cache.
+    /// Number of times that the memory limit was reached; the kernel then mostly reclaimed page cache.
     pub memory_failures: Option<u64>,
-    /// Number of processes that the OOM killer ended because nothing could be reclaimed.
+    /// Number of processes that the OOM killer ended because no memory could be reclaimed.
     pub oom_kills: Option<u64>,
     pub io: Option<Io>,
 }

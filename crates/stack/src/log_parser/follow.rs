@@ -20,10 +20,10 @@ pub struct LogFollower {
 
 /// Maximum size of one read, bytes, so that a server that logs much does not delay the other logs.
 const READ_CHUNK: usize = 256 * 1024;
-/// Maximum backlog, bytes; a larger one is skipped.
+/// Maximum number of unread bytes. If there are more, all but the last `READ_CHUNK` bytes are skipped.
 const MAX_BACKLOG: u64 = 8 * 1024 * 1024;
-/// Maximum length of a line, bytes. The start of a longer line is discarded. Its rest is parsed as a separate line,
-/// which no parser recognizes.
+/// Maximum length of a line, bytes. The start of a longer line is discarded. The rest of the line is parsed as a
+/// separate line, which no parser recognizes.
 const MAX_LINE: usize = 64 * 1024;
 
 impl LogFollower {
@@ -61,7 +61,7 @@ impl LogFollower {
         Ok(())
     }
 
-    /// Reports the suppressed events at the end.
+    /// Reports the events suppressed since the last report. Call it when sampling ends.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         self.throttle.finish(at, out);
     }

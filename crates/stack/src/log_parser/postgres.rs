@@ -98,7 +98,7 @@ const LIFECYCLE: [&str; 16] = [
     "выключение",
 ];
 
-/// Parses a line. `before` is the prefix of the last message that does not explain another one.
+/// Parses a line. `before` is the prefix of the last line that is not a DETAIL or similar line.
 pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LinePrefix>) -> Option<LogRecord> {
     let (head, text) = split_prefix(line)?;
     let explains = |prefix: &LinePrefix| {
@@ -109,7 +109,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     };
     let known = |words: &[&str]| words.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
-    // In an unknown language, a line with the time and SQLSTATE of the previous message explains it.
+    // In an unknown language, a line with the time and SQLSTATE of the previous message is a detail of that message.
     if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
         return None;
     }
@@ -168,7 +168,8 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     }
     let (mut words, text) = rest.split_once(":  ")?;
     let mut code = None;
-    // Prefixes may have more words, such as Debian's `user@database`. Every SQLSTATE has a digit, no severity has.
+    // Prefixes may have more words, such as Debian's `user@database`. Every SQLSTATE has a digit, but no severity has
+    // one.
     for (at, word) in
         words.match_indices(' ').map(|(at, _)| (at, words[at + 1..].split(' ').next().unwrap_or("")))
     {

@@ -36,7 +36,7 @@ fn mask_conditions(node: &mut PlanNode) {
     node.children.iter_mut().for_each(mask_conditions);
 }
 
-/// Explains a query, or the execution of a prepared one. The inner error is the server's.
+/// Explains a query, or the execution of a prepared query. The inner error is the reason why there is no plan.
 pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
@@ -50,7 +50,7 @@ pub(super) fn explain(
     }))
 }
 
-/// Creates the extension HypoPG, if it is installed; the inner error gives the reason if it is not.
+/// Creates the extension HypoPG. The inner error is the reason if HypoPG is not available.
 pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), NoPlan>, Error> {
     let there = "select 1 from pg_available_extensions where name = 'hypopg'";
     if connection.value(there)?.is_none() {
@@ -62,7 +62,7 @@ pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), No
     Ok(made.map(drop))
 }
 
-/// Estimated size of an index, and per statement the cost of a plan that uses it.
+/// Estimated size of an index, and for each statement the cost of a plan that uses the index.
 type IndexCosts = (u64, Vec<Option<f64>>);
 
 pub(super) fn costs_with_index(

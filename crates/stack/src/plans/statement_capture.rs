@@ -1,11 +1,12 @@
 //! Captures the statements that a server executes, with their values
 //!
-//! During the capture the server logs every statement. That costs time, so no measurement runs meanwhile. Afterwards
-//! the log is truncated to its previous length, because users' values are confidential.
+//! During the capture the server logs every statement. Logging costs time, so no measurement runs during the capture.
+//! Afterwards the log is truncated to its previous length, because users' values are confidential.
 
 use crate::client::{Connection, Error, Target};
 use crate::log_parser::{LoggedStatement, parse_logged_statements};
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -36,8 +37,10 @@ pub enum CaptureError {
         path: PathBuf,
         error: io::Error,
     },
-    /// The server did not apply the setting, or its log did not arrive in time.
-    Timeout(&'static str),
+    /// The server did not apply `log_min_duration_statement` in time.
+    SettingTimeout,
+    /// The captured statements did not arrive in the log in time.
+    LogTimeout,
 }
 
 impl StatementCapture {
@@ -52,13 +55,13 @@ impl StatementCapture {
             StatementCapture { connection, log: log.to_owned(), start_offset: from, pid, active: true };
         // ALTER SYSTEM cannot run in a transaction, and two statements sent together are one transaction.
         listening.connection.query("alter system set log_min_duration_statement = 0")?;
-        listening.reload_setting("0", "does not take log_min_duration_statement")?;
+        listening.reload_setting("0")?;
         Ok(listening)
     }
 
-    /// Stops and returns all statements since the start.
+    /// Stops the capture and returns all statements that the server logged during it.
     pub fn finish(mut self) -> Result<Vec<LoggedStatement>, CaptureError> {
-        // The server logs the marker after all statements that ended before.
+        // The server logs the marker after all statements that ended before the marker.
         let mark = format!("pgdyno heard until {}", self.start_offset);
         self.connection.query(&format!("select '{mark}'"))?;
         let begun = Instant::now();
@@ -68,7 +71,7 @@ impl StatementCapture {
                 break text;
             }
             if begun.elapsed() > REQUEST_TIMEOUT {
-                return Err(CaptureError::Timeout("does not write what it hears to its log"));
+                return Err(CaptureError::LogTimeout);
             }
             std::thread::sleep(POLL_INTERVAL);
         };
@@ -87,13 +90,13 @@ impl StatementCapture {
         cut.map_err(|error| CaptureError::Log { path: self.log.clone(), error })
     }
 
-    /// Waits until this session shows the value; every session opened from then on has it too.
-    fn reload_setting(&mut self, value: &str, late: &'static str) -> Result<(), CaptureError> {
+    /// Waits until this session shows the value. Sessions opened from then on have the same value.
+    fn reload_setting(&mut self, value: &str) -> Result<(), CaptureError> {
         self.connection.query("select pg_reload_conf()")?;
         let begun = Instant::now();
         while self.connection.value("show log_min_duration_statement")?.as_deref() != Some(value) {
             if begun.elapsed() > REQUEST_TIMEOUT {
-                return Err(CaptureError::Timeout(late));
+                return Err(CaptureError::SettingTimeout);
             }
             std::thread::sleep(POLL_INTERVAL);
         }
@@ -114,7 +117,7 @@ impl StatementCapture {
 impl Drop for StatementCapture {
     fn drop(&mut self) {
         if self.active {
-            // A server that does not respond is ending.
+            // Ignore errors: a server that does not respond is shutting down.
             let _ = self.stop();
         }
     }
@@ -126,12 +129,13 @@ impl From<Error> for CaptureError {
     }
 }
 
-impl fmt::Display for CaptureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CaptureError::Client(it) => it.fmt(f),
-            CaptureError::Log { path, error } => write!(f, "{}: {error}", path.display()),
-            CaptureError::Timeout(what) => write!(f, "the server {what}"),
+impl From<&CaptureError> for Message {
+    fn from(error: &CaptureError) -> Message {
+        match error {
+            CaptureError::Client(error) => error.into(),
+            CaptureError::Log { path, error } => Message::of_file(path, error),
+            CaptureError::SettingTimeout => message!("capture-setting-timeout"),
+            CaptureError::LogTimeout => message!("capture-log-timeout"),
         }
     }
 }

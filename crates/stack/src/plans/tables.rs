@@ -53,7 +53,7 @@ pub(super) fn table_statistics(
     Ok(TableStats {
         schema: schema.to_owned(),
         name: name.to_owned(),
-        // The number is negative if the table was never vacuumed or analyzed.
+        // The row count is negative if the table was never vacuumed or analyzed.
         rows: size.first().and_then(parse_number).unwrap_or(0.0).max(0.0),
         bytes: size.get(1).and_then(parse_number).unwrap_or(0.0) as u64,
         columns: columns.rows.iter().filter_map(column).collect(),

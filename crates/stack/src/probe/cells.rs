@@ -25,7 +25,7 @@ impl ColumnMapping<'_> {
         ColumnMapping { series, prefix: "", labels: &["label"], columns: &[], scale: |_| 1.0, skip: &[] }
     }
 
-    /// Appends a reading for each column whose name, with the prefix, is that of a series.
+    /// Appends a reading for each column whose name, with the prefix, is the name of a series.
     ///
     /// Ignores other columns, NULL, and cells that are not numbers, because columns differ between versions.
     pub(crate) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -81,7 +81,7 @@ pub(super) fn read_long_format(
     Ok(())
 }
 
-/// Parses a value of this series. Ignores a negative age, which means that the server's clock was set back.
+/// Parses a value of this series. Ignores negative ages, which a backward step of the server's clock causes.
 fn parse_value(series: &Series, text: &str, scale: f64) -> Option<f64> {
     let value = parse_finite(text)? * scale;
     let possible = value >= 0.0 || series.unit != Unit::Seconds || series.kind != SeriesKind::Gauge;

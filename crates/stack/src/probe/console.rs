@@ -15,7 +15,7 @@ pub(crate) struct ConsoleTables {
     pub prefix: &'static str,
     /// Columns of normalised series, each with the series' name.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Databases that belong to the console or that sum up others; their rows are skipped.
+    /// Databases that belong to the console, or whose rows are sums over other databases; these rows are skipped.
     pub skip: &'static [&'static str],
 }
 

@@ -45,7 +45,7 @@ pub(crate) const POOL_ASSIGNMENTS: Series =
 pub(crate) const BALANCER_SESSIONS: Series = gauge(series::BALANCER_SESSIONS, Unit::Count, "Open sessions");
 
 pub(crate) const BALANCER_SESSIONS_BEGUN: Series =
-    counter(series::BALANCER_SESSIONS_BEGUN, Unit::Count, "Sessions since the start");
+    counter(series::BALANCER_SESSIONS_BEGUN, Unit::Count, "Sessions since the balancer started");
 
 pub(crate) const BALANCER_QUEUE: Series =
     gauge(series::BALANCER_QUEUE, Unit::Count, "Connections that wait for a server");

@@ -22,7 +22,7 @@ static SERIES: [Series; 4] = [
     counter(
         "pg_buffers_written",
         Unit::Count,
-        "Buffers written by the `checkpointer`, the `bgwriter`, or (until version 16) a `backend` that needed one",
+        "Buffers written by the `checkpointer`, the `bgwriter`, or (until version 16) a `backend` that needed a free buffer",
     ),
     counter(
         "pg_bgwriter_stops",

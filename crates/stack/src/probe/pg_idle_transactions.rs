@@ -1,7 +1,7 @@
 //! Sessions that are idle in a transaction, and the resources that they hold
 //!
 //! A client that leaves a transaction open holds its locks and its pooled server connection. If the transaction has
-//! written or has a snapshot, vacuum cannot remove row versions that it may see.
+//! written or has a snapshot, vacuum cannot remove row versions that the transaction may see.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -13,7 +13,7 @@ pub(super) static PROBE: Probe = Probe {
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
-    // A missing row means that a session's state is hidden, which is not zero.
+    // If a session's state is hidden, there is no row and therefore no reading, not even zero.
     read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
@@ -36,11 +36,11 @@ static SERIES: [Series; 4] = [
     ),
 ];
 
-/// Query that uses the function below the view, which avoids joins for unused names.
+/// Query on the function behind `pg_stat_activity`, which avoids the view's joins for names that are not needed.
 ///
-/// Finding the sessions that block another one requires a look at all locks. It is therefore done only for waiting
-/// sessions, and only while a session is idle for long. The state of other users' sessions is visible only to
-/// members of `pg_monitor`; without it there is no row.
+/// Finding the sessions that block another session requires a look at all locks. The query therefore does this only for
+/// waiting sessions, and only while a session has been idle for long. The state of other users' sessions is visible
+/// only to members of `pg_monitor`; for other users, the query returns no row.
 const SQL: &str = "with clients as materialized (\
       select pid, query, wait_event_type, backend_xid, backend_xmin, \
         case when state like 'idle in transaction%' then extract(epoch from clock_timestamp() - state_change) end as idle \

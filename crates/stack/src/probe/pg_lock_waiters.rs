@@ -17,9 +17,9 @@ pub(super) static PROBE: Probe = Probe {
 static SERIES: [Series; 1] = [gauge(
     "pg_lock_waiters",
     Unit::Count,
-    "Sessions that wait for a lock, by queryid of their statement; pg_stat_activity.query_id",
+    "Sessions that wait for a lock, by the queryid of their statements; pg_stat_activity.query_id",
 )];
 
-/// Query that uses the function below the view, which avoids joins for unused names.
+/// Query on the function behind `pg_stat_activity`, which avoids the view's joins for names that are not needed.
 const SQL: &str = "select coalesce(query_id::text, '') as label, count(*) as pg_lock_waiters \
     from pg_stat_get_activity(null) where backend_type = 'client backend' and wait_event_type = 'Lock' group by 1";

@@ -49,7 +49,7 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// Query that uses the functions below the view, which reads every session even if there is no replica.
+/// Query on the functions behind `pg_stat_replication`. The view reads every session even if there is no replica.
 const SQL: &str = "with here as materialized (\
       select case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end as lsn) \
     select session.application_name || '/' || sender.sync_state as label, \

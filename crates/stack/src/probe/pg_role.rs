@@ -21,13 +21,13 @@ static SERIES: [Series; 6] = [
     gauge(
         "pg_role_replica",
         Unit::Count,
-        "1 while the server replays WAL of another, 0 while it accepts writes",
+        "1 while the server replays WAL from another server, 0 while it accepts writes",
     ),
-    gauge("pg_role_timeline", Unit::Count, "Timeline ID, which grows with each promotion"),
+    gauge("pg_role_timeline", Unit::Count, "Timeline ID, which increases with each promotion"),
     counter(
         "pg_role_flushed",
         Unit::Bytes,
-        "WAL position that the server has flushed: written itself, or received",
+        "Position of the last flushed WAL, which the server wrote or received",
     ),
     counter(
         "pg_role_replayed",

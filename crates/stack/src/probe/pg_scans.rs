@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_scans",
     target: ProbeTarget::Postgres,
-    // The query reads the statistics of all tables of the database.
+    // The period is long, because the query reads the statistics of all tables of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
@@ -25,7 +25,7 @@ static SERIES: [Series; 2] = [
     counter(
         "pg_table_scanned_rows",
         Unit::Count,
-        "Rows read by these scans; pg_stat_user_tables.seq_tup_read",
+        "Rows read by the sequential scans of these tables; pg_stat_user_tables.seq_tup_read",
     ),
 ];
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_size",
     target: ProbeTarget::Postgres,
-    // The server examines every file of the database: some microseconds for each of hundreds.
+    // The period is long, because the server examines every file of the database: hundreds of files, some microseconds
+    // each.
     period: Duration::from_secs(10),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),

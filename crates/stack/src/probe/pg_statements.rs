@@ -1,7 +1,7 @@
 //! Time and calls per statement, including the statements that a pooler adds
 //!
-//! The values are read without the statement texts, because the server reads those from one file as a whole. The
-//! texts are read separately and less often. The server has replaced constants by `$1`; pgdyno masks any that
+//! The values are read without the statement texts, because the server reads all texts from one file at once. The texts
+//! are read separately and less often. The server has replaced constants by `$1`; pgdyno masks any constants that
 //! remain.
 
 use super::cells::{self, ColumnMapping};
@@ -44,7 +44,7 @@ static OF_STATEMENTS: [Series; 5] = [
     counter(
         "pg_statement_calls",
         Unit::Count,
-        "Executions by queryid, of the 20 with the longest total time; without a label: of all; pg_stat_statements.calls",
+        "Executions by queryid, of the 20 statements with the longest total time; without a label: of all statements; pg_stat_statements.calls",
     ),
     counter(
         "pg_statement_time",

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_tables",
     target: ProbeTarget::Postgres,
-    // The query reads the statistics of all tables of the database.
+    // The period is long, because the query reads the statistics of all tables of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),

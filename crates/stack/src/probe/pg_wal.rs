@@ -18,12 +18,12 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// Series of the probe. Since version 18, only `pg_io` reports writes and syncs.
+/// Series of the probe. From version 18 on, only `pg_io` reports writes and syncs.
 static SERIES: [Series; 8] = [
     counter("pg_wal_records", Unit::Count, "WAL records; pg_stat_wal"),
     counter("pg_wal_fpi", Unit::Count, "Full page images; pg_stat_wal"),
     counter("pg_wal_bytes", Unit::Bytes, "WAL written, records and full page images; pg_stat_wal"),
-    counter("pg_wal_buffers_full", Unit::Count, "Writes because wal_buffers was full; pg_stat_wal"),
+    counter("pg_wal_buffers_full", Unit::Count, "Writes of WAL because wal_buffers was full; pg_stat_wal"),
     counter("pg_wal_write", Unit::Count, "Writes of WAL buffers to files; until version 17; pg_stat_wal"),
     counter("pg_wal_sync", Unit::Count, "Syncs of WAL files; until version 17; pg_stat_wal"),
     counter(

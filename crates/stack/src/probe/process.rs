@@ -6,8 +6,8 @@ use crate::limits::{Io, Usage};
 use model::{Series, Unit};
 use std::time::Duration;
 
-/// CPU time and I/O of a process. The values include children that it has waited for, so the sum over a process tree
-/// does not fall when a child ends.
+/// CPU time and I/O of a process. The values include children that the process has waited for, so the sum over a
+/// process tree does not fall when a child ends.
 pub(super) static PROCESS: Probe = Probe {
     name: "process",
     target: ProbeTarget::Process,
@@ -20,8 +20,8 @@ pub(super) static PROCESS: Probe = Probe {
 pub(super) static FILES: Probe = Probe {
     name: "process_files",
     target: ProbeTarget::Process,
-    // The probe costs as much as `stat`: 20 µs for a process with twenty files (November 2026). The period suits trends
-    // over hours.
+    // The probe costs as much as reading `stat`: 20 µs for a process with twenty files (November 2026). The period is
+    // short enough for trends over hours.
     period: Duration::from_secs(10),
     series: &OPEN,
     request: |_| Some(ProbeRequest::Entries("fd")),
@@ -109,7 +109,7 @@ static OF_GROUP: [Series; 12] = [
     counter(
         "cgroup_memory_failures",
         Unit::Count,
-        "Allocations that reached the memory limit; memory.failcnt, memory.events",
+        "Times that the memory limit was reached; memory.failcnt, memory.events",
     ),
     counter(
         "cgroup_oom_kills",
@@ -148,7 +148,7 @@ fn read_process(stat: &str, statm: &str, out: &mut Vec<Reading>) -> Result<(), R
     Ok(())
 }
 
-/// Reads the number of open files. Only the owner of the process and root may list them; for others there is no
+/// Reads the number of open files. Only the owner of the process and root may list them; for other users there is no
 /// reading.
 fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if count.is_empty() {

@@ -1,7 +1,7 @@
 //! Threads and database pools of a service
 //!
 //! Reads the page that this project's services serve at `GET /stats`, see `services/README.md`. Other services may
-//! provide it too: an object of pools, each of which is an object of integers; `threads` are those that handle
+//! provide it too: an object of pools, each of which is an object of integers. `threads` are the threads that handle
 //! requests.
 
 use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
@@ -26,7 +26,7 @@ static SERIES: [Series; 10] = [
         "Requests in progress; `threads.busy`, or `working` if the number of threads is unlimited",
     ),
     gauge("service_threads_waiting", Unit::Count, "Requests that wait for a thread; `threads.waiting`"),
-    gauge("service_pool_size", Unit::Count, "Maximum number of connections of the pool; `size`"),
+    gauge("service_pool_size", Unit::Count, "Maximum number of connections in the pool; `size`"),
     gauge("service_pool_busy", Unit::Count, "Connections in use; `busy`"),
     gauge("service_pool_idle", Unit::Count, "Idle connections; `idle`"),
     gauge("service_pool_waiting", Unit::Count, "Requests that wait for a connection; `waiting`"),

@@ -1,6 +1,8 @@
 //! Chooses the replica to promote
 
 use super::ReplicationState;
+use model::message;
+use model::message::Message;
 use model::plan::{PromotionPolicy, SyncMode};
 
 /// Replica to promote, and whether it has every acknowledged commit.
@@ -10,24 +12,30 @@ pub struct PromotionChoice {
     pub replica: usize,
     /// True if the replica has every commit that a replica had to confirm.
     ///
-    /// Then enough replicas answered that one of them must have the last such commit, and none of them has more WAL
-    /// than this one. False under asynchronous replication, where no replica confirms commits.
+    /// In that case, enough replicas responded that one of them must have the last such commit, and none of them has
+    /// more WAL than this replica. False under asynchronous replication, where no replica confirms commits.
     pub safe: bool,
 }
 
-/// Too few replicas answered to promote one.
+/// Too few replicas responded to promote one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndecidedError {
     pub answers: usize,
     pub needed: usize,
 }
 
-/// Chooses from the states of all replicas; `None` means no answer. Call it only when the old primary can no longer
+impl From<&UndecidedError> for Message {
+    fn from(UndecidedError { answers, needed }: &UndecidedError) -> Message {
+        message!("node-too-few-replicas", answers = answers.to_string(), needed = needed.to_string())
+    }
+}
+
+/// Chooses from the states of all replicas; `None` means no response. Call it only when the old primary can no longer
 /// acknowledge commits.
 ///
-/// If k of n replicas confirmed a commit, at least one of any n − k + 1 has it. With fewer answers, the last commits
-/// may exist only on replicas that did not answer, so none is promoted. Without synchronous replication, one answer is
-/// enough.
+/// If k of n replicas confirmed a commit, at least one of any n − k + 1 replicas has it. With fewer responses, the last
+/// commits may exist only on replicas that did not respond, so no replica is promoted. Without synchronous replication,
+/// one response is enough.
 pub fn choose_replica(
     states: &[Option<ReplicationState>],
     sync: SyncMode,
@@ -43,7 +51,7 @@ pub fn choose_replica(
         return Err(undecided);
     }
     let has = |it: &ReplicationState| (it.timeline, it.flushed);
-    // Among equal replicas, the first one is chosen.
+    // Among equal replicas, the first replica is chosen.
     let chosen = match choice {
         PromotionPolicy::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
         PromotionPolicy::Laggard => known.iter().min_by_key(|it| has(&it.1)),

@@ -33,7 +33,7 @@ enum Role {
     Replica,
 }
 
-/// Timeout of a query; a server that takes longer counts as unhealthy.
+/// Timeout for a query; a server that takes longer counts as unhealthy.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time for which a role is cached, because both listeners of a balancer check at about the same time.
 const CACHE_DURATION: Duration = Duration::from_millis(50);
@@ -67,7 +67,7 @@ impl HealthServer {
 impl Drop for HealthServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // The connection wakes the thread.
+        // The thread waits for a connection, so connect to wake it.
         let woken = TcpStream::connect(self.address);
         if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
             let _ = thread.join();

@@ -18,7 +18,7 @@ pub enum CachePreparation {
     AsIs,
     /// Relations were read into shared buffers with `pg_prewarm`, as far as they fit, indexes last.
     Prewarmed { relations: u32, bytes: u64, took: Duration },
-    /// Relations were read once, so that the page cache contains them. `indexes` is false without the right to read
+    /// Relations were read once, so that the page cache contains them. `indexes` is false if the user may not read
     /// server files.
     ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
     /// The server was restarted, and its files were evicted from the page cache.
@@ -64,8 +64,8 @@ pub fn prepare_cache(
 
 /// Reads all tables and indexes of the database into shared buffers, or at least into the page cache.
 ///
-/// Creates the extension `pg_prewarm` in a server that pgdyno started. In an attached server, uses it only if it
-/// exists.
+/// Creates the extension `pg_prewarm` in a server that pgdyno started. In an attached server, uses the extension only
+/// if it exists.
 pub fn warm_cache(
     connection: &mut Connection,
     ownership: ServerOwnership,

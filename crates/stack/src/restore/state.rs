@@ -33,7 +33,7 @@ pub struct TableState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bloat {
     pub table: String,
-    /// Size before, including indexes, bytes.
+    /// Earlier size of the table with its indexes, bytes.
     pub before: u64,
     pub now: u64,
     pub dead: u64,

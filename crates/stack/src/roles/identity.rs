@@ -6,7 +6,7 @@ use model::durability::ServerInstance;
 /// Query whose columns [`parse_identity`] reads.
 ///
 /// Start time and timeline have the same format as the servers in a ledger. A standby's timeline is that of the newest
-/// WAL file on its disk: its WAL receiver reports none once the primary has ended.
+/// WAL file on its disk, because its WAL receiver reports no timeline after the primary has ended.
 pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     case when recovers then coalesce( \
       (select received_tli from pg_stat_get_wal_receiver() where status = 'streaming'), \

@@ -9,9 +9,9 @@ use crate::replication::Lsn;
 use model::Nanos;
 use std::time::Duration;
 
-/// Timeout of a login; a server that takes longer counts as not responding.
+/// Timeout for a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout of the health check; short, because it delays the polls.
+/// Timeout for the health check; short, because it delays the polls.
 const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Poller of one server; reconnects after an error.
@@ -27,7 +27,8 @@ pub(super) struct ServerPoller {
 impl ServerPoller {
     pub fn new(mut server: DirectServer) -> ServerPoller {
         let question = primary_sql(&server.role, &server.target.login.database);
-        // A session in `postgres` does not block a copy of the database, and has none of the application's settings.
+        // Sessions in the database `postgres` do not block a copy of the application's database, and have none of its
+        // settings.
         server.target = server.target.in_database("postgres");
         ServerPoller { server, session: None, primary_sql: question, last_healthy: None }
     }
@@ -60,7 +61,7 @@ impl ServerPoller {
         Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
     }
 
-    /// Checks the health endpoint. Returns the change if this is the first success since the server accepts writes.
+    /// Checks the health endpoint. Returns the change at the first success after the server began to accept writes.
     pub fn health(
         &mut self,
         observation: &ServerObservation,
@@ -90,8 +91,8 @@ fn primary_sql(role: &str, database: &str) -> String {
 
 /// SQL expression for the `synchronous_commit` of a new session of the user.
 ///
-/// The expression takes the first of these that is set: for the user in this database, for the user, for the database,
-/// for all, in the server's files. A session that has changed the setting itself must not use it.
+/// The expression takes the first value that is set: for the user in this database, for the user, for the database, for
+/// all users, or in the server's files. A session that has changed the setting itself must not use it.
 pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
     let (role, database) = (quote_literal(role), quote_literal(database));
     format!(

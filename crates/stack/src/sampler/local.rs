@@ -13,9 +13,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Cost of reading the files of one process and of its threads, in rows of a query result.
+/// Cost of the files of one process, and of its threads, expressed as a number of rows of a query result.
 ///
-/// With 200 processes, processes are read every third second and threads every tenth. Each takes 0.2 % of a CPU.
+/// With 200 processes, the process files are read every third second and the thread files every tenth second. Either
+/// takes 0.2 % of a CPU.
 const ROWS_PER_PROCESS: usize = 3;
 const ROWS_PER_THREAD: usize = 12;
 /// Interval between two reads of the logs.
@@ -94,7 +95,7 @@ impl SampledNode {
         }
         events.into_iter().for_each(|it| self.collector.send(Observation::Event(it)));
         if let Err(error) = read {
-            self.collector.missing("log", || error.to_string());
+            self.collector.missing("log", || (&error).into());
             self.log = None;
         }
     }
@@ -137,7 +138,7 @@ impl SampledNode {
             match done {
                 Ok(()) => collector.samples(collector.now(), readings),
                 Err(error) => {
-                    collector.missing(due.probe.name, || error.to_string());
+                    collector.missing(due.probe.name, || (&error).into());
                     due.disabled = true;
                 }
             }
@@ -159,7 +160,8 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     if point.kind == SamplingTargetKind::Generator {
         return found;
     }
-    // The postmaster is the parent of all server processes. A search for descendants costs as much as reading them.
+    // Search only one generation, because the postmaster is the parent of all server processes. A search for all
+    // descendants would cost as much as reading their files.
     let generations = match point.kind {
         SamplingTargetKind::Node(it) if it.role == Role::Server => 1 + usize::from(point.apart),
         _ => usize::MAX,

@@ -6,6 +6,7 @@ use crate::http;
 use crate::location::{self, Location};
 use crate::probe::{ProbeRequest, ProbeResponse, ProbeTarget, pg_database};
 use model::Nanos;
+use model::message;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::http::Url;
 
-/// Timeout of a request to a server that does not respond. It exceeds the server's own statement timeout of one second.
+/// Timeout for a request to a server that does not respond. It exceeds the server's own statement timeout of one second.
 const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// First and maximum delay between attempts to log in.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -35,7 +36,7 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, st
         if session.is_none() {
             match Session::open(target, on) {
                 Ok(it) => session = Some(it),
-                Err(error) => collector.missing("connection", || error.to_string()),
+                Err(error) => collector.missing("connection", || (&error).into()),
             }
         }
         let Some(open) = &mut session else {
@@ -48,7 +49,7 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, st
         };
         let broken = open.round(&mut collector, last, stop).err();
         if let Some(error) = &broken {
-            collector.missing("connection", || error.to_string());
+            collector.missing("connection", || error.into());
             stop.wait(Instant::now() + pause);
             pause = (pause * 2).min(BACKOFF.1);
         } else {
@@ -92,7 +93,8 @@ impl Session {
         let (mut version, mut backend) = (0, None);
         if on == ProbeTarget::Postgres {
             connection.query(SETUP_SQL)?;
-            // This excludes the sampler's statements from `pg_stat_statements`. It fails without the right to set it.
+            // Exclude the sampler's statements from `pg_stat_statements`. This fails if the user may not set the
+            // parameter.
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
@@ -104,7 +106,7 @@ impl Session {
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
-    /// Runs the probes that are due, or all of them; an error means that the session is broken.
+    /// Runs the probes that are due, or all probes if `everything`. An error means that the session is broken.
     fn round(&mut self, collector: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
         for due in &mut self.dues {
             if due.disabled || (!everything && due.next > Instant::now()) {
@@ -136,11 +138,11 @@ impl Session {
                     }
                 }
                 Err(error) if error.code() == Code::SqlState(*b"57014") => {
-                    collector.missing(due.probe.name, || error.to_string());
+                    collector.missing(due.probe.name, || (&error).into());
                     due.postpone(RETRY_INTERVAL);
                 }
                 Err(Error::Server(refusal)) if refusal.severity == "ERROR" => {
-                    collector.missing(due.probe.name, || refusal.message.clone());
+                    collector.missing(due.probe.name, || message!("error-quoted", text = &refusal.message));
                     due.disabled = true;
                 }
                 Err(error) => return Err(error),
@@ -161,7 +163,7 @@ impl Session {
     }
 }
 
-/// Runs a statement that was prepared, because planning costs more than the query.
+/// Runs a statement as a prepared statement, because planning would cost more than the execution.
 fn prepared(
     connection: &mut Connection,
     known: &mut Vec<&'static str>,
@@ -175,13 +177,13 @@ fn prepared(
     connection.query(&format!("execute pgdyno_{name}"))
 }
 
-/// Parses the response and sends the readings; disables a probe that cannot parse it.
+/// Parses the response and sends the readings; disables a probe that cannot parse the response.
 fn send_readings(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
         Ok(()) => collector.samples(at, readings),
         Err(error) => {
-            collector.missing(due.probe.name, || error.to_string());
+            collector.missing(due.probe.name, || (&error).into());
             due.disabled = true;
         }
     }
@@ -209,7 +211,7 @@ pub(super) fn run_texts(
                     send_readings(&mut collector, due, at, &ProbeResponse::Texts(vec![text]));
                 }
                 Err(error) => {
-                    collector.missing("connection", || error.to_string());
+                    collector.missing("connection", || (&error).into());
                     due.postpone(RETRY_INTERVAL);
                 }
             }
@@ -242,7 +244,7 @@ pub(super) fn page(url: &Url) -> io::Result<String> {
     let page = http::get(url, REQUEST_TIMEOUT)?;
     match page.status {
         200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
-        status => Err(io::Error::other(format!("GET {} is answered by status {status}", url.target))),
+        status => Err(io::Error::other(format!("GET {} returned status {status}", url.target))),
     }
 }
 

@@ -1,7 +1,8 @@
-//! Namespaces for isolated nodes, whose processes all end when the first one does
+//! Namespaces for isolated nodes, whose processes all end when the first process ends
 //!
-//! The first process of the PID namespace only waits. Killing it kills all processes, as a power failure would. The
-//! node also gets an IPC namespace and its own `/dev/shm`, so that a killed server's shared memory is freed too.
+//! The first process of the PID namespace only waits. Killing it kills all processes of the namespace, as a power
+//! failure would. The node also gets an IPC namespace and its own `/dev/shm`, so that a killed server's shared memory
+//! is freed too.
 
 use super::launch::{Sig, User};
 use rustix::io::Errno;
@@ -126,10 +127,11 @@ impl PidNamespace {
         all.filter(|it| PidNamespace::of(*it).is_ok_and(|its| its == self)).collect()
     }
 
-    /// Opens a handle of one of its processes. Process ids are reused; a handle always refers to the same process.
+    /// Opens a handle of one of the namespace's processes. Ids are reused; a handle always refers to the same process.
     pub fn handle(self, pid: Pid) -> io::Result<OwnedFd> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // The check follows the opening: the id belongs to the handle's process, or that process has ended.
+        // Check the id after opening the handle. If the id is still in the namespace, the handle's process is in it or
+        // has ended.
         if PidNamespace::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 

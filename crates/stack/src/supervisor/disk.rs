@@ -6,6 +6,7 @@
 
 use super::error::KeeperError;
 use super::launch::User;
+use crate::features::system_program;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
@@ -24,7 +25,7 @@ pub(super) struct NodeDisks {
 
 /// Name of the file that fills a node's disk.
 const FULL: &str = "full";
-/// Largest and smallest allocation, bytes.
+/// Largest and smallest size of one allocation while a disk is filled, bytes.
 const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
@@ -90,7 +91,7 @@ impl NodeDisks {
             match fallocate(&file, FallocateFlags::empty(), at, piece) {
                 Ok(()) => at += piece,
                 Err(Errno::NOSPC) => piece /= 2,
-                // The maximum file size exceeds any disk, so it is not the reason of a failed allocation.
+                // The maximum file size exceeds any disk, so it is not the reason for a failed allocation.
                 Err(it) => return Err(failure()(it.into())),
             }
         }
@@ -111,9 +112,7 @@ fn call(
     options: &[&str],
     paths: &[&Path],
 ) -> Result<(), KeeperError> {
-    let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
-    let program = places.into_iter().find(|it| it.exists());
-    let program = program.ok_or(KeeperError::MissingProgram { program: name, package })?;
+    let program = system_program(name).ok_or(KeeperError::MissingProgram { program: name, package })?;
     let done = Command::new(&program).args(options).args(paths).stdin(Stdio::null()).output();
     let done = done.map_err(KeeperError::io(program.display()))?;
     match done.status.success() {

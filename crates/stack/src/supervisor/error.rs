@@ -1,5 +1,7 @@
 //! Errors of the supervisor and its keeper
 
+use model::message;
+use model::message::Message;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -41,31 +43,21 @@ impl KeeperError {
     }
 }
 
-impl fmt::Display for KeeperError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeeperError::Io { subject, error } => write!(f, "{subject}: {error}"),
+impl From<&KeeperError> for Message {
+    fn from(error: &KeeperError) -> Message {
+        match error {
+            KeeperError::Io { subject, error } => message!("error-of", subject, error = Message::from(error)),
             KeeperError::MissingProgram { program, package } => {
-                write!(f, "the program `{program}` is not installed; install the package {package}")
+                message!("keeper-no-program", program = *program, package = *package)
             }
-            KeeperError::Command { command, output } => write!(f, "`{command}` failed: {output}"),
-            KeeperError::NoRunDirectory => f.write_str("the keeper has no run directory"),
-            KeeperError::NodeEnded => f.write_str("it has ended"),
-            KeeperError::NoNetwork => f.write_str("it has no network of its own"),
-            KeeperError::NoDisk => f.write_str("it has no disk of its own"),
-            KeeperError::EmptyCommand => f.write_str("the command is empty"),
-            KeeperError::EndedAtOnce(error) => write!(f, "it ended immediately after its start: {error}"),
-            KeeperError::InvalidOrder(error) => write!(f, "the keeper cannot read the order: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for KeeperError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            KeeperError::Io { error, .. } | KeeperError::EndedAtOnce(error) => Some(error),
-            KeeperError::InvalidOrder(error) => Some(error),
-            _ => None,
+            KeeperError::Command { command, output } => message!("keeper-command-failed", command, output),
+            KeeperError::NoRunDirectory => message!("keeper-no-directory"),
+            KeeperError::NodeEnded => message!("keeper-node-ended"),
+            KeeperError::NoNetwork => message!("keeper-no-network"),
+            KeeperError::NoDisk => message!("keeper-no-disk"),
+            KeeperError::EmptyCommand => message!("keeper-empty-command"),
+            KeeperError::EndedAtOnce(error) => message!("keeper-ended-at-once", error = Message::from(error)),
+            KeeperError::InvalidOrder(error) => message!("keeper-invalid-order", error = error.to_string()),
         }
     }
 }
@@ -74,20 +66,18 @@ impl std::error::Error for KeeperError {
 #[derive(Debug)]
 pub(super) enum OrderError {
     /// The keeper refused the order. Contains its reason, see [`KeeperError`].
-    Refused(String),
+    Refused(Message),
     KeeperEnded(io::Error),
 }
 
-impl fmt::Display for OrderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OrderError::Refused(reason) => f.write_str(reason),
-            OrderError::KeeperEnded(error) => write!(f, "the process `pgdyno keeper` has ended: {error}"),
+impl From<&OrderError> for Message {
+    fn from(error: &OrderError) -> Message {
+        match error {
+            OrderError::Refused(reason) => reason.clone(),
+            OrderError::KeeperEnded(error) => message!("keeper-ended", error = Message::from(error)),
         }
     }
 }
-
-impl std::error::Error for OrderError {}
 
 /// Reason why this machine cannot run a stack.
 #[derive(Debug)]
@@ -102,29 +92,18 @@ pub enum MachineError {
     NoCacheDirectory,
 }
 
-impl fmt::Display for MachineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MachineError::Accounts(error) => write!(f, "/etc/passwd: {error}"),
-            MachineError::NoUser => f.write_str(
-                "pgdyno runs as root and finds no user to run servers as; create the user `postgres` or `nobody`",
-            ),
+impl From<&MachineError> for Message {
+    fn from(error: &MachineError) -> Message {
+        match error {
+            MachineError::Accounts(error) => {
+                message!("error-of", subject = "/etc/passwd", error = Message::from(error))
+            }
+            MachineError::NoUser => message!("machine-no-user"),
             MachineError::NoScratchDirectory(tried) => {
                 let tried: Vec<String> = tried.iter().map(|it| it.display().to_string()).collect();
-                write!(f, "none of {} is writable for the user that runs the servers; set TMPDIR", tried.join(", "))
+                message!("machine-no-scratch", tried = tried.join(", "))
             }
-            MachineError::NoCacheDirectory => {
-                f.write_str("the cache directory is unknown; set XDG_CACHE_HOME or HOME")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MachineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            MachineError::Accounts(error) => Some(error),
-            _ => None,
+            MachineError::NoCacheDirectory => message!("machine-no-cache"),
         }
     }
 }

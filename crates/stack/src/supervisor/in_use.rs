@@ -28,11 +28,11 @@ struct Tree<'a> {
     users: HashSet<u32>,
 }
 
-/// Finds a process, mount or socket that uses `directory`, an absolute path without symbolic links; `None` if none
-/// does.
+/// Finds a process, mount or socket that uses `directory`, an absolute path without symbolic links; `None` if there is
+/// none.
 ///
-/// Processes of the current user and the files' owners count even if they cannot be inspected; others only if they
-/// can. An error means that part of the directory cannot be read.
+/// Processes of the current user and of the files' owners count even if they cannot be inspected. Other processes count
+/// only if they can be inspected. An error means that part of the directory cannot be read.
 pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
     if let Some(mount) = mounts().into_iter().find(|it| it.starts_with(directory)) {
         return Ok(Some(RetainReason::MountOrSocket(mount)));
@@ -118,7 +118,7 @@ impl Tree<'_> {
         Ok(match statx(CWD, link, flags, StatxFlags::INO) {
             Ok(it) => self.files.contains(&(it.stx_dev_major, it.stx_dev_minor, it.stx_ino)),
             Err(Errno::ACCESS | Errno::PERM) => return Err(Errno::ACCESS),
-            // Such a file cannot belong to the tree.
+            // If statx fails for another reason, such as ENOENT, the file cannot belong to the tree.
             Err(_) => false,
         })
     }

@@ -17,6 +17,7 @@ use super::protocol::{End, NodeId, Order, Reply};
 use super::run_directory::RunDirectory;
 use crate::limits::groups::Groups;
 use crate::limits::{Group, Limit, UnappliedLimit, UnappliedReason, cpu_set};
+use model::message;
 use model::plan::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -88,7 +89,7 @@ struct KeptNode {
     /// Process handle, readable when the process has ended.
     pidfd: OwnedFd,
     launch: Launch,
-    /// Processes of an isolated node; `None` for others.
+    /// Processes of an isolated node; `None` for other nodes.
     isolated_processes: Option<IsolatedProcesses>,
     /// Bridge port of the node; `None` unless the node has its own network.
     port: Option<BridgePort>,
@@ -121,7 +122,7 @@ impl Keeper {
                 let line: Vec<u8> = pending.drain(..=end).collect();
                 let order = serde_json::from_slice(&line).map_err(KeeperError::InvalidOrder);
                 let answer = order.and_then(|it| self.execute(it));
-                let answer = answer.unwrap_or_else(|error| Reply::Refused(error.to_string()));
+                let answer = answer.unwrap_or_else(|error| Reply::Refused((&error).into()));
                 if !self.send_reply(&answer) {
                     return;
                 }
@@ -406,7 +407,7 @@ impl KeptNode {
         // A handle of the keeper becomes readable when the keeper ends, from any namespace.
         let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let keeper = keeper.map_err(KeeperError::io("pidfd_open"))?;
-        // SIGKILL to the first process ends the whole namespace; other signals would not reach the others.
+        // SIGKILL to the first process ends the whole namespace; other signals would not reach the other processes.
         let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
         unsafe {
@@ -433,7 +434,7 @@ impl KeptNode {
             KeeperError::io("pidfd_open")(error)
         })?;
         let isolated_processes = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
-        // The command holds the other reference.
+        // Drop the command, because it holds the other reference.
         drop(command);
         let entry = Arc::into_inner(entry).expect("the command, which had the other reference, is dropped");
         let (group, mut not_applied) = entry.finish();
@@ -462,7 +463,8 @@ impl KeptNode {
             Some(isolated_processes) => isolated_processes.space.handle(pid)?,
             None => {
                 let handle = pidfd_open(pid, PidfdFlags::empty())?;
-                // The check follows the opening: the id belongs to the handle's process, or that process has ended.
+                // Check the id after opening the handle. If the id still belongs to a descendant, the handle's process
+                // is a descendant or has ended.
                 if !super::descendants(number(self.pid)).contains(&process) {
                     return Err(Errno::SRCH.into());
                 }
@@ -501,7 +503,8 @@ fn check_affinity(pid: Pid, cpus: &[u32], known: &[UnappliedLimit]) -> Option<Un
     let found = sched_getaffinity(Some(pid)).ok()?;
     let numbers: Vec<String> =
         (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
-    let reason = || UnappliedReason::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
+    let reason =
+        || UnappliedReason::NoSuchProcessors(message!("limits-cpus-only", cpus = numbers.join(", ")));
     (found != cpus).then(|| UnappliedLimit { limit: Limit::Cpus, reason: reason() })
 }
 

@@ -26,8 +26,8 @@ pub struct Launch {
     pub directory: PathBuf,
     /// User that runs the process; `None` for the current user.
     pub user: Option<User>,
-    /// Signals that stop the process, gentlest first. Each step waits for the end before the next. SIGKILL always
-    /// follows.
+    /// Signals that stop the process, gentlest first. After each step, the process has time to end before the next step
+    /// begins. SIGKILL always follows.
     pub stop: Vec<StopStep>,
     /// Signal that the kernel sends to the process if the keeper is killed.
     pub orphaned: Sig,

@@ -6,6 +6,7 @@
 //! changed.
 
 use super::error::KeeperError;
+use crate::features::system_program;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
@@ -128,11 +129,10 @@ fn path(space: &File) -> String {
 
 /// Runs iproute2's `ip` in the current network namespace.
 fn ip(arguments: &str) -> Result<(), KeeperError> {
-    let places = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"];
-    let program = places.into_iter().find(|it| std::path::Path::new(it).exists());
+    let program = system_program("ip");
     let program = program.ok_or(KeeperError::MissingProgram { program: "ip", package: "iproute2" })?;
-    let done = Command::new(program).args(arguments.split(' ')).stdin(Stdio::null()).output();
-    let done = done.map_err(KeeperError::io(program))?;
+    let done = Command::new(&program).args(arguments.split(' ')).stdin(Stdio::null()).output();
+    let done = done.map_err(KeeperError::io(program.display()))?;
     match done.status.success() {
         true => Ok(()),
         false => Err(KeeperError::Command {

@@ -8,9 +8,9 @@ use super::launch::{Launch, Sig, User};
 use crate::host::Cgroups;
 use crate::limits::{Group, UnappliedLimit};
 use model::StaleRunDirectory;
+use model::message::Message;
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
 
 /// Id of a process of one supervisor.
@@ -39,7 +39,7 @@ pub(super) enum Order {
     Disk(String),
     /// Fill the disk (`true`), or free its space again.
     Fill(String, bool),
-    /// Stop the node by its stop steps; answered when it has ended.
+    /// Stop the node by its stop steps. The reply follows when the node has ended.
     Stop(NodeId),
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Reply {
     Disk(PathBuf),
     Done,
     /// The order failed; contains the reason.
-    Refused(String),
+    Refused(Message),
     Ended(NodeId, End),
 }
 
@@ -75,13 +75,4 @@ pub(super) enum Reply {
 pub enum End {
     Exit(i32),
     Signal(i32),
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            End::Exit(status) => write!(f, "exited with status {status}"),
-            End::Signal(signal) => write!(f, "was ended by signal {signal}"),
-        }
-    }
 }

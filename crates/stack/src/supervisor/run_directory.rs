@@ -36,7 +36,7 @@ pub(super) struct RunDirectory {
 struct LockFile {
     /// Process id of the keeper that created the directory.
     keeper: u32,
-    /// Inode of the directory, so that a copy of a run directory is not taken for one.
+    /// Inode of the directory, by which a copy of the directory is recognized.
     inode: u64,
     /// Random number of 128 bits.
     nonce: u128,
@@ -70,7 +70,7 @@ impl RunDirectory {
         self.path.join(GROUPS)
     }
 
-    /// Removes the directory, unless another one has replaced it at its path.
+    /// Removes the directory, unless another directory now has its path.
     pub fn remove(self) {
         let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
         let own = self.lock.metadata().map(identity).ok();
@@ -150,7 +150,7 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
         OpenOptions::new().read(true).custom_flags(how.bits().cast_signed()).open(directory.join(LOCK));
     let lock = lock.ok()?;
     let file = lock.metadata().ok().filter(|it| it.is_file() && it.uid() == me && it.nlink() == 1)?;
-    // The contents have about a hundred bytes.
+    // A valid lock file has about a hundred bytes.
     let mut text = String::new();
     (&lock).take(1024).read_to_string(&mut text).ok()?;
     let mark = LockFile::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;

@@ -2,7 +2,7 @@
 
 use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC};
-use crate::error::{Error, Result};
+use crate::error::{Attempt, Error, Result};
 use crate::file;
 use model::durability::LedgerEntry;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -21,14 +21,15 @@ pub struct LedgerFile {
     buffer: Vec<u8>,
     /// Length of the file, in bytes.
     length: u64,
-    /// Number of preallocated bytes, at least `length`. It grows in steps of [`LedgerFile::PREALLOCATION`].
+    /// Number of preallocated bytes, at least `length`. It increases in steps of [`LedgerFile::PREALLOCATION`].
     allocated: u64,
     /// True if preallocation failed.
     low_space: bool,
 }
 
 impl LedgerFile {
-    /// Size of a preallocation in bytes. Preallocation detects a full disk while there is still space to write.
+    /// Size of a preallocation in bytes. A failed preallocation shows that the disk is full while entries can still be
+    /// written.
     pub const PREALLOCATION: u64 = 64 << 20;
 
     /// Creates the file, which must not exist, and writes its header.
@@ -48,7 +49,7 @@ impl LedgerFile {
             ledger.file.sync_data()?;
             Ok(ledger)
         };
-        make().map_err(Error::system(path, "make the file"))
+        make().map_err(Error::system(path, Attempt::Create))
     }
 
     /// Appends an entry to the buffer; the next [`LedgerFile::write`] writes it.
@@ -56,13 +57,13 @@ impl LedgerFile {
         frame::append(&Frame::Entry(entry), &mut self.chain, &mut self.buffer);
     }
 
-    /// Passes all buffered entries to the kernel, so that they survive this process.
+    /// Passes all buffered entries to the kernel, so that they survive the end of this process.
     ///
     /// After an error, the file has its previous content and must not be written again.
     pub fn write(&mut self) -> io::Result<()> {
         self.preallocate();
         if let Err(error) = self.file.write_all(&self.buffer) {
-            // Truncation removes a partial write, which would be a torn tail.
+            // Truncation removes a partially written frame.
             let _ = self.file.set_len(self.length);
             return Err(error);
         }
@@ -76,12 +77,12 @@ impl LedgerFile {
         self.length
     }
 
-    /// True if no more space can be preallocated. The next write may be the last that fits.
+    /// True if no more space can be preallocated. The next write may be the last for which there is space.
     pub fn is_low_space(&self) -> bool {
         self.low_space
     }
 
-    /// Handle for the thread that syncs the file. A separate thread is used because a sync takes long.
+    /// Handle for the separate thread that syncs the file, because a sync takes long.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }

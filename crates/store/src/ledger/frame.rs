@@ -148,7 +148,7 @@ fn decode_body(body: &[u8]) -> Option<Frame> {
     rest.0.is_empty().then_some(frame)
 }
 
-/// Reader of the fields of a body: the bytes that are not yet decoded.
+/// Reader of a body's fields; contains the bytes that are not yet decoded.
 struct FieldReader<'a>(&'a [u8]);
 
 impl FieldReader<'_> {

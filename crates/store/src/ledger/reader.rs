@@ -2,7 +2,7 @@
 
 use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC, MAX_BODY_BYTES};
-use crate::error::{Error, ErrorCause, Result};
+use crate::error::{Attempt, Error, ErrorCause, Result};
 use model::durability::{LedgerEnd, LedgerEntry};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -24,15 +24,15 @@ pub struct LedgerReader<R> {
     failed: Option<io::Error>,
 }
 
-/// Opens a ledger. Fails for other files, other versions and an incomplete header.
+/// Opens a ledger. Fails if the file is not a ledger of this version, or if its header is incomplete.
 pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
-    let meta = std::fs::metadata(path).map_err(Error::system(path, "open"))?;
+    let meta = std::fs::metadata(path).map_err(Error::system(path, Attempt::Open))?;
     if !meta.is_file() {
         return Err(Error::new(path, ErrorCause::NotRunFile));
     }
-    let file = File::open(path).map_err(Error::system(path, "open"))?;
+    let file = File::open(path).map_err(Error::system(path, Attempt::Open))?;
     LedgerReader::from_reader(BufReader::new(file))
-        .map_err(Error::system(path, "read"))?
+        .map_err(Error::system(path, Attempt::Read))?
         .ok_or(Error::new(path, ErrorCause::NotRunFile))
 }
 
@@ -76,7 +76,7 @@ impl<R: Read> LedgerReader<R> {
         self.end
     }
 
-    /// System error that stopped the reader; `None` if there was none.
+    /// System error that stopped the reader; `None` without an error.
     pub fn error(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }

@@ -18,16 +18,17 @@ use std::time::Duration;
 pub trait EntrySource: Send {
     /// Appends the entries since the previous call to `to`, in their order.
     fn take(&mut self, to: &mut Vec<LedgerEntry>);
-    /// Called when all taken entries survive this process. It is also called after a failed write, so that no client
-    /// waits for a full disk.
+    /// Called when all taken entries survive the end of this process. It is also called after a failed write, so that
+    /// clients do not wait forever if the disk is full.
     fn mark_written(&mut self);
 }
 
-/// Interval between two writes. Interval and write together stay below 10 ms, which is what a kill may lose.
+/// Interval between two writes. Interval and write together take less than 10 ms, so a kill loses at most the entries
+/// of 10 ms.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 /// Interval between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
-/// Interval between two entries with readings of both clocks.
+/// Interval between two entries with readings of the monotonic clock and the wall clock.
 const CLOCK_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// Ledger and the threads that write it. Dropping the value without [`LedgerWriter::finish`] leaves the ledger without
@@ -47,7 +48,7 @@ struct WriterState {
     error: OnceLock<WriteError>,
 }
 
-/// Numbers of written entries and bytes.
+/// Number of written entries and of written bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerStats {
     pub entries: u64,
@@ -93,12 +94,13 @@ pub fn start_writer(
 }
 
 impl LedgerWriter {
-    /// First error, for which the load must stop; `None` without an error. The ledger is complete only up to the error.
+    /// First error; `None` without an error. After an error, the load must stop, because the ledger is complete only up
+    /// to the error.
     pub fn error(&self) -> Option<&WriteError> {
         self.shared.error.get()
     }
 
-    /// Number of bytes that survive this process, and number of bytes that survive the host.
+    /// Number of bytes that survive the end of this process, and number of bytes that survive a crash of the host.
     pub fn durable_bytes(&self) -> (u64, u64) {
         (self.shared.written.load(Ordering::Acquire), self.shared.synced.load(Ordering::Acquire))
     }
@@ -124,7 +126,7 @@ impl LedgerWriter {
 
 impl Drop for LedgerWriter {
     fn drop(&mut self) {
-        // Nobody can receive the error any more.
+        // Ignore the error, because no caller can receive it any more.
         let _ = self.join();
     }
 }
@@ -138,7 +140,7 @@ struct WriterThread<S, C> {
     shared: Arc<WriterState>,
     batch: Vec<LedgerEntry>,
     stats: LedgerStats,
-    /// Time of the last entry with readings of both clocks.
+    /// Time of the last entry with readings of the monotonic clock and the wall clock.
     last_clock: Option<Nanos>,
 }
 

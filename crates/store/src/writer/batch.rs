@@ -3,8 +3,8 @@
 use crate::write::Message;
 use std::time::{Duration, Instant};
 
-/// Maximum time between the first message of a batch and its transaction. A killed process loses the messages of this
-/// time.
+/// Maximum time between the first message of a batch and the batch's transaction. A killed process loses the messages
+/// of at most this time.
 pub const MAX_DELAY: Duration = Duration::from_millis(500);
 
 /// Maximum number of messages in a batch.

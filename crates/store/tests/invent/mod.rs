@@ -3,11 +3,14 @@
 // Each test file uses only a part of this module.
 #![allow(dead_code)]
 
+use model::matrix::UnappliedLimit;
+use model::message;
+use model::message::Message;
 use model::plan::Limits;
 use model::summary::Script;
 use model::{
-    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
-    Measurement, Nanos, Sample, SizeUnit, SplitMix64, StatementKind, ThreadUsage, Tick,
+    Code, CommandCounts, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent,
+    LogSession, Measurement, Nanos, PhaseSum, Sample, SizeUnit, SplitMix64, StatementKind, ThreadUsage, Tick,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -65,7 +68,11 @@ pub fn trial(number: u32) -> TrialHeader {
         program: program.map(str::to_owned),
         transport: "unix".to_owned(),
         limits: Limits { cpu: Some(0.1), ..Limits::default() },
-        unapplied_limits: vec!["cpu: no right to control groups".to_owned()],
+        unapplied_limits: vec![UnappliedLimit {
+            node: name.to_owned(),
+            limit: "cpu".to_owned(),
+            reason: message!("limits-no-controller", name = "cpu"),
+        }],
         configuration,
     };
     TrialHeader {
@@ -121,7 +128,9 @@ pub fn format_interval(interval: &Interval) -> String {
         all += &pack(&script.response);
         all += &pack(&script.service);
         for statement in &script.statements {
-            all += &format!("{} {} {}", statement.failures, statement.retries, pack(&statement.service));
+            let CommandCounts { service, failed, unknown, retries, sent, received, phases } = statement;
+            all +=
+                &format!("{failed:?} {unknown:?} {retries} {sent} {received} {phases:?} {}", pack(service));
         }
     }
     all
@@ -219,7 +228,13 @@ impl RandomRun {
             (cell.failed, cell.unknown) = (self.failures(), self.failures());
             for statement in &mut cell.statements {
                 statement.service = self.latency(n);
-                (statement.failures, statement.retries) = (self.below(2), self.below(2));
+                (statement.failed, statement.unknown) = (self.failures(), self.failures());
+                (statement.retries, statement.sent, statement.received) =
+                    (self.below(2), self.below(1 << 20), self.below(1 << 20));
+                for phase in &mut statement.phases {
+                    let (sum, max) = (Nanos(self.below(1 << 30)), Nanos(self.below(1 << 20)));
+                    *phase = PhaseSum { count: 1 + self.below(9), sum, max };
+                }
             }
         }
         let lags = self.below(10);
@@ -302,5 +317,16 @@ impl RandomRun {
             steal_time: None,
             exhausted_connects: 3,
         }
+    }
+}
+
+/// Description of an error: the identifiers and arguments of its messages.
+pub trait Describe {
+    fn describe(&self) -> String;
+}
+
+impl Describe for store::Error {
+    fn describe(&self) -> String {
+        Message::from(self).describe()
     }
 }

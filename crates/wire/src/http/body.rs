@@ -121,7 +121,7 @@ impl Chunks {
             (ChunkState::Size | ChunkState::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit =
                     char::from(byte).to_digit(16).expect("the pattern allows only hexadecimal digits");
-                // The check keeps three of the 64 bits free.
+                // The size stays below 2⁶¹, so that it cannot overflow.
                 if self.remaining >> 57 != 0 {
                     return Err(Error::Chunk);
                 }

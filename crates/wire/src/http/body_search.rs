@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodySearch {
     text: Box<[u8]>,
-    /// Number of bytes that still match after a mismatch, by the number that matched before.
+    /// Number of bytes that still match after a mismatch, indexed by the number of bytes that matched before it.
     fallback: Box<[u32]>,
 }
 
@@ -47,7 +47,7 @@ impl BodySearch {
                 rest = after;
                 found += 1;
             } else {
-                // The same byte is compared again.
+                // Compare the same byte again with a shorter match.
                 found = self.fallback[found as usize];
             }
         }

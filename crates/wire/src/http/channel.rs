@@ -55,7 +55,7 @@ impl Channel {
         Ok(false)
     }
 
-    /// Queues a request: `write` appends its bytes. The response to the previous one must be complete.
+    /// Queues a request: `write` appends its bytes. The response to the previous request must be complete.
     #[inline]
     pub fn request(&mut self, method: Method, keep: Retain, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(!self.reader.is_awaiting(), "one request at a time");
@@ -136,13 +136,13 @@ impl Channel {
         kind == Some(rustls::HandshakeKind::Resumed)
     }
 
-    /// Number of bytes on the heap, without those of rustls.
+    /// Number of bytes on the heap, without the bytes that rustls allocates.
     pub fn memory(&self) -> usize {
         self.out.memory() + self.reader.memory()
     }
 
     /// Marks the connection as closing if a response arrives before its request was sent completely. The server would
-    /// interpret the rest of the request as another one.
+    /// interpret the rest of the request as another request.
     fn check_surplus(&self, response: Response) -> Response {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }

@@ -146,7 +146,7 @@ pub fn is_header_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(token)
 }
 
-/// True if the text is valid within a header's value or a request's target. A line ending there would inject headers.
+/// True if the text is valid within a header's value or a request's target. A line ending in it would inject headers.
 pub fn is_one_line(text: &str) -> bool {
     text.bytes().all(|it| it == b'\t' || (it >= b' ' && it != 0x7f))
 }

@@ -34,7 +34,7 @@ pub struct SetCookieContext<'a> {
     pub origin: Origin<'a>,
     /// Path and query of the request.
     pub target: &'a [u8],
-    /// Value of the response's Date header. Expires is relative to it, because the server's clock may differ from ours.
+    /// Value of the response's Date header. Expires is relative to this date, because the server's clock may be wrong.
     pub date: Option<&'a [u8]>,
     /// Time of the response, in nanoseconds of a monotonic clock.
     pub now: u64,
@@ -54,7 +54,7 @@ impl CookieJar {
     pub const MAX_BYTES: usize = 8 << 10;
     pub const MAX_COOKIES: usize = 32;
 
-    /// Stores the cookie of a Set-Cookie header, or removes the one that it expires.
+    /// Stores the cookie of a Set-Cookie header, or removes a stored cookie if the header makes it expire.
     pub fn store(&mut self, header: &[u8], setting: &SetCookieContext<'_>) {
         let Some(received) = SetCookie::parse(header, setting) else { return };
         let known = self
@@ -193,7 +193,7 @@ impl<'a> SetCookie<'a> {
                 }
             }
         }
-        // Max-Age takes precedence. Expires counts relative to the response's date.
+        // Max-Age takes precedence. The lifetime from Expires begins at the response's date.
         let from = setting.date.and_then(parse_date);
         let lives = age.or_else(|| {
             let date = date?;
@@ -243,7 +243,7 @@ fn domain_matches(domain: &[u8], host: &str) -> bool {
     domain.is_empty() || (at_label_start && host[at..].eq_ignore_ascii_case(domain))
 }
 
-/// Seconds of a Max-Age attribute: section 5.2.2.
+/// Number of seconds in a Max-Age attribute: section 5.2.2.
 fn parse_max_age(text: &[u8]) -> Option<i64> {
     let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |it| (it, -1));
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -253,7 +253,7 @@ fn parse_max_age(text: &[u8]) -> Option<i64> {
     Some(sign * digits.iter().fold(0, number))
 }
 
-/// Seconds since 1970 of a date in any of the usual formats: section 5.1.1.
+/// Date in any of the usual formats, as seconds since 1970: section 5.1.1.
 fn parse_date(text: &[u8]) -> Option<i64> {
     const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
     let delimits = |it: &u8| matches!(it, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~');
@@ -275,7 +275,7 @@ fn parse_date(text: &[u8]) -> Option<i64> {
     Some(UtcDateTime::new(date, Time::MIDNIGHT).unix_timestamp() + time?)
 }
 
-/// Seconds of a time such as `23:59:59`.
+/// Time such as `23:59:59`, as seconds since midnight.
 fn parse_time(token: &[u8]) -> Option<i64> {
     let mut sum = 0;
     let mut fields = token.split(|it| *it == b':');
@@ -286,7 +286,7 @@ fn parse_time(token: &[u8]) -> Option<i64> {
     fields.next().is_none().then_some(sum)
 }
 
-/// Number of at most four digits, and the number of its digits.
+/// Value of a number with at most four digits, and the count of its digits.
 fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
     let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
     is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))

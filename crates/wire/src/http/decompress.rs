@@ -22,7 +22,7 @@ pub(super) enum Coding {
 }
 
 impl Coding {
-    /// Coding after a further item of Content-Encoding.
+    /// Combines this coding with a further item of Content-Encoding.
     pub fn with(self, name: &[u8]) -> Coding {
         let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
@@ -45,7 +45,7 @@ pub(super) struct Decompressor {
     extra: u16,
     check: Crc,
     trailer: [u8; 8],
-    /// Number of decompressed bytes of this body.
+    /// Number of bytes that the current body has after decompression so far.
     length: u64,
 }
 
@@ -54,10 +54,10 @@ pub(super) struct Decompressor {
 enum DecodeState {
     /// Before the first byte of a `deflate` body.
     Deflate,
-    /// Within a `deflate` body's data; `End` is after it, where nothing may follow.
+    /// Position within the data of a `deflate` body. `End` is the position after the data, where no byte may follow.
     Stream,
     End,
-    /// Before this byte of a gzip member's header; before the first, the body may end.
+    /// Position before the byte with this index in a gzip member's header. At index 0, the body may end.
     Head(u8),
     ExtraLength(u8),
     Extra,
@@ -68,7 +68,7 @@ enum DecodeState {
     Trailer(u8),
 }
 
-/// Bits of the flags in a gzip header: checksum, extra field, name, comment; the others are reserved.
+/// Bits of the flags in a gzip header: checksum, extra field, name, comment; the other bits are reserved.
 const HEAD_CHECK: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
@@ -118,7 +118,7 @@ impl Decompressor {
 
     /// True if the body may end here.
     pub fn is_complete(&self) -> bool {
-        // A body without a byte is an empty body.
+        // A body of zero bytes is complete.
         matches!(self.at, DecodeState::End | DecodeState::Deflate | DecodeState::Head(0))
     }
 
@@ -202,7 +202,7 @@ impl Decompressor {
                     {
                         return Err(Error::Compressed);
                     }
-                    // Another member may follow.
+                    // Another gzip member may follow.
                     DecodeState::Head(0)
                 }
             }
@@ -211,10 +211,10 @@ impl Decompressor {
         Ok(())
     }
 
-    /// State after the part of a gzip header that has this flag, in the order of the header; 0 is before all parts.
+    /// State for the header field after the field with the flag `part`; 0 means the beginning of the optional fields.
     fn next_header_field(&mut self, part: u8) -> DecodeState {
         let next = |it: u8, at: DecodeState| (part < it && self.flags & it != 0).then_some(at);
-        // The checksum is the last part, although its flag is not the last.
+        // The checksum is the last field, although its flag is not the last flag.
         let last = |at: DecodeState| (part < RESERVED && self.flags & HEAD_CHECK != 0).then_some(at);
         let at = next(EXTRA, DecodeState::ExtraLength(0))
             .or(next(NAME, DecodeState::Name))

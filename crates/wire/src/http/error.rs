@@ -1,8 +1,8 @@
-//! Errors in a server's bytes.
+//! Errors in HTTP responses.
 
 use std::fmt;
 
-/// Error in the bytes of a response. The connection is unusable afterwards.
+/// Error in a response. The connection is unusable afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Status line is missing, or a header is invalid.
@@ -19,7 +19,7 @@ pub enum Error {
     ChunkTooLong,
     /// Too many interim responses (1xx).
     TooManyInterim,
-    /// Content-Encoding was not requested, or there are several.
+    /// Content-Encoding was not requested, or there are several codings.
     ContentCoding,
     /// Compressed body is malformed or not of the declared coding.
     Compressed,
@@ -34,17 +34,17 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Error::Head => "the server's answer does not begin as one of HTTP/1.1",
-            Error::HeadTooLong => "the server's headers take more than 64 KiB, or are more than 256",
-            Error::ContentLength => "the server's Content-Length is no number",
-            Error::TransferEncoding => "the server's Transfer-Encoding cannot be",
-            Error::Chunk => "a chunk of the server's answer is malformed",
-            Error::ChunkTooLong => "a chunk's extensions or the trailers take more than 64 KiB",
-            Error::TooManyInterim => "the server sent too many interim answers",
-            Error::ContentCoding => "the server packed its answer in a way that was not asked for",
-            Error::Compressed => "the server's packed answer cannot be unpacked",
-            Error::DecompressedTooLong => "the server's packed answer holds more than 16 MiB",
-            Error::SurplusBytes => "the server sent bytes that nobody asked for",
+            Error::Head => "the response has no valid HTTP/1.1 status line or header",
+            Error::HeadTooLong => "the response has more than 64 KiB of headers or more than 256 headers",
+            Error::ContentLength => "the response's Content-Length is not one number",
+            Error::TransferEncoding => "the response's Transfer-Encoding is invalid",
+            Error::Chunk => "a chunk of the response is malformed",
+            Error::ChunkTooLong => "a chunk's extensions or the trailers are longer than 64 KiB",
+            Error::TooManyInterim => "the server sent too many interim responses (1xx)",
+            Error::ContentCoding => "the response has a Content-Encoding that was not requested",
+            Error::Compressed => "the compressed response cannot be decompressed",
+            Error::DecompressedTooLong => "the decompressed response is larger than 16 MiB",
+            Error::SurplusBytes => "the server sent bytes without a request",
             Error::Tls(words) => return write!(f, "TLS: {words}"),
         })
     }

@@ -60,8 +60,8 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         }
         // HTTP/1.0 has no Transfer-Encoding: an intermediary may have mishandled it, so the connection is not reused.
         BodyHeaders { encoded: true, .. } if old => head(Framing::UntilClose, true),
-        // Both headers together indicate request smuggling, in which we and an intermediary would see different
-        // responses.
+        // Both headers together indicate request smuggling, in which this client and an intermediary would see
+        // different responses.
         BodyHeaders { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
         BodyHeaders { encoded: true, .. } => head(Framing::UntilClose, true),
         BodyHeaders { length: Some(length), .. } => head(Framing::Length(length), close),
@@ -82,7 +82,7 @@ pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
 pub(super) fn each_header<'a>(head: &'a [u8], name: &str, take: impl FnMut(&'a [u8])) {
     let mut response = httparse::Response::new(&mut []);
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
-    // A retained head was parsed before.
+    // A retained head was parsed before, so parsing succeeds again.
     if config().parse_response_with_uninit_headers(&mut response, head, &mut headers).is_ok() {
         let named = response.headers.iter().filter(|it| it.name.eq_ignore_ascii_case(name));
         named.map(|it| it.value).for_each(take);

@@ -11,7 +11,7 @@ pub struct Origin<'a> {
     pub tls: bool,
 }
 
-/// Reason for which a redirect is not followed.
+/// Reason why a redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectError {
     /// Redirect to another origin; the text is its scheme and name, as far as they may be displayed.
@@ -26,16 +26,15 @@ impl fmt::Display for RedirectError {
             RedirectError::CrossOrigin(whom) => {
                 write!(f, "the service redirects to {whom}: only redirects to itself are followed")
             }
-            RedirectError::Malformed => {
-                f.write_str("the service redirects to nowhere: its Location cannot be read")
-            }
+            RedirectError::Malformed => f.write_str("the service redirects to an invalid Location"),
         }
     }
 }
 
 impl std::error::Error for RedirectError {}
 
-/// Maximum length of the path and query of a redirect target, in bytes. Common servers reject longer ones by default.
+/// Maximum length of the path and query of a redirect target, in bytes. Common servers reject longer targets by
+/// default.
 const TARGET_MAX: usize = 8 << 10;
 /// Maximum number of bytes of another origin's name that are displayed.
 const SHOWN_MAX: usize = 100;
@@ -117,7 +116,7 @@ fn scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
     is_one.then(|| (&text[..end], &text[end + 1..]))
 }
 
-/// Error for a redirect to another origin. It contains scheme and name only; query and user may be confidential.
+/// Error for a redirect to another origin. The error contains only scheme and name; query and user may be confidential.
 fn cross_origin(location: &[u8]) -> RedirectError {
     let begin = location.windows(2).position(|it| it == b"//").map_or(0, |it| it + 2);
     let end = location[begin..].iter().position(|it| matches!(it, b'/' | b'?'));
@@ -150,7 +149,7 @@ fn remove_dot_segments(target: &mut Vec<u8>) {
     let end = split_query(target).0.len();
     let (mut read, mut written) = (0, 0);
     while read < end {
-        // `read` is at a slash.
+        // `read` is the position of a slash.
         let next = target[read + 1..end].iter().position(|it| *it == b'/').map_or(end, |it| read + 1 + it);
         let is_last = next == end;
         match &target[read + 1..next] {

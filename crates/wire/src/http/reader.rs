@@ -7,7 +7,7 @@ use super::decompress::{Coding, Decompressor};
 use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
 use super::{BodySearch, Error, Method};
 
-/// Maximum number of interim responses (1xx) to one request. Servers usually send one, or a few hints.
+/// Maximum number of interim responses (1xx) to one request. Servers usually send at most a few.
 const INTERIM_MAX: u8 = 16;
 /// Maximum capacity in bytes that a buffer keeps between responses.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
@@ -39,7 +39,7 @@ enum Stage {
     Idle,
     /// Request was sent, and no byte of its response was received.
     AwaitingFirstByte,
-    /// Position within a head, or between an interim response and the next one.
+    /// Position within a head, or between an interim response and the next response.
     Head,
     Body(Head, Body),
 }
@@ -48,8 +48,9 @@ enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retain {
     pub head: bool,
-    /// Number of bytes of the body to retain.
+    /// Number of bytes of the body to retain; `error_body` applies to statuses from 400 on, if it is larger.
     pub body: u32,
+    pub error_body: u32,
     /// True if compressed bodies are decompressed for searching and retention. An unknown coding is an error.
     pub decompress: bool,
 }
@@ -111,7 +112,9 @@ impl ResponseReader {
                         DrainResult::End(data) => (data, Some(*head)),
                     };
                     self.length += data.len() as u64;
-                    let (found, body, most) = (&mut self.found, &mut self.body, self.keep.body as usize);
+                    let most = if head.status < 400 { 0 } else { self.keep.error_body };
+                    let most = most.max(self.keep.body) as usize;
+                    let (found, body) = (&mut self.found, &mut self.body);
                     let mut look = |data: &[u8]| {
                         if let Some(needle) = needle {
                             *found = needle.advance(*found, data);

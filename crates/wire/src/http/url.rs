@@ -30,7 +30,7 @@ pub struct UrlError {
     url: String,
 }
 
-/// Reason for which a text is not a URL.
+/// Reason why a text is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlProblem {
     /// The text contains a blank or a control character.

@@ -129,7 +129,8 @@ const SASL: u32 = 10;
 const SASL_CONTINUE: u32 = 11;
 const SASL_FINAL: u32 = 12;
 
-const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, and the server does not bind");
+const UNBOUND: ProtocolError =
+    ProtocolError::Scram("channel_binding=require, but the server does not support channel binding");
 
 /// Chooses the SASL mechanism among those that the server offers.
 fn choose(
@@ -209,19 +210,18 @@ mod tests {
         // "md5" md5(md5("secret" "postgres") salt), computed by Python's hashlib.
         check(&usual, plain, &[ASK_MD5], "md5736d15b5a70d36a1be8aeed2487d15a0\\x00");
         check(&usual, plain, &[ASK_MD5, LET_IN], "in");
-        check(&usual, plain, &[ASK_MD5, ASK_MD5], "message 'R' may not come now");
-        check(&usual, plain, &[b"\0\0\0\x05abc"], "message 'R' contradicts itself");
-        check(&usual, plain, &[b"\0\0\0"], "message 'R' contradicts itself");
-        let refused =
-            "the server asks for a clear-text password, which must be allowed by name: require_auth=password";
+        check(&usual, plain, &[ASK_MD5, ASK_MD5], "unexpected message 'R'");
+        check(&usual, plain, &[b"\0\0\0\x05abc"], "malformed message 'R'");
+        check(&usual, plain, &[b"\0\0\0"], "malformed message 'R'");
+        let refused = "the server requests a clear-text password; to allow it, set require_auth=password";
         check(&usual, plain, &[ASK_CLEAR], refused);
         let clear = login(|it| it.methods.clear_text = true);
         check(&clear, plain, &[ASK_CLEAR], "secret\\x00");
-        let refused = "the server asks for GSSAPI (code 7), which is not allowed here";
+        let refused = "the server requests GSSAPI (code 7), which is not allowed";
         check(&usual, plain, &[b"\0\0\0\x07"], refused);
         let without = login(|it| it.password = None);
         for method in [ASK_MD5, ASK_SCRAM] {
-            check(&without, plain, &[method], "the server asks for a password, and none is given");
+            check(&without, plain, &[method], "the server requests a password, but none was given");
         }
     }
 
@@ -231,17 +231,22 @@ mod tests {
             login(|it| it.methods = AuthMethods { none: false, clear_text: false, md5: false, scram: true });
         let plain = &ChannelProtection::Plain;
         check(&login(|_| {}), plain, &[LET_IN], "in");
-        let refused = "the server asks for no authentication at all (code 0), which is not allowed here";
+        let refused = "the server requests no authentication (code 0), which is not allowed";
         check(&strict, plain, &[LET_IN], refused);
-        let refused = "the server asks for an MD5 password (code 5), which is not allowed here";
+        let refused = "the server requests an MD5 password (code 5), which is not allowed";
         check(&strict, plain, &[ASK_MD5], refused);
         let unproved = "SCRAM: the server did not prove that it knows the password";
         check(&strict, plain, &[ASK_SCRAM, LET_IN], unproved);
         check(&strict, plain, &[ASK_SCRAM, CONTINUE, LET_IN], unproved);
-        check(&strict, plain, &[CONTINUE], "message 'R' may not come now");
-        check(&strict, plain, &[b"\0\0\0\x0cv="], "message 'R' may not come now");
-        check(&strict, plain, &[ASK_SCRAM, CONTINUE, CONTINUE], "SCRAM: the server asks twice");
-        let refused = "the server asks for SASL (code 10), which is not allowed here";
+        check(&strict, plain, &[CONTINUE], "unexpected message 'R'");
+        check(&strict, plain, &[b"\0\0\0\x0cv="], "unexpected message 'R'");
+        check(
+            &strict,
+            plain,
+            &[ASK_SCRAM, CONTINUE, CONTINUE],
+            "SCRAM: the server requested the proof twice",
+        );
+        let refused = "the server requests SASL (code 10), which is not allowed";
         check(&strict, plain, &[b"\0\0\0\x0aOAUTHBEARER\0\0"], refused);
     }
 
@@ -264,7 +269,7 @@ mod tests {
         check(&prefer, &ChannelProtection::Plain, &[ASK_SCRAM], &first("SCRAM-SHA-256", "n,,"));
         let lie = "SCRAM: the server offers channel binding without TLS";
         check(&prefer, &ChannelProtection::Plain, &[ASK_PLUS], lie);
-        let unbound = "SCRAM: channel_binding=require, and the server does not bind";
+        let unbound = "SCRAM: channel_binding=require, but the server does not support channel binding";
         for (cover, method) in
             [(tls, ASK_SCRAM), (&ChannelProtection::Plain, ASK_SCRAM), (tls, ASK_MD5), (tls, LET_IN)]
         {

@@ -30,7 +30,7 @@ pub struct Channel {
 #[derive(Debug)]
 enum Tls {
     No,
-    /// The client has sent SSLRequest, and the server has not answered it yet.
+    /// The client has sent SSLRequest, and the server has not responded yet.
     Requested,
     Active(Box<TlsSession>),
 }
@@ -71,8 +71,8 @@ impl Channel {
     /// Creates a channel for another connection to the same server, which only cancels this session's current
     /// statement.
     ///
-    /// The connection is encrypted like this one. The server closes it without an answer. `None` if the server sent no
-    /// cancel key, or if [`Login::send_cancel`] is false.
+    /// The new connection is encrypted like this connection. The server closes it without a response. `None` if the
+    /// server sent no cancel key, or if [`Login::send_cancel`] is false.
     pub fn cancel_channel(&self) -> Option<Channel> {
         if !self.session.login.send_cancel {
             return None;
@@ -105,7 +105,7 @@ impl Channel {
     }
 
     /// Encryption of a second attempt after a failed login; `None` if no second attempt is allowed. The attempt needs a
-    /// new connection and a new channel. Only `sslmode` `allow` and `prefer` allow one.
+    /// new connection and a new channel. Only `sslmode` `allow` and `prefer` permit a second attempt.
     pub fn second_attempt(&self) -> Option<Encryption> {
         let login = &self.session.login;
         let first = self.attempt == login.first_attempt(self.transport);
@@ -140,8 +140,8 @@ impl Channel {
         self.session.watch(on);
     }
 
-    /// Queues a request: `write` appends whole frontend messages to the buffer. The server answers each Query or Sync
-    /// in the request with one `Ready`. Any other message at that point is an error.
+    /// Queues a request: `write` appends whole frontend messages to the buffer. The server responds to each Query or
+    /// Sync in the request with one `Ready`. After the last `Ready`, only asynchronous messages may arrive.
     ///
     /// Callers may send requests only after `Opened`.
     #[inline]
@@ -234,13 +234,14 @@ impl Channel {
         self.session.event(tag, body, &chunk[..spoken.used])
     }
 
-    /// Handles the server's answer to SSLRequest and the bytes after it.
+    /// Handles the server's response to SSLRequest, and the bytes after it.
     fn handle_ssl_response(&mut self, answer: u8, rest: &[u8]) -> Result<(), ProtocolError> {
         let login = self.session.login.clone();
         match answer {
-            // Bytes injected into the plain connection must not be processed on the encrypted one: CVE-2021-23214.
+            // Bytes injected into the plain connection must not be processed on the encrypted connection:
+            // CVE-2021-23214.
             b'S' | b'N' if !rest.is_empty() => {
-                Err(ProtocolError::Tls("the server spoke before the handshake"))
+                Err(ProtocolError::Tls("the server sent data before the handshake"))
             }
             b'S' => {
                 let config = login.tls.clone().ok_or(ProtocolError::NoTls)?;

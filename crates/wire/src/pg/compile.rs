@@ -1,7 +1,7 @@
 //! Compiler from statements to message templates.
 //!
 //! Each function appends one message to a template that is rendered for every transaction. A text with a NUL cannot be
-//! sent. The script parser rejects it, so here it is a bug of the caller.
+//! sent. The script parser rejects such a text, so a NUL here is a bug in the caller.
 
 use crate::{Placeholder, TemplateBuilder};
 use bytes::BytesMut;
@@ -69,7 +69,7 @@ pub fn execute(b: &mut TemplateBuilder) {
     fixed(b, |out| frontend::execute("", 0, out).expect(NUL));
 }
 
-/// Appends Sync. The server answers everything up to it with one ReadyForQuery.
+/// Appends Sync. The server responds to all messages up to Sync with one ReadyForQuery.
 pub fn sync(b: &mut TemplateBuilder) {
     fixed(b, frontend::sync);
 }

@@ -1,7 +1,7 @@
 //! Connection settings as libpq resolves them.
 //!
 //! Settings that work with psql work here. Order of precedence: connection string or URI, flags, service file,
-//! environment, defaults. Passwords can come from a password file. Nothing is read here: the caller passes the
+//! environment, defaults. Passwords can come from a password file. This module reads no files: the caller passes the
 //! environment and the files. Source: PostgreSQL manual, "Database Connection Control Functions".
 
 mod keyword;
@@ -42,7 +42,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Purpose of a file. Readers of passwords and keys must reject a file that others may read, as libpq does.
+/// Purpose of a file. Readers of passwords and keys must reject a file that other users may read, as libpq does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigFile {
     Service,
@@ -64,7 +64,7 @@ pub struct Environment<'a> {
 
 impl fmt::Debug for Environment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Surroundings of {}", self.os_user)
+        write!(f, "Environment of {}", self.os_user)
     }
 }
 

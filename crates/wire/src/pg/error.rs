@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// Error of the protocol: bytes that no PostgreSQL server sends, or an untrusted server. The connection is then
-/// unusable.
+/// Protocol error: bytes that no PostgreSQL server sends, or a server that cannot be trusted. The connection is
+/// unusable afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// Message whose length is below 4, or above the maximum of its kind.
     BadLength { tag: u8, length: u32 },
     /// Message that is not allowed at this point.
     Unexpected { tag: u8 },
-    /// ReadyForQuery that arrives before all statements before it were answered.
+    /// ReadyForQuery that arrives before the responses to all earlier statements.
     MissingResponse,
     /// Message whose content contradicts its length.
     Malformed { tag: u8 },
-    /// Error of protocol 2, which a postmaster that cannot fork still sends.
+    /// Error message in protocol 2, which a postmaster still sends if it cannot fork.
     OldProtocol,
     /// Authentication method that is unknown or not allowed.
     Authentication { method: u32 },
     /// Password request, although the login has no password.
     NoPassword,
-    /// Failure of SCRAM: the server does not know the password, or somebody changed the exchange.
+    /// SCRAM failure: the server does not know the password, or its messages were changed in transit.
     Scram(&'static str),
     /// Refusal of TLS by the server, although the settings require TLS.
     NoTls,
@@ -33,37 +33,40 @@ impl fmt::Display for ProtocolError {
         let tag = |tag: u8| char::from(tag).escape_default();
         match *self {
             ProtocolError::BadLength { tag: byte, length } => {
-                write!(f, "message '{}' claims a length of {length} bytes", tag(byte))
+                write!(f, "message '{}' has an invalid length of {length} bytes", tag(byte))
             }
-            ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
+            ProtocolError::Unexpected { tag: it } => write!(f, "unexpected message '{}'", tag(it)),
             ProtocolError::MissingResponse => {
-                write!(f, "the server is ready for more without an answer to what was asked")
+                write!(f, "the server sent ReadyForQuery without a response to the request")
             }
-            ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
+            ProtocolError::Malformed { tag: it } => write!(f, "malformed message '{}'", tag(it)),
             ProtocolError::Authentication { method } => {
                 if method == 3 {
                     return write!(
                         f,
-                        "the server asks for a clear-text password, which must be allowed by name: require_auth=password"
+                        "the server requests a clear-text password; to allow it, set require_auth=password"
                     );
                 }
                 let kind = match method {
-                    0 => "no authentication at all",
+                    0 => "no authentication",
                     2 => "Kerberos V5",
                     5 => "an MD5 password",
                     7..=8 => "GSSAPI",
                     9 => "SSPI",
                     10 => "SASL",
-                    _ => "an unknown authentication",
+                    _ => "an unknown authentication method",
                 };
-                write!(f, "the server asks for {kind} (code {method}), which is not allowed here")
+                write!(f, "the server requests {kind} (code {method}), which is not allowed")
             }
             ProtocolError::OldProtocol => {
-                write!(f, "the server answers in protocol 2, as it does when it cannot start a process")
+                write!(
+                    f,
+                    "the server sent a message of protocol version 2, which means that it cannot start a process"
+                )
             }
-            ProtocolError::NoPassword => write!(f, "the server asks for a password, and none is given"),
+            ProtocolError::NoPassword => write!(f, "the server requests a password, but none was given"),
             ProtocolError::Scram(reason) => write!(f, "SCRAM: {reason}"),
-            ProtocolError::NoTls => write!(f, "TLS is required and the server offers none"),
+            ProtocolError::NoTls => write!(f, "TLS is required, but the server does not offer it"),
             ProtocolError::Tls(reason) => write!(f, "TLS: {reason}"),
         }
     }

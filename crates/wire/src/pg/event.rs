@@ -107,7 +107,7 @@ impl RowCount {
             b"MERGE " => RowCommand::Merge,
             b"COPY " => RowCommand::Copy,
             b"FETCH " | b"MOVE " => RowCommand::Cursor,
-            // The first number is an object id, which is 0 since PostgreSQL 12.
+            // The first number is an object id, which is always 0 from PostgreSQL 12 on.
             _ if name.starts_with(b"INSERT ") => RowCommand::Insert,
             _ => return None,
         };

@@ -26,7 +26,7 @@ pub struct Login {
     pub keep_parameters: bool,
     /// True if the peer is PostgreSQL itself. Only then may a statement that timed out be cancelled.
     ///
-    /// With a pooler it is false. A cancel request ends some poolers ("bad client state"), or cancels another client's
+    /// Must be false for a pooler. A cancel request ends some poolers ("bad client state"), or cancels another client's
     /// statement.
     pub send_cancel: bool,
     /// Authentication methods that the server may request.
@@ -70,8 +70,8 @@ impl Login {
         }
     }
 
-    /// Encryption of a second attempt, after the server rejected the first one; `None` without a second attempt. As in
-    /// libpq.
+    /// Encryption of a second attempt, after the server rejected the first attempt; `None` if libpq would make no
+    /// second attempt.
     pub(super) fn second_attempt(&self, transport: Transport, first: Encryption) -> Option<Encryption> {
         match (transport, self.ssl, first) {
             (Transport::Tcp, SslMode::Prefer, Encryption::Tls) => Some(Encryption::Plain),

@@ -122,7 +122,7 @@ impl<'a> Notice<'a> {
         self.fields().find(|it| it.0 == letter).map(|it| it.1)
     }
 
-    /// SQLSTATE; `Code::PROTOCOL` if the server sent none, or one that does not have five characters.
+    /// SQLSTATE; `Code::PROTOCOL` if the server sent no SQLSTATE, or a text that does not have five characters.
     pub fn code(&self) -> Code {
         match self.field(b'C').map(<[u8; 5]>::try_from) {
             Some(Ok(state)) => Code::SqlState(state),
@@ -130,7 +130,7 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Severity in English, such as `ERROR`. If the server sends none, its translated severity.
+    /// Severity in English, such as `ERROR`. If the server sends only a translated severity, returns the translation.
     pub fn severity(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.field(b'V').or(self.field(b'S')).unwrap_or_default())
     }
@@ -227,7 +227,7 @@ mod tests {
             b"\0\x01\x7f\xff\xff\xff",
             b"\0\0z",
         ] {
-            check(bad, "message 'D' contradicts itself");
+            check(bad, "malformed message 'D'");
         }
     }
 
@@ -247,10 +247,10 @@ mod tests {
         check(&[b"\0\x01".as_slice(), id].concat(), r#"1 ["id"] [20]"#);
         check(&[b"\0\x02".as_slice(), id, id].concat(), r#"2 ["id", "id"] [20, 20]"#);
         check(b"\0\0", "0 [] []");
-        check(b"", "message 'T' contradicts itself");
-        check(b"\0\x01id", "message 'T' contradicts itself");
-        check(&[b"\0\x01".as_slice(), &id[..20]].concat(), "message 'T' contradicts itself");
-        check(&[b"\0\0".as_slice(), id].concat(), "message 'T' contradicts itself");
+        check(b"", "malformed message 'T'");
+        check(b"\0\x01id", "malformed message 'T'");
+        check(&[b"\0\x01".as_slice(), &id[..20]].concat(), "malformed message 'T'");
+        check(&[b"\0\0".as_slice(), id].concat(), "malformed message 'T'");
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
         check(b"C4000\0\0", ":  net 71:  | None None fatal false");
         check(b"\0", ":  net 71:  | None None fatal false");
         for bad in [&b""[..], b"M", b"Mx", b"Mx\0", b"Mx\0\0\0", b"Mx\0\0z"] {
-            check(bad, "message 'E' contradicts itself");
+            check(bad, "malformed message 'E'");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Scanner that splits the server's bytes into messages and skips those that are not needed.
+//! Scanner that splits the server's bytes into messages and skips messages that are not needed.
 
 use super::{ProtocolError, Reply, RowCount, TransactionStatus};
 
@@ -29,7 +29,7 @@ pub(super) struct Scanner {
     /// Number of ReadyForQuery messages that are still expected. If it is 0, only asynchronous messages may arrive.
     pending_ready: u32,
     /// Number of statements requested since the session was last idle. `completed` of them have ended; `failed` is true
-    /// if one failed.
+    /// if a statement failed.
     statements: u32,
     completed: u32,
     failed: bool,
@@ -148,8 +148,8 @@ impl Scanner {
         }
     }
 
-    /// Returns the most recent expected reply, once the input is consumed. Fails if other messages than asynchronous
-    /// ones followed the reply.
+    /// Returns the most recent expected reply, once the input is consumed. Fails if a message that is not asynchronous
+    /// followed the reply.
     #[inline]
     pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
         if self.last.is_none() {
@@ -172,7 +172,7 @@ impl Scanner {
         &self.buffer
     }
 
-    /// Takes the buffer, so that other fields may change while it is read. The caller puts it back.
+    /// Takes the buffer, so that other fields may change while the buffer is read. The caller puts the buffer back.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
@@ -186,7 +186,7 @@ impl Scanner {
         self.buffer.capacity()
     }
 
-    /// Continues in the middle of a message. Returns `None` if the message was skipped, so that the next one can be
+    /// Continues in the middle of a message. Returns `None` if the message was skipped, so that the next message can be
     /// scanned.
     #[cold]
     fn resume(&mut self, input: &mut &[u8]) -> Result<Option<ScanResult>, ProtocolError> {
@@ -344,8 +344,8 @@ impl Scanner {
     }
 }
 
-/// True for messages that may arrive at any time: PostgreSQL manual, "Asynchronous Operations". Such an error means
-/// that the server ends the session.
+/// True for messages that may arrive at any time: PostgreSQL manual, "Asynchronous Operations". An ErrorResponse at
+/// such a time means that the server ends the session.
 fn is_asynchronous(tag: u8) -> bool {
     matches!(tag, b'N' | b'S' | b'A' | b'E')
 }

@@ -237,8 +237,8 @@ impl Session {
     }
 }
 
-/// SQLSTATE of a server that is starting, stopping, or a standby without connections. Another encryption would not
-/// help.
+/// SQLSTATE of a server that is starting or stopping, or of a standby that accepts no connections. Another encryption
+/// would not help.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Maximum number of stored parameters. Servers report about fifteen.
 const PARAMETERS_MAX: usize = 100;

@@ -16,8 +16,8 @@ pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {
     }
 }
 
-/// Replaces each byte with `length(byte)` bytes, from the last to the first, so that none is overwritten before it is
-/// read.
+/// Replaces each byte with `length(byte)` bytes, from the last to the first, so that no byte is overwritten before it
+/// is read.
 fn expand_in_place(out: &mut Vec<u8>, at: usize, length: fn(u8) -> usize, write: fn(u8, &mut [u8])) {
     let old = out.len();
     let grown: usize = out[at..].iter().map(|it| length(*it)).sum();

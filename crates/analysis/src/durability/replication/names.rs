@@ -43,9 +43,8 @@ enum Token {
     Close,
 }
 
-/// Parses the value as PostgreSQL does. An empty text requests no synchronous standby. A text of blanks only is an
+/// Parses the value as PostgreSQL does. An empty value requests no synchronous standby. A value of blanks only is an
 /// error.
-/// error, as in PostgreSQL.
 pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
         return Ok(None);

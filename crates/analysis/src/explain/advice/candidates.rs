@@ -3,12 +3,12 @@
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
-/// Minimum number of rows of a table whose full scan is worth avoiding.
+/// Minimum number of table rows from which avoiding a full scan is worthwhile.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 const TABLE_BYTES_MIN: u64 = 80 * 1024;
 /// Share of selected rows above which a full scan is the fastest plan.
 pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
-/// Share of an index above which reading it counts as a full scan.
+/// Share of an index's entries above which reading them counts as a full scan.
 const INDEX_READ_SHARE_MAX: f64 = 0.5;
 /// Maximum number of columns that an index compares for equality. More columns hardly narrow the search.
 const EQUAL_COLUMNS_MAX: usize = 3;
@@ -23,9 +23,11 @@ pub(super) struct FullScan<'a> {
     /// Number of rows that one execution passes on to the parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// True if joins above the scan compare its columns, so that the joins could supply a value for each execution.
+    /// True if joins above the scan compare columns of its table, so that the joins could supply a value for each
+    /// execution.
     pub joined: bool,
-    /// Columns that an index may begin with: compared for equality, compared with a range, and sorted by.
+    /// Columns with which an index may begin: compared for equality (`equal`), compared with a range, or used for
+    /// sorting.
     equal: Vec<IndexKey>,
     range: Vec<IndexKey>,
     order: Vec<IndexKey>,
@@ -43,8 +45,8 @@ impl FullScan<'_> {
     }
 }
 
-/// Indexes that could replace scans of these plans and do not exist yet. The planner decides which of them it would
-/// use.
+/// Indexes that could replace full scans in `plans` and do not exist yet. The planner decides later which of these
+/// indexes it would use.
 pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
     let mut all: Vec<IndexCandidate> = Vec::new();
     for (number, statement) in plans.statements.iter().enumerate() {
@@ -173,7 +175,7 @@ fn full_scan<'a>(
     })
 }
 
-/// True if only the first rows are needed, in the order in which the scan returns them.
+/// True if the plan needs only the first rows, in the order in which the scan returns them.
 fn is_limited(above: &[&PlanNode]) -> bool {
     above
         .iter()
@@ -196,8 +198,8 @@ fn by_selectivity(a: &IndexKey, b: &IndexKey) -> std::cmp::Ordering {
     distinct(b).total_cmp(&distinct(a)).then_with(|| a.column.cmp(&b.column))
 }
 
-/// Index keys for one scan. A b-tree is searched by columns compared for equality and then one column with a range, or
-/// is read in its order.
+/// Index keys for one scan. A b-tree is searched by columns compared for equality and then by one column with a range,
+/// or it is read in index order.
 fn index_keys(scan: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
     let mut all: Vec<Vec<IndexKey>> = scan.equal.iter().map(|key| vec![key.clone()]).collect();
     let equal: Vec<IndexKey> = scan.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();

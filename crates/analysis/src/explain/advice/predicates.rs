@@ -1,14 +1,14 @@
 //! Columns that the conditions of a plan compare with values
 //!
-//! PostgreSQL prints conditions with all names resolved and all operations in parentheses. An SQL parser reads them. A
-//! condition that it cannot parse yields no columns.
+//! PostgreSQL prints conditions with all names resolved and all operations in parentheses. An SQL parser reads these
+//! conditions. A condition that the parser rejects yields no columns.
 
 use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-/// Comparison that a b-tree can answer.
+/// Comparison for which PostgreSQL can use a b-tree index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicate {
     /// Alias of the relation; `None` if the condition does not name it.
@@ -25,7 +25,7 @@ pub enum Comparison {
     Range,
 }
 
-/// Comparisons joined by AND, all of which must hold. Other parts of the condition are ignored.
+/// Comparisons of a condition that are joined by AND. Other parts of the condition are ignored.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
     if let Some(expr) = expression(condition) {
@@ -42,8 +42,8 @@ pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
     Some((relation, column, descending))
 }
 
-/// Columns that an UPDATE sets. `None` for other statements and for those that cannot be parsed. `sql` may have `?` in
-/// place of values.
+/// Columns that an UPDATE sets. `None` for other statements, or if the statement cannot be parsed. `sql` may have `?`
+/// in place of values.
 pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
     let sql = sql.replace('?', "$0");
     let mut all = Parser::parse_sql(&PostgreSqlDialect {}, &sql).ok()?;
@@ -94,7 +94,7 @@ fn conjuncts(expr: &Expr, out: &mut Vec<Predicate>) {
     }
 }
 
-/// Adds a column if the other side of the comparison contains no column of its relation.
+/// Adds the column `expr` if the other side of the comparison, `with`, contains no column of the same relation.
 fn push_comparison(expr: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
     let Some((relation, column)) = find_column(expr) else { return };
     let own = |other: &(Option<String>, String)| other.0 == relation;
@@ -103,7 +103,8 @@ fn push_comparison(expr: &Expr, with: &Expr, comparison: Comparison, out: &mut V
     }
 }
 
-/// Column of an expression that is a column, or a column cast to text: one index on `varchar` serves both.
+/// Name of the column if the expression is a column, or a column cast to text, because an index on `varchar` serves
+/// both.
 fn find_column(expr: &Expr) -> Option<(Option<String>, String)> {
     match expr {
         Expr::Nested(it) => find_column(it),
@@ -125,7 +126,7 @@ fn all_columns(expr: &Expr) -> Vec<(Option<String>, String)> {
         }
         Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
         Expr::Function(function) => {
-            // Search the text of the arguments: only the columns in it matter, not their use.
+            // Search the text of the arguments, because only the column names in it matter, not their use.
             let text = function.args.to_string();
             let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
             inside.split(", ").filter_map(expression).flat_map(|it| all_columns(&it)).collect()

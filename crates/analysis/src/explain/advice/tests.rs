@@ -144,7 +144,7 @@ fn document() -> (Plans, Vec<StatementStats>) {
         ),
         planned("insert into book.bookv2 (author) values (?)", change("Insert", vec![])),
         StatementPlan {
-            error: Some("no".to_owned()),
+            error: Some("no".into()),
             ..StatementPlan { text: "x".to_owned(), ..StatementPlan::default() }
         },
     ];
@@ -210,7 +210,7 @@ fn proposes_two_indexes_and_none_for_a_count() {
          EveryRow\n\
          Index { index: 0 }\n\
          Index { index: 0 }\n\
-         NoPlan { reason: \"no\" }\n\
+         NoPlan { reason: Some(Message { id: \"error-text\", arguments: [(\"text\", Text(\"no\"))] }) }\n\
          NotNeeded\n"
     );
     let scan = advice.statements[0].scan.as_ref().unwrap();

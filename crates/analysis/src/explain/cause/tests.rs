@@ -7,6 +7,7 @@ use findings::{
     scans, service, service_pool, slots, threads, wal, writes,
 };
 use model::finding::ReadVolume;
+use model::lock::LockKind;
 use model::plan::{
     Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, SyncMode,
     Transport,
@@ -160,6 +161,16 @@ fn names_the_planted_cause_first() {
     );
     // Locks, WAL, replicas.
     check("", &[locks(), cap()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
+    let advisory = || {
+        let statements = vec!["SELECT pg_advisory_lock($1)".into()];
+        let lock = LockKind::Advisory;
+        findings::bound(Bound::Locks { lock, share: 1.0, active: 18.0, longest_wait: None, statements })
+    };
+    check(
+        "pooler",
+        &[queue(), advisory(), cap()],
+        "Locks lock: Advisory statement: Some(SELECT pg_advisory_lock($1))",
+    );
     check("pooler", &[queue(), locks(), wal()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
     check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
     check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");

@@ -7,16 +7,16 @@ use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};
 
-/// Ratio of two p99 values above which the cells describe different systems. On a busy machine, repeated runs differ by
-/// half.
+/// Ratio of two p99 values above which the cells describe different systems. It exceeds 1.5 because repeated runs on a
+/// busy machine differ by half.
 const TAIL_RATIO_MIN: f64 = 2.0;
 /// Ratio of two throughputs above which the cells describe different systems. Throughput varies less than p99.
 const RATE_RATIO_MIN: f64 = 1.5;
 
-/// Findings on open-loop cells: the closed-loop cell of the same setup with the highest throughput, if its tail latency
-/// is much lower. Below its capacity, the open-loop test has the lower tail latency, and the closed loop hides nothing.
+/// Findings on open-loop cells whose p99 is much higher than in the closed-loop cell of the same setup with the highest
+/// throughput. If the open-loop p99 is lower, the closed loop hides nothing.
 pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
-    // A step of a search may use another model than the cell's load.
+    // A step of a search may use a different load model than the cell's load.
     let is_open = |cell: &CellTrials<'_>| cell.trials.iter().any(|it| it.setup.load.model.is_open());
     let open = cells.iter().filter(|it| is_open(it));
     let one = |cell: &CellTrials<'_>| {
@@ -36,7 +36,7 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     open.filter_map(one).collect()
 }
 
-/// Findings on pairs of cells that differ only in one feed and in their results.
+/// Findings on pairs of cells whose setups differ only in one feed, but whose results differ much.
 pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (at, with) in cells.iter().enumerate() {
@@ -60,7 +60,7 @@ fn feed_differs(cell: &CellTrials<'_>, other_cell: &CellTrials<'_>) -> Option<Fi
     }
     let (own, other_response) = (cell_response(cell)?, cell_response(other_cell)?);
     let differs = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
-    // Steps of a search have different loads, which determine their tail latencies.
+    // The trials of a search have different loads, and the load determines the tail latency.
     let has_planned_load =
         |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = has_planned_load(cell) && has_planned_load(other_cell);

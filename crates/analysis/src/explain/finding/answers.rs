@@ -1,4 +1,4 @@
-//! Findings on answers that suggest error pages or missing rows
+//! Findings on responses that suggest error pages or missing rows
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::sizes::{SizeSeries, is_mostly_smaller, populations};
@@ -6,7 +6,7 @@ use model::finding::SizeChange;
 use model::plan::{OperationKind, Setup};
 use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
-/// Findings on drops in the sizes of a cell's answers, and on sizes that form two groups.
+/// Findings on drops in the response sizes of a cell, and on response sizes that form two groups.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for place in requests_with_answers(cell) {
@@ -18,7 +18,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
                 SizeChange::Fell { before_bytes: drop.before, after_bytes: drop.after, second: drop.second },
                 drop.share,
             )),
-            // Answers of a replayed log are compared with the recorded answers instead.
+            // Responses to a replayed log are compared with the recorded responses instead.
             None if is_replayed(cell, place.0) => None,
             None => populations(&total_sizes(&cell.trials, place)).map(|groups| {
                 let (small_bytes, large_bytes) = (groups.small, groups.large);
@@ -30,13 +30,13 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// True if the log has the sizes of the operation's answers.
+/// True if the operation replays a log that records response sizes.
 fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
     let mut figures = cell.trials.iter().flat_map(|trial| trial.replayed);
     figures.any(|it| it.operation == operation && it.sized > 0)
 }
 
-/// Finds cells whose answers are much smaller than those of another cell with the same requests.
+/// Findings on cells whose responses are much smaller than the responses to the same requests in another cell.
 pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for cell in cells {
@@ -58,13 +58,13 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
     found
 }
 
-/// Minimum number of answers that are compared with the recorded ones.
+/// Minimum number of responses from which they are compared with the recorded responses.
 const REPLAYED_MIN: u64 = 200;
-/// Smallest reported share of answers whose size differs from the recorded size, and of answers whose status differs.
+/// Smallest reported share of responses whose size differs from the recorded size.
 const OTHER_SIZE: f64 = 0.25;
 const OTHER_STATUS: f64 = 0.05;
 
-/// Findings on operations with answers that differ from the recorded ones.
+/// Findings on operations whose responses differ from the recorded responses.
 pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let all = || cell.trials.iter().flat_map(|it| it.replayed);
@@ -100,7 +100,7 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Findings on statements that find no rows, each with the trial in which the largest share of its answers is empty.
+/// Findings on statements that return no rows, each with the trial in which the statement returned no rows most often.
 pub fn empty_statements(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut all: Vec<EmptyStatement> = cell
         .trials
@@ -134,7 +134,7 @@ fn request_id(series: &SizeSeries) -> (u16, u16) {
     (series.operation, series.command)
 }
 
-/// Requests that have answers in any trial, ascending.
+/// Requests that received a response in any trial, ascending.
 fn requests_with_answers(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
     let mut all: Vec<(u16, u16)> =
         cell.trials.iter().flat_map(|it| it.answers.iter().map(request_id)).collect();
@@ -158,7 +158,7 @@ fn finding(
     share: f64,
 ) -> Finding {
     let known = cell.setup.operations.get(usize::from(operation));
-    // Computations before a request are separate commands.
+    // Commands that compute variables before a request do not count as steps.
     let step = known.and_then(|operation| match &operation.kind {
         OperationKind::Http(steps) if steps.len() > 1 => {
             let number = usize::from(command).checked_sub(operation.sets.len())?;

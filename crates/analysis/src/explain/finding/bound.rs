@@ -10,13 +10,13 @@ use model::plan::{Node, NodeKind};
 
 /// Share of the available CPUs above which a node is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Share of a quota's periods with throttling above which the quota limits the node. Chance does not explain such a
+/// Share of a CPU quota's periods with throttling above which the quota limits the node. Chance does not explain such a
 /// large share.
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of a pool's server connections assigned to clients, above which the pool is exhausted.
 const POOL_FULL_SHARE: f64 = 0.9;
-/// Share of busy server connections below which most of a pool is idle. A server connection is idle between two
-/// statements of its client, so even a limiting pool is not always busy.
+/// Share of busy server connections below which a pool does not limit the throughput. Even the connections of a
+/// limiting pool are sometimes idle, between two statements of a client.
 const POOL_IDLE_SHARE: f64 = 0.5;
 
 /// CPU usage of a node.
@@ -29,14 +29,14 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// CPU usage of a node; `None` if no quota, pinning or number of threads limits it. On a shared machine, any
-    /// program may saturate the CPUs.
+    /// CPU usage of a node; `None` if no quota, pinning or number of threads limits its CPUs, because then other
+    /// programs may have saturated them.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each replica of a service has its threads.
+        // Each replica of a service has its own threads.
         let (threads, copies) = match &node.kind {
             NodeKind::Pooler(it) => (it.usable_cpus(), 1.0),
             NodeKind::Service(it) => (None, f64::from(it.copies)),
@@ -91,7 +91,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let full = in_use >= POOL_FULL_SHARE * size
         && busy >= POOL_IDLE_SHARE * size
         && cell.setup.load.model.clients() > pool;
-    // If sessions wait for each other's locks, more server connections would wait too.
+    // If sessions wait for locks of other sessions, additional server connections would wait too.
     let bound = full && !cpu.is_saturated() && sessions_wait(cell).is_none();
     let finding = || Finding::PoolBound {
         cell: cell.number,
@@ -121,8 +121,8 @@ fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
     cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(MissingInput::Server)
 }
 
-/// Findings on CPU-bound servers with a limit. Without a limit the machine is the bottleneck, which another rule
-/// covers.
+/// Findings on CPU-bound servers whose CPUs are limited. Without such a limit, the machine is the bottleneck, which
+/// another rule reports.
 pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let full = |node: &Node| {
@@ -143,7 +143,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
 }
 
-/// Replicas, as nodes of the same kind as the primary.
+/// Nodes that represent the replicas, with the kind of the primary.
 fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
     let stack = &cell.setup.stack;
     let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();

@@ -11,7 +11,7 @@ use model::matrix::{ChangeVerdict, Figure};
 use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
 use std::collections::BTreeMap;
 
-/// Errors per thousand transactions above which a cell's work differs from that of a cell without errors.
+/// Errors per thousand transactions above which a cell is not comparable with a cell without errors.
 const ERRORS_PER_1000_MAX: f64 = 10.0;
 /// Ratio of in-flight transactions above which the deadlocks of two cells are not comparable.
 const CONCURRENCY_RATIO_MAX: f64 = 1.5;
@@ -32,8 +32,8 @@ fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
     cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
 }
 
-/// Ratio of throughputs, first cell to second, for each pair. All pairs are decided together. Pairs without valid runs
-/// are left out.
+/// Ratio of the first cell's throughput to the second cell's, for each pair. The verdicts are corrected for the number
+/// of pairs. Pairs without valid trials are left out.
 fn throughputs<'a>(
     pairs: &Pairs<'a>,
     seed: u64,
@@ -62,8 +62,8 @@ fn throughputs<'a>(
 type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
 
 /// Findings on the throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
-/// transport, and differences between pool modes. Cells that did other work are named if there is a cell to compare
-/// them with.
+/// transport, and differences between pool modes. Cells that did other work are named if another cell could have been
+/// compared with them.
 pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), pairs_by_pool_mode(cells));
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
@@ -93,7 +93,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     found
 }
 
-/// Reason why a cell's throughput is not comparable: some of its clients did not do all their work.
+/// Reason why a cell's throughput is not comparable with other cells; `None` if all clients did all their work.
 fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if slots_exhausted(cell).is_some() {
         return Some(IncomparableReason::SlotsExhausted);
@@ -131,7 +131,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
     found
 }
 
-/// True if both setups have the same load and data, and PostgreSQL and the generator have the same settings and limits.
+/// True if both setups have the same load and data, and the same settings and limits of PostgreSQL and the generator.
 fn same_but_stack(a: &Setup, b: &Setup) -> bool {
     let server = |setup: &Setup| setup.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
@@ -155,7 +155,7 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     pairs
 }
 
-/// Findings on pairs of pool modes whose throughput does not differ.
+/// Findings on pairs of cells with different pool modes whose throughput does not differ.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
     let finding = |(cell, with, comparison): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
@@ -183,8 +183,8 @@ fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     nodes
 }
 
-/// Findings on cells whose deadlocks differ from the baseline's while the number of in-flight transactions in
-/// PostgreSQL differs too.
+/// Findings on cells that have more or fewer deadlocks than the baseline, and also more or fewer in-flight transactions
+/// in PostgreSQL.
 pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
     let rate = |cell: &CellTrials<'_>| median(figure_values(cell, Figure::Deadlocks));
     let one = |cell: &CellTrials<'_>| {

@@ -38,12 +38,12 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Logins per transaction above which clients reconnect regularly. Fewer than `LOGINS_PER_SECOND_MIN` logins per second
-/// do not matter.
+/// Logins per transaction above which clients reconnect regularly. Logins below `LOGINS_PER_SECOND_MIN` per second are
+/// never reported.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Smallest reported number of cancelled transactions per thousand. Such a cell did other work than a cell without
-/// errors.
+/// Smallest reported number of cancelled transactions per thousand. A cell with more is not comparable with a cell
+/// without errors.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
@@ -69,8 +69,8 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
-/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. Clients of a
-/// service receive other errors.
+/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater, because a
+/// service reports other errors to its clients.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let by_clients: u64 =
@@ -94,9 +94,10 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::Circumstance { cell: cell.number, circumstance })
 }
 
-/// Smallest reported share of CPU steal in the machine's CPU time. Throughput differs by as much between runs.
+/// Smallest reported share of CPU steal in the machine's CPU time. A smaller share does not matter, because throughput
+/// differs by 1 % between runs anyway.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Timer jitter of a busy machine, in seconds. A quiet machine has a tenth of it.
+/// Smallest reported timer jitter, in seconds. An idle machine has a tenth of this jitter.
 const JITTER_MIN: f64 = 0.001;
 /// Idle share of the machine's CPUs below which the measured load itself explains the jitter.
 const IDLE_SHARE_MIN: f64 = 0.2;
@@ -113,7 +114,7 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
-/// Findings on feeds whose coverage of their table is unknown.
+/// Findings on feeds that cover an unknown share of their table.
 pub fn unknown_feeds(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let feeds = &cell.setup.feeds;
     if feeds.is_empty() || cell.trials.iter().any(|it| !it.feed_coverage.is_empty()) {

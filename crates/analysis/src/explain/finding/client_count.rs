@@ -7,16 +7,17 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
-/// Smallest idle share of PostgreSQL's CPUs. With a fifth idle, they could do a quarter more work.
+/// Smallest idle share of PostgreSQL's CPUs from which the CPUs are not the limit. With a fifth idle, they could do a
+/// quarter more work.
 const CPU_RESERVE_MIN: f64 = 0.2;
-/// Smallest ratio of throughput to clients ÷ response time. Little's law is exact, but the mean covers only
-/// transactions that ended.
+/// Smallest ratio of throughput to clients ÷ mean response time from which the number of clients is the limit. The
+/// ratio may be below 1 because the mean covers only transactions that ended.
 const LITTLE_SHARE_MIN: f64 = 0.9;
 
 /// Finding that the number of clients limits the throughput. In a closed loop, N clients deliver at most N ÷ response
 /// time, which is the limit if no resource is saturated. `found` has all other findings on the cell.
 pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
-    // Use the model of the trials: a search tries several models.
+    // Use the load model of each trial, because a search may use several models.
     let closed = |trial: &TrialFacts<'_>| match trial.setup.load.model {
         LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
         _ => None,

@@ -12,7 +12,7 @@ use model::{Code, EventKind, Nanos};
 const EXHAUSTED: &str = "53300";
 /// Largest share of starved clients that is not reported.
 const STARVED_CLIENTS_SHARE: f64 = 0.05;
-/// Mean number of transactions per client above which chance does not explain a client without any.
+/// Mean number of transactions per client above which chance does not explain a client without transactions.
 const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
 
 pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -34,7 +34,7 @@ pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Limit that PostgreSQL's message names, as in `too many connections for role "few"`. Source:
+/// Connection limit that PostgreSQL's error message names, as in `too many connections for role "few"`. Source:
 /// `src/backend/utils/init/postinit.c`.
 fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let summaries = cell.trials.iter().filter_map(|it| it.summary);
@@ -51,8 +51,8 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     }
 }
 
-/// Number of refused logins. With a pooler, it includes transactions that failed with the server's code for refused
-/// logins.
+/// Number of refused logins. With a pooler, the number includes transactions that failed with PostgreSQL's error code
+/// for refused logins.
 fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
@@ -163,8 +163,8 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
     })
 }
 
-/// Findings on the codes of failed and unknown transactions, most frequent first. Slots and deadlocks have separate
-/// findings.
+/// Findings on the error codes of failed and unknown transactions, most frequent first. Exhausted connection slots and
+/// deadlocks have separate findings.
 pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
     let reported = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();

@@ -1,13 +1,13 @@
-//! Finding on different data of an attached server in the trials of one cell
+//! Finding on an attached server whose data changed between the trials of a cell
 
 use super::{CellTrials, Finding};
 use model::finding::Circumstance;
 use model::target::DataState;
 
-/// Smallest growth of data, in per cent, that is reported. A short trial with writes adds less.
+/// Smallest reported growth of the data, in per cent. A short trial with writes adds less.
 const GROWTH_PERCENT_MIN: f64 = 10.0;
-/// Smallest reported difference of sizes, in bytes. Smaller differences, such as a few pages of an index, do not
-/// matter.
+/// Smallest reported difference between data sizes, in bytes. Smaller differences, such as a few pages of an index, do
+/// not matter.
 const SIZE_DIFFERENCE_MIN: u64 = 1 << 20;
 
 /// Finding if the sizes of the data differ, tables were replaced, or the server was restarted.

@@ -6,26 +6,26 @@ use crate::facts::samples::{self, growth, mean, sums};
 use model::finding::{Bound, MissingInput};
 use model::plan::Limits;
 
-/// Share of a quota above which it is exhausted. The kernel allows 412 reads per second at a quota of 400. Below this
-/// share, the quota was not exhausted all the time.
+/// Share of a disk quota above which the quota counts as exhausted all the time. At a quota of 400, the kernel allows
+/// 412 reads per second.
 const QUOTA_USED_SHARE: f64 = 0.85;
-/// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and other programs
-/// also use the disk, without any session waiting for them.
+/// Smallest share of active sessions that wait for the disk from which an exhausted quota is the limit. A checkpoint
+/// can also exhaust the quota, without any session waiting for it.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of the memory limit above which memory is full.
+/// Share of the memory limit above which memory counts as full.
 const FULL_SHARE: f64 = 0.9;
-/// Bytes read from disk per transaction above which evicted pages are missed: one page for every two transactions.
+/// Bytes read from disk per transaction above which the page cache is too small: one page for every two transactions.
 const MISSED_BYTES_MIN: f64 = 4096.0;
 
-/// Usage and quota of reads or of writes.
+/// Disk reads or writes of a node, and their quota.
 struct DiskUsage {
     per_second: Option<f64>,
     quota: Option<f64>,
     in_bytes: bool,
 }
 
-/// Usage of the quota in operations or in bytes, whichever is closer to exhaustion. Without a quota, usage in
-/// operations.
+/// Disk usage against the quota in operations or the quota in bytes, whichever is closer to exhaustion. Without a
+/// quota, the usage in operations.
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],

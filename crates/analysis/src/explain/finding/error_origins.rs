@@ -10,7 +10,7 @@ use model::{EventKind, LogEvent, LogSession, Nanos};
 const KINDS: [EventKind; 4] =
     [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
 
-/// Finding on the errors of the trials by origin; `None` if no log line names its session.
+/// Finding on the trials' errors by origin; `None` if no log line identifies its session.
 pub fn error_origins(cell: &CellTrials<'_>) -> Option<Finding> {
     let mut errors: Vec<LoggedErrors> = Vec::new();
     for kind in KINDS {
@@ -39,9 +39,9 @@ fn is_in_trial(trial: &TrialFacts<'_>, event: &LogEvent) -> bool {
 
 /// Origin of the session that caused an event.
 ///
-/// Poolers and balancers pass on the clients' `application_name`. A session of the load therefore belongs to the node
-/// next to PostgreSQL, if it uses that node's transport. A pooler's own login has no name yet. A service sets its own
-/// name.
+/// Poolers and balancers pass on the clients' `application_name`. A session with that name therefore belongs to the
+/// node next to PostgreSQL, if the session uses that node's transport. A service sets its own `application_name`. A
+/// pooler that logs in for itself has not set it yet.
 fn origin(trial: &TrialFacts<'_>, event: &LogEvent) -> SessionOrigin {
     let Some(session) = &event.session else { return SessionOrigin::Unknown };
     if session.is_own() {

@@ -4,12 +4,12 @@ use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, maximum, mean, sums};
 use model::finding::{Circumstance, MissingInput};
 
-/// Smallest reported mean number of sessions that are idle in transaction for over a second. It equals one session that
-/// is idle for a tenth of the time and blocks a server connection of the pool, or holds locks.
+/// Smallest reported mean number of sessions that have been idle in transaction for over a second. One such session for
+/// a tenth of the time is enough, because it occupies a server connection or holds locks.
 const SESSIONS_MIN: f64 = 0.1;
 
-/// Findings on sessions idle in transaction. The rule reads the whole window, because one such transaction in it is
-/// enough.
+/// Findings on sessions idle in transaction. The rule reads the whole window, because a single such transaction is
+/// relevant.
 pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let on_average = |series: &str| cell.median(|it| mean(&sums(it.samples, node, series, |_| true)));

@@ -1,4 +1,4 @@
-//! Finding on nodes that violate Little's law
+//! Finding on a pooler whose figures violate Little's law
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, sums};
@@ -8,15 +8,17 @@ use model::plan::PoolMode;
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
-/// Series of the transactions in the pooler: those with a server connection, and those that wait for one.
+/// Series of the number of clients in the pooler that have a server connection, and of clients that wait for a server
+/// connection.
 const NUMBERS: [&str; 2] = [samples::POOL_SERVERS_ACTIVE, samples::POOL_CLIENTS_WAITING];
-/// Counters of the pooler: transactions, time with a server connection, time waiting for one.
+/// Counters of the pooler: transactions, time with a server connection, and time waiting for a server connection.
 const TOTALS: [&str; 3] =
     [samples::POOL_TRANSACTIONS, samples::POOL_TRANSACTION_TIME, samples::POOL_WAIT_TIME];
 
-/// Finding on a pooler that violates Little's law. It compares the number of transactions in the pooler, sampled each
-/// second from the console, with the number that the pooler's counts and times imply. In session mode, a client also
-/// keeps its server connection between transactions. A violation is reported if most trials show it.
+/// Finding on a pooler whose figures violate Little's law. The rule compares the number of transactions in the pooler,
+/// sampled each second from the console, with the number that the pooler's counters imply. The rule does not apply to
+/// session mode, in which a client keeps its server connection between transactions. A violation is reported if most
+/// trials show it.
 pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
     let lends = node.kind.pooler().is_some_and(|it| it.mode != PoolMode::Session);
@@ -27,7 +29,7 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
     let known: Vec<Option<Violation>> =
         valid.iter().filter_map(|it| trial_violation(it.samples, &node.name)).collect();
     if known.is_empty() {
-        // Too few samples for this check do not mean that the console was not available.
+        // If the console was sampled, but too rarely for this check, do not report a missing console.
         let sampled =
             |trial: &&TrialFacts<'_>| !sums(trial.samples, &node.name, NUMBERS[0], |_| true).is_empty();
         return if valid.iter().any(sampled) { Ok(Vec::new()) } else { Err(MissingInput::Console) };

@@ -6,7 +6,7 @@ use crate::facts::usage::busy_sessions;
 use model::Nanos;
 use model::plan::NodeKind;
 
-/// Largest share of waiting clients that is not reported.
+/// Smallest reported share of waiting clients.
 const WAITING_SHARE_MIN: f64 = 0.05;
 
 /// Minimum number of waiting clients that counts as a queue.
@@ -19,7 +19,7 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         NodeKind::Balancer(balancer) => Some((node, balancer.maxconn)),
         _ => None,
     })?;
-    // Queues of the servers, and the queue of the backend, which holds requests without a server.
+    // A balancer may have a queue for each server, and a queue for requests that are not assigned to a server.
     let mean_of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
@@ -36,8 +36,8 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Finding on a queue in a pooler. If the pooler does not report waiting clients, in-flight transactions must exceed
-/// PostgreSQL's busy sessions by a twentieth of the clients.
+/// Finding on a queue in a pooler. If the pooler does not report waiting clients, their number is in-flight
+/// transactions minus PostgreSQL's busy sessions.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let in_flight = cell.median(transactions_in_flight)?;

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 const EXHAUSTED_SHARE: f64 = 0.9;
 /// Mean number of waiting requests above which there is a queue.
 const QUEUE_MIN: f64 = 1.0;
-/// Share of requests that waited above which chance does not explain the waits.
+/// Share of waiting requests above which chance does not explain the waits.
 const WAITED_SHARE_MIN: f64 = 0.1;
-/// SETs per transaction above which server connections alternate between sessions with different settings.
+/// `SET` statements per transaction above which server connections alternate between sessions with different settings.
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
@@ -46,7 +46,7 @@ fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, label: &str) -> Optio
     cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == label)))
 }
 
-/// Answered transactions per second, with any outcome, because rejected ones used the service too.
+/// Answered transactions per second, with any outcome, because rejected transactions used the service too.
 fn rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let executed = summary.total.counts.executed();
@@ -107,8 +107,8 @@ pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-/// Findings on a service with more connections than its pooler has server connections, if connections wait in the
-/// pooler or server connections are reconfigured for other sessions.
+/// Findings on a service with more connections than its pooler has server connections. A finding requires that
+/// connections wait in the pooler, or that server connections are often reconfigured for other sessions.
 pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
         return Ok(Vec::new());

@@ -7,25 +7,25 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use std::collections::BTreeSet;
 
-/// Rows read by scans per transaction above which the scans matter. A CPU reads about ten million rows per second, so
-/// ten thousand rows take a millisecond.
+/// Rows read by full scans per transaction above which the scans matter. A CPU reads about ten million rows per second,
+/// so ten thousand rows take a millisecond.
 const SCANNED_ROWS_MIN: f64 = 10_000.0;
-/// Rows of a table below which a full scan is a good plan.
+/// Number of table rows below which a full scan is a good plan.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 /// Rows read per returned row below which an index would not help.
 const READ_PER_RETURNED_MIN: f64 = 100.0;
-/// Ratio of throughput during checkpoints to that of other seconds, below which checkpoints are reported. With
-/// `SECONDS` of each kind, a tenth exceeds random variation.
+/// Ratio of throughput during checkpoints to throughput in other seconds, below which checkpoints are reported. With
+/// `SECONDS` seconds of each kind, a difference of a tenth exceeds random variation.
 const SLOWDOWN_RATIO_MAX: f64 = 0.9;
 const SECONDS: usize = 3;
-/// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
-/// reported. Autovacuum starts at a fifth of all rows.
+/// Ratio of the last trial's dead row versions to the first trial's, from which dead row versions are reported. Their
+/// share of all rows must also be large. Autovacuum starts at a fifth of all rows.
 const GROWTH_RATIO_MIN: f64 = 2.0;
 const DEAD: f64 = 0.02;
 /// Minimum number of trials from which a trend is judged.
 const TRIALS_MIN: usize = 3;
 
-/// Finding on the table with the most rows read by scans.
+/// Finding on the table from which full scans read the most rows.
 pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let by_transaction = |series: &str, table: &str| {
@@ -40,14 +40,14 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         tables.insert(&sample.label);
     }
     if tables.is_empty() {
-        // A database without scans has no table to report. A server that was not sampled has no figures at all.
+        // Without full scans, there is no finding. Without samples of the server, the input is missing.
         let is_sampled =
             cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
         return if is_sampled { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
     let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
     let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
-    // Counters need two samples.
+    // The growth of a counter requires two samples.
     let (table, read) = most.ok_or(MissingInput::Server)?;
     let scans_per_transaction = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
@@ -60,7 +60,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
-/// Sent transactions per second.
+/// Executed transactions per second, with any outcome.
 fn executed_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
@@ -104,8 +104,8 @@ fn checkpoint_slowdown(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
     Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
 }
 
-/// Finding on dead row versions, over the trials in order of repetition, valid or not. Each trial leaves its dead row
-/// versions to the next one unless vacuum removes them.
+/// Finding on dead row versions that accumulate over all trials, valid or not, in order of repetition. Dead row
+/// versions remain in the next trial unless vacuum removes them.
 pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));

@@ -343,7 +343,9 @@ fn reports_the_dominant_wait_event() {
     check(
         &["direct"],
         &[waits(15.0, 5.0)],
-        &["SessionsWait { cell: 0, event: \"Lock/relation\", share: 0.75, active: 20.0 }"],
+        &[
+            "Bound { cell: 0, bound: Locks { lock: Relation, share: 0.75, active: 20.0, longest_wait: None, statements: [] } }",
+        ],
     );
     check(&["direct"], &[waits(5.0, 15.0)], &[]);
     check(&["direct"], &[waits(1.0, 0.0)], &[]);

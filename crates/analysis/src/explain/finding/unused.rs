@@ -17,8 +17,7 @@ const USED_SHARE_MIN: f64 = 0.5;
 /// Share of the completed transactions below which a node behind a service counts as unused. A service may answer most
 /// requests without its database.
 const USED_SHARE_MIN_BEHIND_SERVICE: f64 = 0.01;
-/// Largest number of the monitoring's transactions that may still be uncounted, as a share of the completed
-/// transactions.
+/// Largest accepted error from the monitoring's own transactions, as a share of the completed transactions.
 const NOISE_SHARE_MAX: f64 = 0.05;
 /// Shortest time, in seconds, between a server's first and last sample from which it is judged.
 const SAMPLED_SECONDS_MIN: f64 = 2.0;
@@ -26,12 +25,13 @@ const SAMPLED_SECONDS_MIN: f64 = 2.0;
 /// Statistics System".
 const REPORT_DELAY_SECONDS: f64 = 1.0;
 
-/// Transactions that a node counted in a trial, and those that clients completed in the same time.
+/// Number of transactions or sessions that a node counted in a trial, and number of transactions that clients completed
+/// in the same time.
 struct Counts {
     counter: UsageCounter,
     counted: f64,
     completed: f64,
-    /// Largest possible error of `counted`.
+    /// Largest possible error of `counted`, in transactions.
     noise: f64,
 }
 
@@ -63,7 +63,7 @@ pub fn unused_nodes(trial: &TrialFacts<'_>) -> Vec<String> {
 
 /// Counts of a node in a trial; `None` if they cannot show whether the load passed through the node.
 fn judged_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
-    // Replicas may serve all reads, and they are not nodes of the path.
+    // Replicas may serve all reads, but the rule only looks at the primary.
     let replicas = trial.setup.stack.replication.is_some();
     let hidden = is_server(node) && (replicas || has_sessions(trial, node));
     if hidden || stays_open(trial) { None } else { counts(trial, node) }
@@ -85,7 +85,7 @@ fn is_server(node: &Node) -> bool {
     node.kind.role() == Role::Server
 }
 
-/// True if the finding attributes a limit to one of the `unused` nodes.
+/// True if the finding attributes a limit to a node that `unused` reports.
 pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|finding| {
@@ -110,9 +110,10 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
             Bound::WalFlush { .. }
             | Bound::SyncReplicas { .. }
             | Bound::RowLocks { .. }
+            | Bound::Locks { .. }
             | Bound::Scans { .. }
             | Bound::Checkpoints { .. }
-            // The evidence is PostgreSQL's idle CPU time.
+            // The evidence for this bound is PostgreSQL's idle CPU time.
             | Bound::Clients { .. } => server(),
         },
         _ => false,
@@ -120,7 +121,8 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
 }
 
 /// True if clients had sessions at a server. PostgreSQL 15 counts a transaction that touches no table only when the
-/// session ends or reports other statistics. Until then, its counters do not show that the load reached it.
+/// session ends or reports other statistics. Until then, the server's counters do not show that the load reached the
+/// server.
 fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
     maximum(&sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true)).is_some_and(|it| it >= 1.0)
 }
@@ -170,7 +172,7 @@ fn pooler_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     let moments = sums(trial.samples, &node.name, series, |_| true);
     let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
     let all = sums(trial.samples, &node.name, counted, |_| true);
-    // The first use of a database creates its row.
+    // If there is only one sample, the row is new and counts from 0.
     let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
     if to - from < shortest {
         return None;
@@ -179,8 +181,8 @@ fn pooler_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise: 0.0 })
 }
 
-/// Sessions of a balancer's frontends, as the maximum open at once plus those that began. A balancer forwards bytes, so
-/// it counts no transactions, and it counts bytes only at the end of a session.
+/// Sessions of a balancer's frontends: the maximum number of open sessions plus the number of new sessions. A balancer
+/// counts no transactions, and it counts a session's bytes only when the session ends.
 fn balancer_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let frontend_sums = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
     let (open, begun) =

@@ -3,16 +3,17 @@
 use super::{CellTrials, Finding};
 use crate::facts::samples::{self, maximum, sums};
 use model::finding::{Bound, MissingInput};
-use std::collections::BTreeMap;
+use model::lock::LockKind;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Smallest reported share of active sessions in one wait class. Without the wait, throughput would grow by at most
-/// half: 1 / (1 − 1/3).
+/// Smallest reported share of active sessions in one wait class. At this share, throughput without the waits would be
+/// at most 1 / (1 − 1/3) = 1.5 times as high.
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
 /// Smallest reported share of active sessions in one wait event that no known limiter explains.
 const EVENT_SHARE_MIN: f64 = 0.5;
 /// Minimum number of active sessions that counts as a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
-/// Mean number of active sessions below which their waits delay no transaction.
+/// Mean number of active sessions below which waits do not limit the throughput.
 const WORKING_SESSIONS_MIN: f64 = 0.5;
 /// Maximum number of reported statements.
 const STATEMENTS_MAX: usize = 3;
@@ -46,15 +47,36 @@ impl WaitClass {
     }
 }
 
-/// True if this bound explains waits of the class.
-pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
+/// Kind of the lock that a session waits for at a wait event. `None` for row locks, and for lightweight locks that belong
+/// to a [`WaitClass`], such as the lock of WAL writes.
+pub fn lock_kind(event: &str) -> Option<LockKind> {
+    if WaitClass::from_event(event).is_some() {
+        return None;
+    }
+    let (class, name) = event.split_once('/')?;
+    Some(match (class.to_ascii_lowercase().as_str(), name.to_ascii_lowercase().as_str()) {
+        ("lock", "advisory") => LockKind::Advisory,
+        ("lock", "relation") => LockKind::Relation,
+        ("lock", "extend") => LockKind::Extend,
+        ("lock", "object") => LockKind::Object,
+        ("lock", _) => LockKind::Heavyweight { name: name.to_owned() },
+        ("bufferpin", _) => LockKind::BufferPin,
+        ("lwlock", _) => LockKind::Lightweight { name: name.to_owned() },
+        _ => return None,
+    })
+}
+
+/// True if the bound `by` explains waits for `event`.
+pub fn explains(by: &Bound, event: &str) -> bool {
+    let class = WaitClass::from_event(event);
     match by {
-        Bound::RowLocks { .. } => class == WaitClass::Rows,
-        Bound::WalFlush { .. } => class == WaitClass::Log,
-        Bound::SyncReplicas { .. } => class == WaitClass::Replicas,
-        Bound::Reads { .. } => class == WaitClass::Read,
-        // WAL writes count towards the same quota.
-        Bound::Writes { .. } => matches!(class, WaitClass::Write | WaitClass::Log),
+        Bound::RowLocks { .. } => class == Some(WaitClass::Rows),
+        Bound::WalFlush { .. } => class == Some(WaitClass::Log),
+        Bound::SyncReplicas { .. } => class == Some(WaitClass::Replicas),
+        Bound::Reads { .. } => class == Some(WaitClass::Read),
+        // The quota for disk writes also covers WAL writes.
+        Bound::Writes { .. } => matches!(class, Some(WaitClass::Write | WaitClass::Log)),
+        Bound::Locks { lock, .. } => lock_kind(event).as_ref() == Some(lock),
         _ => false,
     }
 }
@@ -80,12 +102,12 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
-/// Findings on bounds of commits and updates. `cell` has the samples under full load. `window` has those of the whole
-/// window, for series that are sampled rarely.
+/// Findings that commits or locks limit the throughput. `cell` has the samples under full load. `window` has the
+/// samples of the whole window, for series that are sampled rarely.
 pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
-    // One session that waits for the disk at each commit is delayed as much as twenty. Without active sessions, none is
-    // delayed.
+    // Bounds of commits require no queue of sessions, because the disk delays the commits of one session as much as
+    // those of twenty.
     let large = |class| {
         class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING_SESSIONS_MIN)
     };
@@ -100,7 +122,38 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
             statements: statements(window),
         }
     }));
+    if active >= ACTIVE_SESSIONS_MIN {
+        found.extend(locks(cell, window, active));
+    }
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
+}
+
+/// Bounds by locks other than row locks. Sessions also wait for lightweight locks and pinned buffers if they compete for
+/// a CPU, so a larger share of such waits is required.
+fn locks(cell: &CellTrials<'_>, window: &CellTrials<'_>, active: f64) -> Vec<Bound> {
+    let kinds: BTreeSet<LockKind> = wait_events(cell).into_iter().filter_map(lock_kind).collect();
+    let bound = |lock: LockKind| {
+        let share = share(cell, |it| lock_kind(it).as_ref() == Some(&lock))?;
+        let is_light = matches!(lock, LockKind::Lightweight { .. } | LockKind::BufferPin);
+        let (longest_wait, statements) =
+            if is_light { (None, Vec::new()) } else { (longest_lock_wait(cell), statements(window)) };
+        (share >= if is_light { EVENT_SHARE_MIN } else { BOUND_SHARE_MIN }).then_some(Bound::Locks {
+            lock,
+            share,
+            active,
+            longest_wait,
+            statements,
+        })
+    };
+    kinds.into_iter().filter_map(bound).collect()
+}
+
+/// Wait events of PostgreSQL's active sessions in any of the trials.
+fn wait_events<'a>(cell: &CellTrials<'a>) -> BTreeSet<&'a str> {
+    let Some(node) = cell.server().map(|it| &it.name) else { return BTreeSet::new() };
+    let samples = cell.trials.iter().flat_map(|it| it.samples);
+    let waits = samples.filter(|it| it.node == *node && it.series == samples::PG_WAITS);
+    waits.map(|it| &*it.label).collect()
 }
 
 /// Median over the trials of the longest lock wait of a session, in seconds.
@@ -130,15 +183,9 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
 
 /// Finding on the most frequent wait event of active sessions. A session in state `running` does not wait.
 pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
-    let node = &cell.server()?.name;
     let active = active(cell)?;
-    let mut events: BTreeMap<&str, ()> = BTreeMap::new();
-    for trial in &cell.trials {
-        let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
-        events.extend(waits.map(|it| (&*it.label, ())));
-    }
     // A statement that sleeps on purpose, such as `pg_sleep`, counts as running, because it occupies its session.
-    let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
+    let known = wait_events(cell).into_iter().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };

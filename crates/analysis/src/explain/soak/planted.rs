@@ -5,8 +5,8 @@ use model::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 
-/// Simulated metric: its shape over the trial (0..=1), in the metric's unit, and the standard deviation and
-/// slice-to-slice correlation of its noise.
+/// Simulated metric. Its shape maps the time within the trial, 0..=1, to a value in the metric's unit. Its noise has a
+/// standard deviation and a correlation between neighbouring slices.
 struct PlantedTrend {
     name: &'static str,
     metric: TrendMetric,
@@ -41,7 +41,7 @@ fn sawtooth(t: f64, teeth: f64) -> f64 {
     (t * teeth).fract()
 }
 
-/// Curve that saturates at 1.
+/// Curve 1 − e^(−t/τ), which approaches 1.
 fn saturating(t: f64, tau: f64) -> f64 {
     1.0 - (-t / tau).exp()
 }

@@ -1,38 +1,41 @@
 //! Verdict on a trend: leak, drift, steady or unknown
 //!
-//! A slope whose interval excludes 0 is not enough: caches fill, garbage accumulates and is collected, and load varies
-//! over the day. With the first tenth left out, a leak or drift must meet all of these criteria:
+//! A slope whose confidence interval excludes 0 does not prove a leak: caches fill, garbage accumulates and is
+//! collected, and load varies over the day. Without the first tenth of the trial, a leak or drift must meet all of
+//! these criteria:
 //!
-//! 1. Its slope by Theil and Sen differs from 0, with correlated neighbours taken into account (`slopes`). If
-//!    neighbours are too correlated for an interval, the metric moved by [`SCATTER_RATIO_MIN`] times the scatter around
-//!    the line.
-//! 2. The metric moved by a relevant amount: [`relevant_change`].
-//! 3. The trend continued from quarter to quarter: each of the three steps is at least [`STEP_SHARE_MIN`] of their mean. For
-//!    resources, steps are between the lowest tenths, because a resource that is sometimes released down to its start
-//!    is no leak.
-//! 4. The trend did not level off: in the second half the metric moved at least [`SLOWING_RATIO_MIN`] times as fast as in the
-//!    first.
+//! 1. The Theil–Sen slope differs from 0, with the correlation of neighbouring points taken into account (`slopes`). If
+//!    the correlation is too strong for an interval, the metric changed by [`SCATTER_RATIO_MIN`] times the scatter
+//!    around the line.
+//! 2. The metric changed by a relevant amount: [`relevant_change`].
+//! 3. The trend continued from quarter to quarter of the trial: each of the three steps is at least [`STEP_SHARE_MIN`]
+//!    of their mean. For resources, steps are between 10th percentiles, because a resource that is sometimes released
+//!    completely does not leak.
+//! 4. The trend did not level off: in the second half of the trial, the metric changed at least [`SLOWING_RATIO_MIN`]
+//!    times as fast as in the first half.
 //!
-//! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its continuation is unknown.
+//! A trend that fails criterion 3 or 4 is steady if the metric stopped changing in the second half. Otherwise the
+//! verdict is unknown.
 
 use crate::stats::quantile::quantile;
 use crate::stats::slopes::{SlopeEstimate, estimate};
 use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 
-/// Share of the time that is left out as warm-up.
+/// Share of the trial at its start that is left out as warm-up.
 const WARMUP: f64 = 0.1;
 /// Minimum number of points, which are divided into quarters.
 const POINTS_MIN: usize = 24;
 const STEP_SHARE_MIN: f64 = 0.25;
-/// Ratio of the second half's slope to the first half's below which a series levels off. A cache that fills as 1 −
-/// e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ. A leak has 1.
+/// Ratio of the second half's slope to the first half's slope below which a series levels off. A cache that fills as 1
+/// − e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ. A constant leak has a ratio of 1.
 const SLOWING_RATIO_MIN: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
-/// Distance of the interval's ends from 0, as a share of the level, above which a slope that may be 0 is unknown.
+/// Largest change over the trial that the interval allows, as a share of the level, at which a slope that may be 0
+/// counts as steady.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// Trend of the points: hours and values in the unit of `metric`, in order of time and about evenly spaced. At least one
-/// point is required.
+/// Trend of a metric. Each point has the time in hours and the value in the unit of `metric`. `points` has at least one
+/// point, is in order of time and is about evenly spaced.
 pub fn trend(metric: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let (first, last) = (points[0].0, points[points.len() - 1].0);
     let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
@@ -44,7 +47,7 @@ pub fn trend(metric: TrendMetric, points: &[(f64, f64)]) -> Trend {
     };
     let trend = verdict(&metric, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
-    // The line may extrapolate below zero, but values cannot be negative.
+    // The fitted line may fall below zero, but the metric cannot be negative.
     let at = |hours: f64| line.value_at(hours).max(0.0);
     Trend { metric, per_hour, start: at(points[0].0), end: at(last), verdict: trend }
 }
@@ -84,7 +87,7 @@ fn verdict(metric: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) ->
     match (goes_on && !slows, held) {
         (true, true) => TrendVerdict::Leak,
         (true, false) => TrendVerdict::Drift,
-        // Remaining change at the slope of the second half.
+        // Change over the whole trial at the slope of the second half.
         (false, _) if after.slope.abs() * span < least => TrendVerdict::Steady,
         (false, _) => TrendVerdict::Unknown,
     }
@@ -96,7 +99,7 @@ fn scatter(points: &[(f64, f64)], line: &SlopeEstimate) -> f64 {
     quantile(&rest, 0.95) - quantile(&rest, 0.05)
 }
 
-/// Verdict without a usable interval: steady only if the series hardly moved at all.
+/// Verdict without a usable confidence interval: steady only if the range of all values is irrelevant.
 fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
     let values = || points.iter().map(|it| it.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -127,7 +130,7 @@ fn is_resource(metric: &TrendMetric) -> bool {
     }
 }
 
-/// Smallest relevant change within the trial: a share of the level, and at least an absolute amount.
+/// Smallest relevant change within the trial: a share of the metric's level, but at least an absolute amount.
 fn relevant_change(metric: &TrendMetric, level: f64) -> f64 {
     const MIB: f64 = 1_048_576.0;
     let (share, least) = match metric {

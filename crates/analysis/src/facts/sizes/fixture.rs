@@ -1,4 +1,4 @@
-//! Random sizes for tests
+//! Histograms of random response sizes, for tests
 
 use model::SplitMix64;
 

@@ -12,6 +12,7 @@ const QUANTILES: [(f64, ChartSeriesKind); 4] = [
     (0.999, ChartSeriesKind::Quantile(0.999)),
 ];
 const OF_OPERATION: [f64; 2] = [0.5, 0.99];
+const OF_STEP: f64 = 0.99;
 const LAG: [f64; 3] = [0.5, 0.99, 0.999];
 
 /// Label of the codes without a separate series.
@@ -21,6 +22,8 @@ const OTHER: &str = "other";
 pub struct LoadSeries {
     bin: u32,
     operations: Vec<String>,
+    /// Steps of operations with several steps.
+    steps: Vec<StepSeries>,
     /// Failure codes that occurred, with their class.
     codes: Vec<(FailureClass, String)>,
     /// Complete points.
@@ -29,7 +32,16 @@ pub struct LoadSeries {
     current: OpenPoint,
 }
 
-/// One point. `seconds` is 0 if nothing was measured.
+/// Step whose response times are drawn.
+#[derive(Clone, Debug)]
+struct StepSeries {
+    operation: usize,
+    command: usize,
+    /// Names of the operation and of the step.
+    label: String,
+}
+
+/// One point of the charts. `seconds` is 0 if nothing was measured.
 #[derive(Clone, Debug, Default)]
 struct LoadPoint {
     seconds: f64,
@@ -45,6 +57,7 @@ struct LoadPoint {
     quantiles: [Option<f64>; 4],
     max: Option<f64>,
     by_operation: Vec<[Option<f64>; 2]>,
+    by_step: Vec<Option<f64>>,
     lag: [Option<f64>; 3],
 }
 
@@ -56,6 +69,8 @@ struct OpenPoint {
     all: HistogramSum,
     /// Histograms by operation; empty if there is only one operation.
     by_operation: Vec<HistogramSum>,
+    /// Histograms and numbers of requests without an answer, by step.
+    by_step: Vec<(HistogramSum, u64)>,
     /// Number of arrivals without an answer, by operation.
     unanswered: Vec<u64>,
     lag: HistogramSum,
@@ -69,10 +84,32 @@ impl LoadSeries {
             point: LoadPoint::default(),
             all: HistogramSum::new(),
             by_operation: vec![HistogramSum::new(); several],
+            by_step: Vec::new(),
             unanswered: vec![0; operations.len()],
             lag: HistogramSum::new(),
         };
-        LoadSeries { bin, operations, codes: Vec::new(), points: Vec::new(), current }
+        let (steps, codes, points) = (Vec::new(), Vec::new(), Vec::new());
+        LoadSeries { bin, operations, steps, codes, points, current }
+    }
+
+    /// Draws the steps of operations with several steps, see [`super::ChartBuilder::with_steps`].
+    pub fn with_steps<'a>(mut self, names: impl IntoIterator<Item = &'a [String]>) -> LoadSeries {
+        for (operation, names) in names.into_iter().enumerate().take(self.operations.len()) {
+            let steps = || names.iter().enumerate().filter(|it| !it.1.is_empty());
+            if steps().count() > 1 {
+                let label = |number: usize, name: &str| {
+                    format!("{}: {}. {}", self.operations[operation], number + 1, shorten(name))
+                };
+                let series = steps().enumerate().map(|(number, (command, name))| StepSeries {
+                    operation,
+                    command,
+                    label: label(number, name),
+                });
+                self.steps.extend(series);
+            }
+        }
+        self.current.by_step = vec![(HistogramSum::new(), 0); self.steps.len()];
+        self
     }
 
     pub fn points(&self) -> usize {
@@ -91,7 +128,14 @@ impl LoadSeries {
             self.current.restart(number);
         }
         let operations = self.operations.len();
-        let OpenPoint { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
+        let OpenPoint { point, all, by_operation, by_step, unanswered, lag, .. } = &mut self.current;
+        for ((times, unanswered), step) in by_step.iter_mut().zip(&self.steps) {
+            let script = second.interval.scripts.get(step.operation);
+            if let Some(counts) = script.and_then(|it| it.statements.get(step.command)) {
+                times.add(&counts.service);
+                *unanswered += counts.unanswered();
+            }
+        }
         point.seconds += (second.interval.to - second.interval.from).as_secs_f64();
         point.offered += second.interval.started;
         point.delivered.resize(operations, 0);
@@ -139,6 +183,10 @@ impl LoadSeries {
             tracks.add(ChartKind::Response, series_kind, None, |it| it.quantiles[place]);
         }
         tracks.add(ChartKind::Response, ChartSeriesKind::Max, None, |it| it.max);
+        for (place, step) in self.steps.iter().enumerate() {
+            let series = ChartSeriesKind::Quantile(OF_STEP);
+            tracks.add(ChartKind::ResponseByStep, series, Some(&step.label), |it| *it.by_step.get(place)?);
+        }
         let mut codes: Vec<(usize, &(FailureClass, String))> = self.codes.iter().enumerate().collect();
         codes.sort_by_key(|(_, (class, code))| (*class as u8, code == OTHER, code));
         for (place, (class, code)) in codes {
@@ -168,6 +216,13 @@ impl LoadSeries {
         }
         tracks.all
     }
+}
+
+/// Beginning of a step's name.
+fn shorten(name: &str) -> String {
+    const CHARS_MAX: usize = 30;
+    let short: String = name.chars().take(CHARS_MAX).collect();
+    if short.len() < name.len() { short + "…" } else { short }
 }
 
 fn count(
@@ -202,12 +257,16 @@ impl OpenPoint {
         self.point = LoadPoint::default();
         self.all.clear();
         self.by_operation.iter_mut().for_each(HistogramSum::clear);
+        for (times, unanswered) in &mut self.by_step {
+            times.clear();
+            *unanswered = 0;
+        }
         self.unanswered.fill(0);
         self.lag.clear();
     }
 
     fn to_point(&self) -> LoadPoint {
-        // A quantile among the arrivals without an answer is not drawn.
+        // Do not draw a quantile that falls among unanswered arrivals.
         let quantile_at = |histogram: &HistogramSum, q: f64, unanswered| {
             histogram.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };
@@ -219,6 +278,7 @@ impl OpenPoint {
             by_operation: each
                 .map(|(it, unanswered)| OF_OPERATION.map(|q| quantile_at(it, q, *unanswered)))
                 .collect(),
+            by_step: self.by_step.iter().map(|(it, lost)| quantile_at(it, OF_STEP, *lost)).collect(),
             lag: LAG.map(|q| quantile_at(&self.lag, q, 0)),
             ..self.point.clone()
         }

@@ -3,12 +3,12 @@
 use model::chart::Annotation;
 use model::{EventKind, LogEvent};
 
-/// Maximum number of annotations of a chart. If there are more, events are merged over longer intervals.
+/// Maximum number of annotations in a chart. To stay below it, events are merged over longer intervals.
 const ANNOTATIONS_MAX: usize = 200;
 /// Lengths of the intervals over which events are merged, in seconds.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
-/// Log events. Events of the same second, node and kind are merged.
+/// Chart annotations from log events. Events of the same second, node and kind are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations(Vec<(u64, Annotation)>);
 

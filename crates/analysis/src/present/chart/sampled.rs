@@ -15,19 +15,19 @@ struct SeriesRule {
     sample_kind: SeriesKind,
     /// Use of the series' labels.
     label: LabelRule,
-    /// Rank of the rule. If a node has several series, those of the lowest rank are drawn.
+    /// Rank of the rule. If several rules map to the same chart series, only the rule with the lowest rank is used.
     rank: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SeriesKind {
-    /// Gauge of a family that is sampled together. If another gauge of the family has a sample at some time, a missing
-    /// value is zero.
+    /// Gauge of a family whose gauges are sampled at the same times. If only other gauges of the family have a sample
+    /// at some time, the value is zero.
     Gauge(&'static str),
     /// Gauge without a value at times without a sample.
     Sparse,
     Counter,
-    /// Series that only shows that its family was sampled. It is not drawn.
+    /// Series that is not drawn. Its samples only show when the family was sampled.
     Presence(&'static str),
 }
 
@@ -43,7 +43,7 @@ enum LabelRule {
 
 /// Maximum number of sources (combinations of node, series and label).
 const SOURCES_MAX: usize = 4096;
-/// Maximum number of wait events with a separate chart series. One series has the sum of the others.
+/// Maximum number of wait events with a separate chart series. One more series has the sum of all other wait events.
 const WAITS_MAX: usize = 8;
 
 const fn row(
@@ -141,7 +141,7 @@ struct GaugeFamily {
     /// Number of samples and time of the last sample, by point.
     moments: Vec<(u32, f64)>,
     last: Option<f64>,
-    /// Shortest time between two samples, in seconds.
+    /// Shortest time between two samples of the family, in seconds.
     period: f64,
 }
 
@@ -151,9 +151,9 @@ struct SeriesState {
     node: String,
     label: Option<String>,
     family: usize,
-    /// Sum of the samples by point. For a counter: growth, and the seconds in which it grew.
+    /// By point: sum and number of the samples, or for a counter its increase and the seconds that the increase covers.
     sums: Vec<(f64, f64)>,
-    /// Interval of the latest addition to a counter.
+    /// Interval between the last two samples of a counter.
     covered: Option<(f64, f64)>,
 }
 
@@ -187,7 +187,7 @@ impl SampledSeries {
                 let is_gap = duration > 3.0 * source.period.max(1.0);
                 source.period = source.period.min(duration);
                 if !is_gap {
-                    // A decrease means that the counter was restarted.
+                    // A decrease means that the counter was reset.
                     line.add_growth((before, at), (sample.value - value).max(0.0), self.bin);
                 }
             }
@@ -295,7 +295,8 @@ impl SampledSeries {
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
-        // An idle disk is not a bottleneck, so it is not drawn. A partition is counted with its disk.
+        // Do not draw an idle disk, because it is not a bottleneck. Do not draw a partition, because its disk includes
+        // it.
         let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
         let is_part = *kind == ChartKind::Disk
             && line.label.as_deref().is_some_and(|part| {
@@ -314,7 +315,7 @@ impl SampledSeries {
         let sum_at = |at: usize| line.sums.get(at).copied().unwrap_or_default();
         if RULES[line.row].sample_kind == SeriesKind::Counter {
             let (grown, seconds) = sum_at(point);
-            // A smaller part of a point is too short for a rate.
+            // If samples cover a smaller part of the point, they are too few for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];
@@ -323,7 +324,7 @@ impl SampledSeries {
         if moments(point).0 > 0 {
             return Some(mean(point));
         }
-        // No new sample has been due since the last one, so the last value still holds.
+        // Until the next sample is due, the last value remains valid.
         let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
         let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
         let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
@@ -336,10 +337,10 @@ impl SeriesState {
         self.sums.iter().map(|it| it.0).sum()
     }
 
-    /// Distributes the growth over the points of the interval.
+    /// Distributes a counter's increase `by` over the points of the interval `stretch`.
     fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
         let (from, to) = stretch;
-        // Summed labels have the same sample times, so each interval counts once.
+        // Labels that are summed have the same sample times, so count each interval once.
         let is_new = self.covered.replace(stretch) != Some(stretch);
         let mut at = from;
         while at < to {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::trial;
-use model::{Code, CompactInterval, EventKind, LatencyHistogram, OperationSecond};
+use model::{Code, CommandCounts, CompactInterval, EventKind, LatencyHistogram, OperationSecond};
 
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
@@ -285,4 +285,27 @@ fn merges_annotations_of_one_second() {
             1
         );
     }
+}
+
+#[test]
+fn draws_the_steps_of_operations_with_several_steps() {
+    let names = [["", "login", "pay", "receipt"].map(str::to_owned).to_vec(), vec!["only".to_owned()]];
+    let mut charts = charting("pooled", 3).with_steps(names.iter().map(Vec::as_slice));
+    let step = |count: u64, millis: u64| {
+        let mut counts = CommandCounts::<LatencyHistogram>::default();
+        (0..count).for_each(|_| counts.service.record(Nanos::from_millis(millis)));
+        CommandCounts { service: (&counts.service).into(), ..CommandCounts::default() }
+    };
+    for (number, slow, lost) in [(0, 40, 0), (1, 80, 0), (2, 80, 30)] {
+        let mut second = second(number, 10, 1);
+        let mut pay = step(1_000, slow);
+        pay.failed.add(Code::TIMED_OUT, lost);
+        second.interval.scripts[0].statements = vec![step(0, 1), step(2_000, 2), pay, step(0, 1)];
+        second.interval.scripts[1].statements = vec![step(2_000, 9)];
+        charts.second(&second);
+    }
+    // Without an answer to 1 % of the requests, p99 is unknown. A step without a request has no series.
+    let expected =
+        ["Quantile(0.99) read: 1. login: 0.002 0.002 0.002", "Quantile(0.99) read: 2. pay: 0.04 0.08 -"];
+    assert_eq!(lines(&charts.charts(), ChartKind::ResponseByStep), expected);
 }

@@ -4,9 +4,9 @@
 //! each resample. Source: Politis and Romano, "A circular block-resampling procedure" (1992).
 //!
 //! The block length follows from the correlation of the seconds (Carlstein 1986). It is at least five seconds and at
-//! least a twelfth of the trial. The variance that blocks of this length miss is added, as for an autoregressive series
-//! of the same correlation. A few blocks give a poor estimate of the variance. Student's distribution, with one degree
-//! of freedom fewer than blocks, therefore replaces the normal distribution.
+//! least a twelfth of the trial. Blocks of this length miss a part of the variance. That part is added as for an
+//! autoregressive series of the same correlation. Because few blocks give a poor estimate of the variance, Student's
+//! distribution replaces the normal distribution. It has one degree of freedom fewer than there are blocks.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
 use crate::stats::student::MeanDifference;
@@ -17,12 +17,12 @@ use model::comparison::{self, Metric};
 const BLOCK_SECONDS_MIN: f64 = 5.0;
 /// Minimum number of blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
-/// Number of blocks above which longer blocks are better than more blocks. That many blocks estimate the variance well
+/// Number of blocks above which longer blocks are better than more blocks. This number estimates the variance well
 /// enough, and longer blocks miss less of the correlation.
 const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
-/// Number of grid points at which a distribution is counted, between the smallest and the largest quantile of any
-/// block.
+/// Number of grid points at which a distribution is stored. The grid lies between the smallest and the largest quantile
+/// of any block.
 const GRID: usize = 96;
 
 /// Estimate of one figure from the seconds of one side.
@@ -39,7 +39,7 @@ impl BootstrapEstimate {
         f64::from(self.blocks.count) - 1.0
     }
 
-    /// Difference between the figure and zero.
+    /// The estimate as a difference from zero.
     pub fn mean_difference(&self) -> MeanDifference {
         MeanDifference {
             difference: self.value,
@@ -62,7 +62,7 @@ pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifferenc
     }
 }
 
-/// Bootstrap estimate from blocks of bins of each trial. `None` without bins, or with too few blocks.
+/// Bootstrap estimate from blocks of time bins of each trial. `None` without bins, or with too few blocks.
 pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Option<BootstrapEstimate> {
     let first = trials.first()?;
     let series: Vec<BinSums> = match metric.quantile() {
@@ -113,8 +113,8 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     Some(BootstrapEstimate { value, error, blocks })
 }
 
-/// Share of the variance of a long mean that blocks of `length` show, for a first-order autoregressive series. `r` ≥ 0
-/// is the correlation of neighbours.
+/// Share of the variance of a long mean that blocks of `length` bins show, for a first-order autoregressive series. `r`
+/// ≥ 0 is the correlation of neighbouring bins.
 fn visible_variance(r: f64, length: usize) -> f64 {
     let l = length as f64;
     1.0 - 2.0 * r * (1.0 - r.powf(l)) / (l * (1.0 - r * r))
@@ -137,7 +137,7 @@ fn correlation(trials: &[Vec<f64>]) -> f64 {
     (found + (1.0 + 3.0 * found) / count as f64).clamp(0.0, 0.95)
 }
 
-/// Sums over each bin of a trial, as one figure requires.
+/// Sums over each bin of a trial that one figure requires.
 struct BinSums {
     rows: Vec<FigureSums>,
 }
@@ -211,7 +211,7 @@ impl FigureSums {
     }
 }
 
-/// Total of the sums; `None` if there are none.
+/// Total of `all`; `None` if `all` is empty.
 fn total(all: impl Iterator<Item = FigureSums>) -> Option<FigureSums> {
     all.reduce(|mut sum, sums| {
         sum.add(&sums);
@@ -232,7 +232,8 @@ impl BinSums {
         total(self.rows.iter().cloned()).expect("each trial has bins")
     }
 
-    /// Influence of each bin on the figure. It is linear, so its correlation equals that of the figure.
+    /// Influence of each bin on the figure. The influence is a linear approximation, so its correlation equals the
+    /// correlation of the figure.
     fn influence(&self, total_sums: &FigureSums) -> Vec<f64> {
         let level = total_sums.figure().unwrap_or_default();
         let bin_influence = |sums: &FigureSums| match sums {
@@ -258,8 +259,8 @@ impl BinSums {
     }
 }
 
-/// Counts on one grid for all trials. A quantile of merged blocks is between the smallest and the largest of their
-/// quantiles, so the grid covers the range of the single bins.
+/// Counts on a grid that all trials share. A quantile of merged bins lies between the smallest and the largest quantile
+/// of the single bins, so the grid covers that range.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
     let counts = |bin: &TimeBin| -> BucketCounts {
         if metric == Metric::ServiceP99 { bin.service.clone() } else { bin.response.clone() }
@@ -287,7 +288,7 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
     let step = (high - low) / (GRID - 1) as f64;
     let grid: std::sync::Arc<[f64]> = (0..GRID).map(|n| low + step * n as f64).collect();
     let row = |counts: &BucketCounts| {
-        // Increase of each grid point over the previous one.
+        // Increase of the count from each grid point to the next grid point.
         let mut below = vec![0.0; GRID];
         for (bucket, count) in &counts.0 {
             let (from, to) = (bucket_start(*bucket).ln(), bucket_start(bucket + 1).ln());

@@ -1,7 +1,7 @@
 //! Differences between the setups of two runs
 //!
-//! Every setting, build and machine is represented as lines of a path and a value. A line is a difference if only one
-//! run has it, or if its values differ.
+//! Every property of settings, builds and machines is represented as a path and a value. A path is a difference if only
+//! one run has it, or if its values differ.
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
@@ -18,7 +18,7 @@ use model::{Nanos, Spacing};
 pub struct RunEnvironment<'a> {
     /// Facts about the machine as keys and values, such as `processor`.
     pub machine: &'a [(String, String)],
-    /// Nodes as they actually ran, by configuration.
+    /// Nodes as they actually ran, one entry for each configuration.
     pub nodes: &'a [NodeInfo],
     /// Version of pgdyno.
     pub program: &'a str,
@@ -32,15 +32,16 @@ struct Fact {
     value: String,
 }
 
-/// Differences between two cells. Those that make the comparison unfair come first. `expected` lists the paths of
-/// intended differences, or parents of them.
+/// Differences between two cells. Differences that make the comparison unfair come first. `expected` lists the paths of
+/// intended differences, or parents of these paths.
 pub fn differences(
     base: (&Experiment, RunEnvironment<'_>, usize),
     run: (&Experiment, RunEnvironment<'_>, usize),
     expected: &[String],
 ) -> Vec<Difference> {
     let [base, run] = [base, run].map(|(experiment, environment, cell)| facts(experiment, environment, cell));
-    // A node that only one cell has is the subject of the comparison, so its path and its limits do not make it unfair.
+    // A node that only one cell has is the subject of the comparison, so its path and its limits do not make the
+    // comparison unfair.
     let has = |facts: &[Fact], node: &str| facts.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
     let new = |fact: &Fact| {
         let node = fact.path.split('.').next().unwrap_or_default();
@@ -113,7 +114,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
-    // If the stack changed during the run, a node is listed twice.
+    // If the stack changed during the run, a node has several entries.
     for node in environment.nodes.iter().filter(|it| it.cells.contains(&cell)) {
         all.actual_node(node);
     }
@@ -137,7 +138,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
         all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), operation.feed.as_ref());
         all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), operation.schedule.as_ref());
         if let OperationKind::Http(steps) = &operation.kind {
-            // If fewer results are expected, fewer failures are reported.
+            // Expectations affect the figures, because each unexpected response counts as a failure.
             let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
             all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
         }
@@ -149,7 +150,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     all.0
 }
 
-/// True if this fact about the machine may affect figures. The limit of open files does not.
+/// True if this fact about the machine may affect figures. The limit on open files does not affect any figure.
 fn affects_figures(key: &str) -> bool {
     const IDLE: [&str; 2] = ["files", "ports"];
     !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
@@ -162,7 +163,7 @@ impl FactList {
     fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
-            // Both values occurred during the run.
+            // The fact had several values during the run, so list all of them.
             Some(known) if !known.value.split(", ").any(|it| it == value) => {
                 known.value += &format!(", {value}");
             }
@@ -246,11 +247,10 @@ impl FactList {
         self.push(subject, format!("{}.build", node.name), &node.version);
         self.push_some(subject, format!("{}.program", node.name), node.program.as_ref());
         for limit in &node.unapplied_limits {
-            let (limit, why) = limit.split_once(" is not limited: ").unwrap_or((limit, ""));
             self.push(
                 DifferenceSubject::NotApplied,
-                format!("{}.limits.{limit} not applied", node.name),
-                why,
+                format!("{}.limits.{} not applied", node.name, limit.limit),
+                limit.reason.facts(),
             );
         }
     }
@@ -290,6 +290,12 @@ impl FactList {
             Content::Delivery { scale } => push("delivery.scale", scale.to_string()),
             Content::Users { users } => push("users.users", users.to_string()),
             Content::Books { rows } => push("books.rows", rows.to_string()),
+            // The same contents at another path are the same data.
+            Content::Dump { files } => {
+                for (i, file) in files.iter().enumerate() {
+                    push(&format!("restore.{}.sha256", i + 1), file.sha256.clone());
+                }
+            }
             Content::Declared(tables) => {
                 for table in tables {
                     let full_path = |key: &str| format!("tables.{}.{key}", table.name);
@@ -297,7 +303,7 @@ impl FactList {
                     push(&full_path("primary_key"), table.primary_key.join(", "));
                     push(&full_path("indexes"), table.indexes.join("; "));
                     for column in &table.columns {
-                        // Value generators have many forms. Any change makes the dataset different.
+                        // Compare value generators as text, because any change to a generator changes the dataset.
                         let drawn = (&column.sql_type, &column.generator, column.null_fraction);
                         push(&full_path(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }
@@ -363,6 +369,9 @@ impl FactList {
         if let Some(duration) = load.duration {
             push("duration", format_duration(duration));
         }
+        if let Some(transactions) = load.transactions {
+            push("transactions", transactions.to_string());
+        }
         push("warmup", format_duration(load.warmup));
         push("threads", load.threads.to_string());
         let query_mode = match load.query_mode {
@@ -379,7 +388,7 @@ impl FactList {
     }
 }
 
-/// Text of a stage, such as `1000 at 50/s for 90s`.
+/// Text for a stage of users, such as `1000 at 50/s for 90s`.
 fn format_stage(stage: &UserStage) -> String {
     let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
     format!("{}{rate} for {}", stage.users, format_duration(stage.duration))
@@ -415,8 +424,13 @@ fn format_bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::fixture::trial::experiment;
+    use model::matrix::UnappliedLimit;
     use model::plan::{Operation, PoolMode, Pooler};
     use model::product;
+
+    fn unapplied(reason: &str) -> UnappliedLimit {
+        UnappliedLimit { node: "postgres".into(), limit: "cpu".into(), reason: reason.into() }
+    }
 
     fn node(version: &str, not_applied: &[&str], cells: &[usize]) -> NodeInfo {
         NodeInfo {
@@ -426,7 +440,7 @@ mod tests {
             program: None,
             transport: "tcp".into(),
             limits: Limits::default(),
-            unapplied_limits: not_applied.iter().map(|it| (*it).to_owned()).collect(),
+            unapplied_limits: not_applied.iter().map(|it| unapplied(it)).collect(),
             cells: cells.to_vec(),
             configuration: Vec::new(),
         }
@@ -578,7 +592,7 @@ mod tests {
                 machine[0].1 = "6.12".into();
                 machine[1].1 = "4096".into();
                 node.version = "15.19".into();
-                node.unapplied_limits = vec!["cpu is not limited: no right".into()];
+                node.unapplied_limits = vec![unapplied("no right")];
                 setup.operations[0].weight += 1;
             },
             &[

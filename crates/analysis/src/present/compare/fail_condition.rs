@@ -2,8 +2,8 @@
 //!
 //! Examples: `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`. A condition has a figure, optionally
 //! an operation, a relation and a bound. A bound with a sign applies to the change relative to the base; for shares,
-//! the change is in percentage points. A bound without a sign applies to the figure of the run. A condition is met only
-//! if the whole interval exceeds its bound.
+//! the change is in percentage points. A bound without a sign applies to the run's figure. A condition is met only if
+//! the whole confidence interval is beyond the bound.
 
 use crate::verdict::rule::{quoted, unknown_operation};
 use model::comparison::{
@@ -115,12 +115,12 @@ impl FailCondition {
             (Bound::Level(bound), figure) => {
                 let level = figure.map(|it| it.run);
                 let value = level.map(|it| it.value);
-                // With too few trials for an interval, the value itself is judged, as an objective is.
+                // With too few trials for an interval, judge the value itself.
                 let interval = level.and_then(|it| it.interval.or(Some((it.value, it.value))));
                 (value, interval, self.unit(), bound)
             }
         };
-        // A change between too few trials proves nothing.
+        // Ignore a change that too few trials prove.
         let believed = figure
             .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {
@@ -215,7 +215,7 @@ mod tests {
             let diagnostic = parse(text, &operations()).expect_err(text);
             let part = &text[diagnostic.span.clone()];
             assert_eq!(
-                (diagnostic.span.start, part, diagnostic.message.id),
+                (diagnostic.span.start, part, diagnostic.message.id.as_ref()),
                 (offset, expected, message),
                 "{text}"
             );

@@ -1,7 +1,8 @@
 //! Figures and time bins of each trial that a comparison keeps
 //!
-//! Figures come from the trial's summary, as in the matrix. The bins are kept only for comparisons by time. The seconds are condensed: a second takes a megabyte in a
-//! second-by-second file, but a few kilobytes here.
+//! Figures come from the trial's summary, as in the matrix. Bins are stored only for comparisons by time. They are
+//! condensed, because the full histograms of a second take a megabyte of memory. A condensed second takes a few
+//! kilobytes.
 
 use crate::facts::figure::response_quantile;
 use crate::facts::trial::TrialFacts;
@@ -21,9 +22,9 @@ pub struct TrialFigures {
     pub repetition: u32,
     /// Start of the trial, as Unix time in milliseconds.
     pub begun_ms: u64,
-    /// Figures of all operations together, followed by those of each operation if there are several.
+    /// Figures of all operations together, followed by the figures of each operation if there are several operations.
     pub groups: Vec<OperationFigures>,
-    /// CPUs used by the generator, by the nodes before PostgreSQL, and by PostgreSQL.
+    /// CPUs used by the generator, by the nodes in front of PostgreSQL, and by PostgreSQL.
     pub processors: [Option<f64>; 3],
 }
 
@@ -35,9 +36,9 @@ pub struct OperationFigures {
     pub tps: PerSecond,
     /// Number of failed, unknown and dropped arrivals, and number of all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99 and p99.9 of the response time, and p99 of the service time. A quantile is absent with fewer than
-    /// ten samples beyond it. It is a lower bound if some arrivals were not answered, or if an outage kept users from
-    /// arriving.
+    /// p50, p90, p99 and p99.9 of the response time, and p99 of the service time. A quantile is `None` with fewer than
+    /// ten samples beyond it. It is a lower bound if it falls among unanswered arrivals, or if an outage kept users
+    /// from arriving.
     pub times: [Option<Nanos>; 5],
     /// Time bins of equal length, in order of time; empty unless a comparison by time needs them.
     pub bins: Vec<TimeBin>,
@@ -122,10 +123,10 @@ pub fn bucket_start(bucket: u16) -> f64 {
 pub struct TrialCollector {
     /// Time bins, by operation.
     bins: Vec<Vec<TimeBin>>,
-    /// Number of ticks per bin, and number of ticks in the last bin.
+    /// Number of ticks per bin.
     each: usize,
     filled: usize,
-    /// Number of bins at which neighbours are merged.
+    /// Number of bins above which neighbouring bins are merged.
     bins_max: usize,
     /// Total length of all whole ticks, in seconds.
     seconds: f64,
@@ -171,7 +172,7 @@ impl TrialCollector {
             total_bins.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
         }
         for (group, mut bins) in figures.groups.iter_mut().zip(std::iter::once(total_bins).chain(self.bins)) {
-            // A last bin shorter than the others would look slow.
+            // Discard an incomplete last bin, because its throughput would look low.
             if self.filled > 0 {
                 bins.pop();
             }
@@ -235,7 +236,7 @@ fn group(operation: Option<&str>, group: &GroupSummary, summary: &Summary) -> Op
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureValue {
     pub value: f64,
-    /// Standard deviation that counting alone causes.
+    /// Standard deviation of the value that counting alone causes.
     pub floor: f64,
 }
 
@@ -273,7 +274,7 @@ impl TrialFigures {
             Metric::Errors => {
                 let (errors, executed) = group.errors;
                 let of = executed as f64;
-                // Chance explains a difference of one error.
+                // Count at least one error, because chance explains a difference of one error.
                 let floor = (errors.max(1) as f64).sqrt() / of;
                 return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
             }
@@ -287,7 +288,7 @@ impl TrialFigures {
         Some(FigureValue { value, floor: PRECISION })
     }
 
-    /// Lower bound of a quantile of response times, in seconds: the highest lower quantile with enough samples.
+    /// Lower bound of a response-time quantile, in seconds: the highest quantile below it that has enough samples.
     pub fn lower_bound(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let lower = match metric {
             Metric::P90 => &[Metric::P50][..],

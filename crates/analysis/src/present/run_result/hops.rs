@@ -14,14 +14,14 @@ use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
 use model::{CompactInterval, Nanos, Sample};
 
-/// Load in the last third of a window, towards which schedules grow.
+/// Load in the last third of a window, in which a rising schedule has its highest rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TailLoad {
     seconds: f64,
-    /// Number of transactions that succeeded, and of those that ended otherwise, which have no time.
+    /// Number of transactions that succeeded within the window.
     ended: u64,
     failed: u64,
-    /// Sums, in seconds, of response times, of service times, and of arrivals' waits for a client.
+    /// Sum of the response times, in seconds.
     response: f64,
     service: f64,
     backlog_wait: f64,
@@ -43,13 +43,13 @@ impl TailLoad {
         }
     }
 
-    /// Replaces the service times with those that another reader measured over the same interval.
+    /// Replaces the sum of the service times with the sum that another reader measured over the same interval.
     pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
         TailLoad { service: other.service, ..self }
     }
 
-    /// Transactions per second. `None` if none succeeded, or if more failed than succeeded: most in-flight transactions
-    /// then are failing ones.
+    /// Successful transactions per second. `None` unless more transactions succeeded than failed, because otherwise
+    /// most in-flight transactions may be failing transactions.
     fn rate(&self) -> Option<f64> {
         (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
@@ -107,7 +107,7 @@ fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
     }
 }
 
-/// Samples of a window's last third.
+/// Samples from the last third of a window.
 fn tail_samples(passage: &TrialPassage<'_>) -> Vec<Sample> {
     let window = passage.facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let from = Nanos(window.0 / 3 * 2);
@@ -128,8 +128,8 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
         ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
-    // Transactions in the node and all nodes behind it, if known. For the first node, these are all in-flight
-    // transactions.
+    // Number of transactions in each node and all nodes behind it, if known. For the first node, it is the number of
+    // all in-flight transactions.
     let mut inside: Vec<Option<f64>> = Vec::new();
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {

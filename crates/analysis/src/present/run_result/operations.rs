@@ -1,27 +1,32 @@
 //! Results of one operation, or of all operations, over several trials
 
+use super::quantiles::quantiles;
+use super::steps::step_results;
 use crate::facts::sizes::figures;
 use crate::facts::statement_rows::statement_rows;
 use crate::verdict::objective::{self, ObjectiveMetric};
-use crate::verdict::summary::{merge_failures, unanswered};
-use model::plan::Setup;
-use model::run_result::{OperationResult, Quantiles};
+use crate::verdict::summary::merge_failures;
+use model::plan::{OperationKind, Setup};
+use model::run_result::OperationResult;
 use model::{
     AnswerSizes, CompactInterval, HistogramSum, Nanos, OperationSecond, PerSecond, SizeFigures,
     SizeHistogram, SizeUnit,
 };
 
-/// Part of one trial: all its seconds merged, and the length of its window.
+/// Measurement of one trial: all its seconds merged, and the length of its window.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPart<'a> {
     pub sum: &'a CompactInterval,
     pub window: Nanos,
 }
 
-/// Results of all operations together, followed by those of each operation in the order of the setup. `None` without a
-/// part.
+/// Results of all operations together, followed by the results of each operation in the order of the setup. `None` if
+/// `parts` is empty.
+///
+/// `steps` are the names of the individually measured commands by operation; a command without a name is no step.
 pub fn operation_results(
     setup: &Setup,
+    steps: &[Vec<String>],
     parts: &[TrialPart<'_>],
 ) -> Option<(OperationResult, Vec<OperationResult>)> {
     let window: f64 = parts.iter().map(|it| it.window.as_secs_f64()).sum();
@@ -42,13 +47,16 @@ pub fn operation_results(
             response_limit(setup, &names, Some(number)).or_else(|| response_limit(setup, &names, None));
         let sizes = sizes(parts, |it| usize::from(it) == number);
         let rows = rows.iter().filter(|it| usize::from(it.operation) == number).copied().collect();
-        OperationResult { sizes, rows, ..operation_result(name, &its, (window, longest), limit) }
+        let commands = steps.get(number).map_or(&[][..], Vec::as_slice);
+        let sequential = !matches!(setup.operations[number].kind, OperationKind::Script { .. });
+        let steps = step_results(commands, &its, sequential, longest);
+        OperationResult { sizes, rows, steps, ..operation_result(name, &its, (window, longest), limit) }
     });
     Some((total, each.collect()))
 }
 
-/// Result of one operation, or of all. `window` is the total length of all windows, and `longest` the length of the
-/// longest one, in seconds.
+/// Result of one operation, or of all operations. `window` is the total length of all windows, and `longest` is the
+/// length of the longest window, in seconds.
 fn operation_result(
     name: &str,
     parts: &[&OperationSecond],
@@ -63,8 +71,8 @@ fn operation_result(
         service.add(&part.service);
     }
     let delivered = sum(|it| it.ok - it.late) as f64;
-    // The histogram also includes transactions that ended after the window. They are assumed to have the same
-    // distribution of times as the others.
+    // The histogram also includes transactions that ended after the window. Their response times are assumed to have
+    // the same distribution.
     let within = |limit: Nanos| 1.0 - response.count_above(limit) as f64 / response.count().max(1) as f64;
     OperationResult {
         name: name.to_owned(),
@@ -78,10 +86,11 @@ fn operation_result(
         dropped: sum(|it| it.dropped),
         sizes: None,
         rows: Vec::new(),
+        steps: Vec::new(),
     }
 }
 
-/// Sizes of the answers to the HTTP requests of the operations that `selects` accepts; `None` without answers.
+/// Sizes of the responses to HTTP requests of the operations that `selects` accepts; `None` without responses.
 fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeFigures> {
     let mut all = SizeHistogram::new();
     let answers = parts.iter().flat_map(|it| &it.sum.answers);
@@ -90,32 +99,18 @@ fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeF
     figures(&all)
 }
 
-/// Smallest bound on response times among the objectives of this operation, or of all operations.
+/// Smallest bound on response times among the objectives for this operation, or for all operations.
 fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
     let objectives = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
     let bounds =
-        objectives.filter(|it| it.operation == operation).filter_map(|objective| match objective.figure {
-            ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(objective.bound),
-            ObjectiveMetric::Mean
-            | ObjectiveMetric::Errors
-            | ObjectiveMetric::Dropped
-            | ObjectiveMetric::Tps => None,
+        objectives.filter(|it| it.operation == operation && it.step.is_none()).filter_map(|objective| {
+            match objective.figure {
+                ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(objective.bound),
+                ObjectiveMetric::Mean
+                | ObjectiveMetric::Errors
+                | ObjectiveMetric::Dropped
+                | ObjectiveMetric::Tps => None,
+            }
         });
     bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
-}
-
-/// Quantiles of response times. The `without_answer` arrivals count as longer than all others and than the `window`.
-fn quantiles(histogram: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
-    let quantile = |q| histogram.quantile_with_unanswered(q, without_answer);
-    let all = without_answer == 0;
-    Quantiles {
-        unanswered: (!all).then(|| unanswered(without_answer, histogram.mean(), histogram.max(), window)),
-        mean: histogram.mean().filter(|_| all),
-        p50: quantile(0.5),
-        p90: quantile(0.9),
-        p95: quantile(0.95),
-        p99: quantile(0.99),
-        p999: quantile(0.999),
-        max: histogram.max().filter(|_| all),
-    }
 }

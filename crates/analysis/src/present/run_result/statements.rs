@@ -1,4 +1,4 @@
-//! Statements by their time in PostgreSQL within the window
+//! Statements ordered by their total time in PostgreSQL within the window
 
 use crate::stats::quantile::median;
 use model::run_result::StatementStats;
@@ -21,8 +21,8 @@ const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 /// Maximum number of reported statements.
 const STATEMENTS_MAX: usize = 10;
 
-/// Counts of one trial, sample by sample. A statement that first appears in a later sample counts from that sample on,
-/// because its earlier counts may be from before the window.
+/// Statement counters of one trial, filled sample by sample. A statement that first appears in a later sample counts
+/// from that sample on, because it may also have run before the window.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
     /// Values of the [`COUNTED`] series at the first and the last sample time, by queryid. An empty queryid represents
@@ -53,7 +53,8 @@ impl Statements {
         }
     }
 
-    /// Growth by statement text. Statements without calls in the window are left out.
+    /// Increases of the counters within the window, by statement text. Statements without calls in the window are left
+    /// out.
     fn deltas(&self) -> BTreeMap<&str, StatementStats> {
         let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
         let grown = |it| growth(it).unwrap_or(0.0);
@@ -78,7 +79,7 @@ impl Statements {
             });
             (statement.calls, statement.total, statement.rows) =
                 (statement.calls + calls, statement.total + total, statement.rows + rows);
-            // Runs stored by versions that did not count blocks have no sum.
+            // Runs stored by old versions have no counts of blocks, so the sum is unknown.
             statement.hit = hit.map(|more| statement.hit.unwrap_or(0.0) + more);
             statement.read = read.map(|more| statement.read.unwrap_or(0.0) + more);
             statement.mean = statement.total / statement.calls;

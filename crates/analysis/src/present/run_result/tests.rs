@@ -1,9 +1,10 @@
 use super::*;
 use crate::fixture::trial::{TestRun, experiment};
-use model::plan::{Limits, Operation, Replication, SyncMode};
+use model::plan::{Limits, Operation, OperationKind, Replication, Setup, SyncMode};
+use model::run_result::OperationStep;
 use model::{
-    AnswerSizes, Code, CompactInterval, LatencyHistogram, Nanos, OperationSecond, Sample, SizeFigures,
-    SizeUnit, StatementKind, StatementRows,
+    AnswerSizes, Code, CommandCounts, CompactInterval, LatencyHistogram, Nanos, OperationSecond, Sample,
+    SizeFigures, SizeUnit, StatementKind, StatementRows,
 };
 
 /// Operation with `count` transactions of these response and service times, in milliseconds.
@@ -29,7 +30,7 @@ fn counts_good_transactions_within_the_objective() {
     let parts = [&first, &second].map(|sum| TrialPart { sum, window: Nanos::from_secs(5) });
     let mut check = |objectives: &[&str], expected: [Option<f64>; 3]| {
         setup.objectives = objectives.iter().map(|&it| it.to_owned()).collect();
-        let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
+        let (total, each) = operation_results(&setup, &[], &parts).expect("there are two parts");
         let good = [&total, &each[0], &each[1]]
             .map(|operation| operation.goodput.map(|it| (it.0 * 1e6).round() / 1e6));
         assert_eq!(good, expected, "{objectives:?}");
@@ -44,7 +45,49 @@ fn counts_good_transactions_within_the_objective() {
     assert_eq!((each[1].failures[0].code.as_str(), each[1].failures[0].count), ("40P01", 4));
     assert!(total.response.p50.is_some_and(|it| it.0.abs_diff(5_000_000) < 5_000), "{:?}", total.response);
     assert_eq!(each[1].response.p90, None, "two beyond");
-    assert_eq!(operation_results(&setup, &[]), None);
+    assert_eq!(operation_results(&setup, &[], &[]), None);
+}
+
+#[test]
+fn steps_show_where_an_operation_fails() {
+    let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
+    setup.operations = vec![Operation::script("buy", 1, "")];
+    let names = [["", "login", "pay", "receipt"].map(str::to_owned).to_vec()];
+    let step = |count, code: Option<(Code, u64)>| {
+        let mut counts =
+            CommandCounts { service: operation(count, 1, 7).service, ..CommandCounts::default() };
+        code.into_iter().for_each(|(code, n)| counts.failed.add(code, n));
+        counts
+    };
+    // One request of `pay` has no answer, so the longest request is unknown.
+    let statements = vec![step(0, None), step(40, None), step(36, Some((Code::RESET, 4))), step(0, None)];
+    let sum = CompactInterval {
+        scripts: vec![OperationSecond { statements, ..operation(36, 9, 9) }],
+        ..Default::default()
+    };
+    let part = TrialPart { sum: &sum, window: Nanos::from_secs(5) };
+    let lines = |setup: &Setup| {
+        let (_, each) = operation_results(setup, &names, &[part]).expect("there is a part");
+        let line = |step: &OperationStep| {
+            let max = step.response.max.map(|it| it.0 / 1_000_000);
+            let longer = step.response.unanswered.map(|it| it.longer_than.0 / 1_000_000_000);
+            let code = step.failures.first().map_or("-", |it| it.code.as_str());
+            let OperationStep { number, command, name, ok, failed, not_reached, .. } = step;
+            format!("{number} {command} {name} {ok}+{failed} {not_reached:?} max {max:?} >{longer:?} {code}")
+        };
+        each[0].steps.iter().map(line).collect::<Vec<_>>()
+    };
+    let expected = [
+        "1 1 login 40+0 None max Some(7) >None -",
+        "2 2 pay 36+4 None max None >Some(5) net 104",
+        "3 3 receipt 0+0 None max None >None -",
+    ];
+    assert_eq!(lines(&setup), expected, "a branch of a script may skip a step");
+    setup.operations[0].kind = OperationKind::Http(Vec::new());
+    let reached = ["Some(0)", "Some(0)", "Some(4)"];
+    let expected: Vec<String> =
+        expected.iter().zip(reached).map(|(it, n)| it.replacen("None", n, 1)).collect();
+    assert_eq!(lines(&setup), expected, "every failure ends the requests");
 }
 
 #[test]
@@ -63,7 +106,7 @@ fn sizes_of_answers_are_those_of_the_operation() {
     let sum = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
     let parts: Vec<TrialPart<'_>> =
         sum.iter().map(|sum| TrialPart { sum, window: Nanos::from_secs(5) }).collect();
-    let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
+    let (total, each) = operation_results(&setup, &[], &parts).expect("there are two parts");
     let read = SizeFigures { count: 1000, mean: 10.005, p50: Some(10), p99: Some(10), max: 15 };
     assert_eq!(each[0].sizes, Some(read));
     assert_eq!(each[1].sizes, Some(SizeFigures { count: 19, mean: 12.0, p50: None, p99: None, max: 12 }));
@@ -80,7 +123,7 @@ fn rows_of_statements_are_those_of_the_operation() {
     (0..1000).for_each(|n| answers.record(SizeUnit::Rows(update), u64::from(n % 4 == 0)));
     let sum = CompactInterval { answers: vec![answers], ..Default::default() };
     let part = TrialPart { sum: &sum, window: Nanos::from_secs(5) };
-    let (total, each) = operation_results(&setup, &[part, part]).expect("there are two parts");
+    let (total, each) = operation_results(&setup, &[], &[part, part]).expect("there are two parts");
     assert!(total.rows.is_empty() && each[0].rows.is_empty());
     let figures = SizeFigures { count: 2000, mean: 0.25, p50: Some(0), p99: Some(1), max: 1 };
     let rows = StatementRows { operation: 1, command: 2, statement: update, empty: 0.75, rows: figures };

@@ -1,47 +1,48 @@
-//! Bayesian estimate of the edge from the votes of trials
+//! Bayesian estimate of the edge, the level at which half of the trials hold
 //!
-//! At level x, a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)). θ is the edge, s its blur, and
-//! λ the rate of failures unrelated to the level. Bayes' rule is applied on a grid of θ and s. Sources: Watson and
-//! Pelli, "QUEST" (1983); Kontsevich and Tyler, "Bayesian adaptive estimation of psychometric slope and threshold"
-//! (1999).
+//! At level x, a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)). θ is the logarithm of the edge,
+//! s is the width of the transition, and λ is the share of results unrelated to the level. Bayes' rule is applied on a
+//! grid of θ and s. Sources: Watson and Pelli, "QUEST" (1983); Kontsevich and Tyler, "Bayesian adaptive estimation of
+//! psychometric slope and threshold" (1999).
 
-/// Result of one trial, as evidence about the edge.
+/// Vote of one trial: whether its level held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
-    /// True if the previous trial's level was overloaded too. The vote then has less weight, because some systems need
-    /// a rest to recover.
+    /// True if the previous trial overloaded the system. The vote then has less weight, because some systems need a
+    /// rest to recover.
     pub after_overload: bool,
 }
 
-/// Share of trials with a result unrelated to their level.
+/// Share of trials whose result does not depend on their level.
 const LAPSE: f64 = 0.02;
-/// Share of trials with a result unrelated to their level, directly after an overloaded level.
+/// Share of trials whose result does not depend on their level, directly after an overloaded trial.
 const LAPSE_AFTER_OVERLOAD: f64 = 0.15;
-/// Blurs (in the logarithm of the level) and their prior probabilities. The first three cover queues of usual length.
-/// The last one covers a system with two states.
+/// Widths s of the transition, in the logarithm of the level, with their prior probabilities. The first three cover
+/// queues of usual length. The last covers a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
 /// Distance between the grid's points, as a share of the precision.
 const GRID_STEP: f64 = 0.08;
-/// Relative deviation and weight of the hint that an overloaded system's throughput is about its capacity.
+/// Relative standard deviation and prior weight of the hint that the throughput of an overloaded system is about its
+/// capacity.
 const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 
-/// Probability distribution of the edge and its blur.
+/// Probability distribution of the edge and of the transition's width.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeDistribution {
     from: f64,
     step: f64,
-    /// Weights by blur, then by grid point; their sum is 1.
+    /// Probabilities by width of the transition, then by grid point; their sum is 1.
     weights: Vec<Vec<f64>>,
-    /// Edge of each grid point.
+    /// Probability that the edge is at each grid point, over all widths.
     edge: Vec<f64>,
 }
 
 impl EdgeDistribution {
-    /// Distribution from the votes. `hint` is the throughput at an overloaded level. The grid spans from half of the
-    /// lower to twice the higher of two levels: the highest that held and the lowest that did not.
+    /// Distribution from the votes. `hint` is the throughput at an overloaded level. The grid covers the highest level
+    /// that held and the lowest level that did not, from half of the lower of these levels to twice the higher.
     pub fn new(votes: &[TrialVote], hint: Option<f64>, precision: f64) -> EdgeDistribution {
         assert!(!votes.is_empty(), "at least one vote is required");
         let step = GRID_STEP * precision;
@@ -84,7 +85,7 @@ impl EdgeDistribution {
         for (place, weight) in self.edge.iter().enumerate() {
             sum += weight;
             if sum >= share {
-                // Interpolate between two grid points, as if the weight were spread evenly.
+                // Interpolate between two grid points, as if the probability were spread evenly.
                 let within = if *weight > 0.0 { (share - last) / weight } else { 0.0 };
                 return (self.from + self.step * (place as f64 - 0.5 + within)).exp();
             }
@@ -110,7 +111,7 @@ impl EdgeDistribution {
         self.weights.iter().zip(&BLURS).map(of).sum()
     }
 
-    /// Highest level, not above the median, that holds with probability `share`.
+    /// Highest level, not above the median of the edge, at which a trial holds with probability `share`.
     pub fn safe_level(&self, share: f64) -> f64 {
         let (mut low, mut high) = (self.quantile(0.001), self.quantile(0.5));
         if self.hold_probability(high) >= share {

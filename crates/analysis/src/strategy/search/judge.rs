@@ -6,6 +6,7 @@
 use crate::stats::quantile::upper_median;
 use crate::stats::slopes;
 use crate::verdict::{objective, validity};
+use model::message;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::LoadScale;
 use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
@@ -14,32 +15,33 @@ use model::summary::{LoadModelSummary, Summary};
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, OperationSecond, Second};
 
-/// Smallest delivered share of the offered rate. [`backlog_grows`] detects smaller deficits, but requires a steady
-/// trend; this check does not.
+/// Smallest delivered share of the offered rate. [`backlog_grows`] detects smaller deficits, but only if in-flight
+/// transactions grow steadily.
 pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
-/// Share of the window at its start that is ignored, because connections are opened and caches fill.
+/// Share of the window at its start that is ignored, because clients open connections and caches fill.
 const START_SHARE: f64 = 0.25;
-/// Variance of arrivals plus departures, in units of their mean: 1 for Poisson arrivals, and 1.4 for service times that
-/// vary slightly more than exponential ones.
+/// Variance of arrivals plus departures, as a multiple of their mean: 1 for Poisson arrivals, and 1.4 for departures
+/// whose service times vary slightly more than exponentially distributed times.
 const DISPERSION: f64 = 2.4;
-/// Standard deviations of in-flight growth that chance may cause. A system exactly at its capacity exceeds this in six
-/// of ten windows, so its votes are split about evenly. At 95 % of its capacity, almost no window exceeds this.
+/// Growth of in-flight transactions, in standard deviations of a random walk, above which a level is overloaded. A
+/// system exactly at its capacity exceeds this growth in six of ten windows. At 95 % of its capacity, almost no window
+/// exceeds it.
 const GROWTH_DEVIATIONS: f64 = 0.5;
-/// Standard deviations by which chance may lower a delivered share.
+/// Number of standard deviations by which chance may lower the delivered share.
 const CHANCE_DEVIATIONS: f64 = 2.0;
 /// Minimum number of seconds from which a trend is computed.
 const SECONDS_MIN: usize = 8;
-/// Share of arrivals that wait for a client, above which chance does not explain the waits.
+/// Share of arrivals waiting for a client above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 
-/// Counts of one second from which a trial is judged. They omit the histograms, because a search of several hours
-/// stores thousands of seconds.
+/// Counts of one second from which a trial is judged. Histograms are left out, because a search of several hours stores
+/// thousands of seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondSummary {
     second: u64,
     from: Nanos,
     to: Nanos,
-    /// Transactions that ended within the window and were not late: the successes, and all outcomes.
+    /// Number of successful transactions that ended within the window.
     succeeded: u64,
     ended: u64,
     in_flight: u64,
@@ -66,20 +68,20 @@ impl From<&Second> for SecondSummary {
 
 /// Judges the trial of `step`.
 ///
-/// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has. They
-/// may therefore include a ramp before the window (as in `confirm`). `objectives` are the results of
-/// [`objective::judge`].
+/// `seconds` has the trial's seconds in order of time. Only the last seconds count, as many as the step's window has,
+/// so a ramp may precede them (as in `confirm`). `objectives` are the results of [`objective::judge`].
 ///
 /// - Invalid: the generator was late, saturated, throttled, stalled or out of file descriptors; the machine was
 ///   suspended; or a feed was used up before the end of the step.
 /// - Overloaded: a stop rule fired, an objective is violated, in-flight transactions grew until the end, or less than
 ///   98 % of the offered rate was delivered and random variation does not explain it. Failed transactions count as not
 ///   delivered, unless an objective bounds their share.
-/// - Overloaded in an open model while arrivals waited for a client: the step is overloaded if service times alone
-///   violate an objective, or nothing succeeded for a while. Otherwise the result is [`SearchStopReason::ClientCap`].
-///   `next` judges this step again once other levels show whether there were too few clients.
-/// - An objective has too few samples: ramp and rest steps ignore it, because they do not count as evidence. In other
-///   steps the trial is invalid, and the reason contains the text of the objective.
+/// - One of these reasons in an open model in which arrivals waited for a client: the step is overloaded if service
+///   times alone violate an objective, a stop rule fired, or there was an outage. Otherwise the result is
+///   [`SearchStopReason::ClientCap`]. `next` judges this step again once other levels show whether there were too few
+///   clients.
+/// - An objective has too few samples: ramp and rest steps ignore it, because they are not evidence for the answer. In
+///   other steps the trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -105,7 +107,7 @@ fn level_outcome(
     }
     if validity::ended_early(summary) {
         return LevelOutcome::Invalid {
-            reason: SearchStopReason::Failed { reason: "a feed was used up".to_owned() },
+            reason: SearchStopReason::Failed { reason: message!("search-stop-feed-end") },
         };
     }
     let open = step.scale == LoadScale::Rate;
@@ -129,13 +131,17 @@ fn level_outcome(
     }
     match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
         Some(unknown) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
-            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: unknown.objective.clone() } }
+            LevelOutcome::Invalid {
+                reason: SearchStopReason::Failed {
+                    reason: message!("search-stop-unmeasured", objective = &unknown.objective),
+                },
+            }
         }
         _ => LevelOutcome::Sustained,
     }
 }
 
-/// Reason to repeat the step. A level without success is overloaded, which says something about the system.
+/// Reason why a step has no result. A level without any successful transaction is not invalid but overloaded.
 fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopReason> {
     let starved = summary.validity.doubts.iter().filter_map(|doubt| match doubt {
         Doubt::Starved { share, .. } => Some(*share),
@@ -143,19 +149,21 @@ fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopR
     });
     let starved = starved.reduce(f64::max);
     Some(match invalid {
-        // A thread that had work but no CPU is late because of the host.
+        // If threads had work but no CPU, the host is the reason.
         InvalidReason::Late { .. } | InvalidReason::Stalled { .. } => {
             starved.map_or(SearchStopReason::Generator, |share| SearchStopReason::Host { share })
         }
         InvalidReason::Saturated { .. } | InvalidReason::Throttled { .. } => SearchStopReason::Generator,
         InvalidReason::ResourcesExhausted { .. } => SearchStopReason::Descriptors,
-        InvalidReason::Suspended { .. } => SearchStopReason::Failed { reason: "suspended".to_owned() },
-        InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: "clients aborted".to_owned() },
+        InvalidReason::Suspended { .. } => {
+            SearchStopReason::Failed { reason: message!("search-stop-suspended") }
+        }
+        InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: message!("search-stop-aborted") },
         InvalidReason::NoSuccess => return None,
     })
 }
 
-/// Number of clients of an open model, if all of them were busy for a significant time.
+/// Number of clients of an open model, if all clients were busy for a significant time.
 fn reached_cap(summary: &Summary) -> Option<u32> {
     let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
     let much = |doubt: &Doubt| match doubt {
@@ -167,7 +175,7 @@ fn reached_cap(summary: &Summary) -> Option<u32> {
     summary.validity.doubts.iter().any(much).then_some(summary.plan.clients)
 }
 
-/// True if an objective on times would be violated even if no arrival waited for a client.
+/// True if an objective on response times would be violated even if no arrival had waited for a client.
 fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> bool {
     if broken.unit != ObjectiveUnit::Seconds {
         return false;
@@ -176,12 +184,15 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
     let Ok(objective) = objective::parse(&broken.objective, &names) else { return false };
     let mut served = summary.clone();
     served.total.response = served.total.service;
-    served.scripts.iter_mut().for_each(|it| it.group.response = it.group.service);
+    for script in &mut served.scripts {
+        script.group.response = script.group.service;
+        script.statements.iter_mut().for_each(|it| it.response = it.service);
+    }
     objective.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
 /// Last whole seconds of the window, without its start. Seconds after `loaded`, the duration of the arrivals, are left
-/// out: in-flight transactions only drain there, and the throughput is almost 0.
+/// out, because in-flight transactions only drain in them.
 fn window_seconds<'a>(
     step: &SearchStep,
     seconds: &'a [SecondSummary],
@@ -199,8 +210,8 @@ fn duration(second: &SecondSummary) -> f64 {
     second.to.0.saturating_sub(second.from.0) as f64 / 1e9
 }
 
-/// Reason if too little of the offered rate was delivered. It counts only the seconds after the start, so that filling
-/// a pipeline does not count as a deficit.
+/// Overload reason if too little of the offered rate was delivered. Transactions that fill an empty system at the start
+/// do not count as a deficit, because `seconds` begins later.
 fn falls_behind(
     level: f64,
     seconds: &[&SecondSummary],
@@ -218,11 +229,11 @@ fn falls_behind(
     (offered > 0.0 && share < DELIVERED_SHARE_MIN - deviation).then_some(OverloadReason::FellBehind { share })
 }
 
-/// Reason if in-flight transactions grew until the end of the window, faster than in a system at its capacity.
+/// Overload reason if in-flight transactions grew until the end of the window, faster than in a system at its capacity.
 ///
-/// The queue of a system at its capacity is a random walk: after t seconds it has moved by about √(2.4 λ t). The slope
-/// is Theil and Sen's, which is robust against single bad seconds. The slope of the second half must be at least half
-/// as steep; otherwise the queue is settling.
+/// The queue of a system at its capacity is a random walk, which changes by about √(2.4 λ t) in t seconds. The slope is
+/// the Theil–Sen slope, which is robust against single bad seconds. The slope of the window's second half must be at
+/// least half as steep. Otherwise the queue is approaching a constant length.
 fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
     if seconds.len() < SECONDS_MIN {
         return None;
@@ -237,8 +248,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
-/// Transactions that were sent and not yet answered. If greater, the number from the second's mean response time by
-/// Little's law, which includes transactions that wait for a client.
+/// Number of transactions that were sent and not yet answered. If the number by Little's law is greater, that number,
+/// because it includes transactions that wait for a client.
 fn transactions_in_flight(level: f64, second: &SecondSummary) -> f64 {
     let by_time = match second.responses {
         0 => 0.0,
@@ -342,6 +353,9 @@ mod tests {
                 format!("growing {per_second:.1}")
             }
             LevelOutcome::NotSustained { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
+            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason } } => {
+                format!("? {}", reason.describe())
+            }
             LevelOutcome::Invalid { reason } => format!("? {reason:?}"),
         };
         assert_eq!(short, expected);
@@ -455,7 +469,7 @@ mod tests {
         }
         check(starved, "held");
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
-        check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
+        check(|it| it.measured.suspended = Nanos::from_secs(1), "? search-stop-suspended");
         // The step is invalid even if an objective is violated.
         let both = |trial: &mut TestTrial| {
             trial.measured.exhausted_connects = 3;
@@ -469,8 +483,8 @@ mod tests {
         for (stage, expected) in [
             (StepPurpose::Ramp, "held"),
             (StepPurpose::Rest, "held"),
-            (StepPurpose::Narrow, "? Failed { reason: \"p99 < 200ms\" }"),
-            (StepPurpose::Hold, "? Failed { reason: \"p99 < 200ms\" }"),
+            (StepPurpose::Narrow, "? search-stop-unmeasured(p99 < 200ms)"),
+            (StepPurpose::Hold, "? search-stop-unmeasured(p99 < 200ms)"),
         ] {
             let few = |trial: &mut TestTrial| {
                 trial.stage = stage;

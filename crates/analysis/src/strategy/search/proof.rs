@@ -1,4 +1,4 @@
-//! Interleaved searches of a base and its perturbations, and the proof that a perturbation moves the maximum
+//! Interleaved searches of a base cell and its perturbations, and the proof that a perturbation moves the maximum
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
@@ -22,9 +22,9 @@ pub struct SearchRun<'a> {
 
 /// Next step over all `subjects`, and the index of its subject; `None` if all searches have ended.
 ///
-/// Each subject takes one step, in an order determined by `seed`. Then each takes the next step, in another order.
-/// Drift of the machine thus affects all subjects alike. The result depends only on the number of trials of each
-/// subject, so an interrupted search resumes where it stopped.
+/// Each subject takes one step, in an order determined by `seed`. Then each subject takes its next step, in another
+/// order. Drift of the machine thus affects all subjects alike. The result depends only on the trials so far, so an
+/// interrupted search resumes where it stopped.
 pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
     let step = |search: &SearchRun<'_>| match next(search.max, search.start, search.done) {
         NextStep::Measure(step) => {
@@ -45,17 +45,17 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     open.into_iter().find(|it| it.0 == first)
 }
 
-/// Elasticity that separates limiters from other resources. A limit is proven if the whole interval is above it, and
-/// excluded if the whole interval is below it. The elasticity is 0 for an unrelated resource and 1 for the only
-/// limiter. Two limiters in series, each with half of the time, have 0.5 each. Suppose a quota is raised by a quarter
-/// and both maxima are known to ± 5 %. Then the interval of an unrelated resource exceeds this value once in 10⁵ cases.
+/// Elasticity that separates limiters from other resources. A limit is proven if the elasticity's whole interval is
+/// above this value, and excluded if the whole interval is below this value. The elasticity is 0 for an unrelated
+/// resource and 1 for the only limiter. Two limiters in series, in each of which a transaction spends half of its time,
+/// have 0.5 each. If a quota is raised by a quarter and both maxima are known to ± 5 %, the interval of an unrelated
+/// resource exceeds this value once in 10⁵ cases.
 const ELASTICITY_MIN: f64 = 0.3;
-/// Ratio of maxima above which a perturbation that is a switch moved the maximum. Chance does not explain a rise of 10
-/// %.
+/// Ratio of maxima above which a perturbation of a switch moved the maximum. Chance does not explain a rise of 10 %.
 const SWITCH_RATIO_MIN: f64 = 1.1;
-/// Minimum number of votes for and against the level before a verdict may be decided early.
+/// Minimum number of trials that held, and of trials that did not, before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
-/// Number of random pairs of maxima.
+/// Number of random pairs of maxima that are drawn.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
@@ -63,8 +63,7 @@ const Z: f64 = 1.959_964;
 /// Verdict on whether this perturbation moved the maximum, which proves or excludes `limit` as the cause. It uses the
 /// interleaved trials of the base and of the perturbed subject.
 ///
-/// If the searches ended early because the verdict [`is_decided`], their levels are the edges estimated from their
-/// votes.
+/// If the searches ended early because the verdict [`is_decided`], the estimated edges replace their levels.
 pub fn proof(
     limit: Limit,
     perturbation: &Perturbation,
@@ -86,8 +85,9 @@ pub fn proof(
     prove(limit, perturbation.clone(), base, changed, seed)
 }
 
-/// True if the verdict is certain before both searches end, because it is the same for all edges within their
-/// intervals. Both searches need votes for and against, because an estimate from few votes is unreliable.
+/// True if the verdict is certain before both searches end, because it is the same for all maxima within their
+/// intervals. Both searches need trials that held and trials that did not, because an estimate from few trials is
+/// unreliable.
 pub fn is_decided(
     perturbation: &Perturbation,
     base: &[StepResult],
@@ -116,13 +116,14 @@ pub fn is_decided(
     least > bound || most < bound
 }
 
-/// Edge and its interval, estimated from a search's votes, whether or not the search has ended.
+/// Level at which half of the trials hold, with its interval, estimated from all trials of a search that may not have
+/// ended.
 fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
     let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
 }
 
-/// Verdict from two answers, such as the combined answers of several rounds.
+/// Verdict from two search results, such as the combined results of several rounds.
 pub fn prove(
     limit: Limit,
     perturbation: Perturbation,
@@ -154,8 +155,8 @@ pub fn prove(
 /// A value and its interval.
 type Estimate = (f64, Option<(f64, f64)>);
 
-/// True if the perturbation should lower the maximum. Requesting all rows of the table lowers it if the feed's rows
-/// were cached before.
+/// True if the perturbation should lower the maximum. Requesting all rows of the table does so if the feed's original
+/// rows fit in the cache.
 fn should_fall(perturbation: &Perturbation) -> bool {
     perturbation.amount.is_none() && matches!(perturbation.knob, Knob::FeedRows { .. })
 }
@@ -164,7 +165,7 @@ fn inverse(of: Option<Estimate>) -> Option<Estimate> {
     of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
-/// Middle 95 % of ln changed − ln base over random draws of both, extended to include the estimate.
+/// Middle 95 % of ln changed − ln base over random draws of both maxima, extended to include the estimate.
 fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
     let mut rng = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);
@@ -177,7 +178,7 @@ fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -
     Some((all[beyond].min(found), all[DRAWS - 1 - beyond].max(found)))
 }
 
-/// Random level from an answer's distribution: log-normal around its level, with the width of its interval.
+/// Random level from a log-normal distribution around the result's level, with the width of the result's interval.
 pub(super) fn draw_level(result: &SearchResult, rng: &mut SplitMix64) -> Option<f64> {
     let (level, (low, high)) = (result.level?, result.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;

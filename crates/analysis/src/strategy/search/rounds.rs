@@ -1,4 +1,4 @@
-//! Combined answer of several rounds of one search
+//! Combined result of several rounds of one search
 
 use super::proof::draw_level;
 use crate::stats::quantile::median;
@@ -8,11 +8,11 @@ use model::{Nanos, SplitMix64};
 /// Number of resamples.
 const DRAWS: usize = 4000;
 
-/// Combined answer of all rounds: the median of their levels with its 95 % interval. The interval is computed by
-/// resampling rounds and drawing each level from its own interval. With fewer than three rounds, it also contains the
-/// intervals of all rounds, because two rounds do not show the variation between rounds.
+/// Combined result of all rounds: the median of their levels with its 95 % interval. The interval is computed by
+/// resampling rounds and drawing each level from its own interval. With fewer than three rounds, the combined interval
+/// also contains the intervals of all rounds, because two rounds do not show the variation between rounds.
 ///
-/// If more than half of the rounds have no level, the result has no level and has the most frequent reason.
+/// If more than half of the rounds have no level, the combined result has no level, but the most frequent stop reason.
 ///
 /// # Panics
 /// Panics if `rounds` is empty.
@@ -47,7 +47,7 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     }
     all.level = median(known.iter().filter_map(|it| it.level));
     all.delivered = median(known.iter().filter_map(|it| it.delivered).map(|it| it.0)).map(model::PerSecond);
-    // Report a stop reason only if every round with a level has one.
+    // Report a stop reason only if every round with a level has a stop reason.
     if known.iter().any(|it| it.stop_reason.is_none()) {
         all.stop_reason = None;
     }
@@ -83,7 +83,7 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     Some((low.min(level), high.max(level)))
 }
 
-/// Copy of the first element of the most frequent kind; `copy` makes the copy.
+/// Copy of the first element of the most frequent enum variant; `copy` makes the copy.
 fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, copy: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;

@@ -1,7 +1,7 @@
 //! Simulated systems with known capacity
 //!
-//! Each trial simulates every arrival: Poisson arrivals, first come first served, c servers. `judge` judges its results
-//! like those of a real trial.
+//! Each trial simulates Poisson arrivals at a queue with c servers, first come first served. `judge` judges a simulated
+//! trial like a real trial.
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
@@ -23,7 +23,7 @@ pub enum Behaviour {
         by: f64,
         period: f64,
     },
-    /// Every trial is randomly in one of two states. One of them is slower by this share.
+    /// Every trial is randomly in one of two states, one of which is slower by this share.
     TwoStates {
         by: f64,
     },
@@ -48,7 +48,7 @@ pub struct SimulatedSystem {
     pub behaviour: Behaviour,
     /// Bound of the objective on p99, in seconds.
     pub p99: Option<f64>,
-    /// Rate, per second, from which on the generator is late.
+    /// Rate, per second, from which the generator is late.
     pub generator: f64,
     /// In-flight cap.
     pub clients: Option<usize>,
@@ -190,7 +190,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Speed over time for the next trial, which starts at the time measured so far.
+    /// Relative speed as a function of the time in the next trial, which starts at `measured`.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
         let draw = self.rng.uniform();
         let (steady, by, period) = match self.behaviour {
@@ -213,7 +213,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
         let blocked = (1..=servers).fold(1.0, |b, n| load * b / (n as f64 + load * b));
         let waits = blocked / (1.0 - load / servers as f64 * (1.0 - blocked));
         let drains = servers as f64 * mu - rate;
-        // If both rates are equal, the quotient is undefined. A value close by is accurate enough.
+        // If both rates are equal, the quotient is undefined. A slightly different rate is accurate enough.
         let drains = if (drains / mu - 1.0).abs() < 1e-6 { drains * (1.0 + 1e-5) } else { drains };
         let served = (-mu * bound).exp();
         let both = (mu * (-drains * bound).exp() - drains * served) / (mu - drains);
@@ -222,8 +222,8 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     bisect(servers as f64 / service, |rate| beyond(rate) > 0.01)
 }
 
-/// Highest rate, per second, at which the p99 response time is `bound` seconds, for any service times. Simulates
-/// `arrivals` arrivals at each rate and ignores the system's irregular behaviour.
+/// Highest rate, per second, at which the p99 response time is `bound` seconds, for any service times. The function
+/// simulates `arrivals` arrivals at each rate and ignores the system's irregular behaviour.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
         let mut system =

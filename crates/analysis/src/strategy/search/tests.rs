@@ -410,7 +410,7 @@ fn up_to(edge: f64) -> impl Fn(&SearchStep) -> (LevelOutcome, f64) {
 
 #[test]
 fn reports_why_a_search_stopped() {
-    let failed = || SearchStopReason::Failed { reason: "the server did not start".to_owned() };
+    let failed = || SearchStopReason::Failed { reason: "the server did not start".into() };
     let invalid = |reason: SearchStopReason| {
         move |_: &SearchStep| (LevelOutcome::Invalid { reason: reason.clone() }, 0.0)
     };

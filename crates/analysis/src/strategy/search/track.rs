@@ -7,67 +7,71 @@ use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, LevelTrials, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
-/// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon. Later
-/// steps double the level.
+/// Factors between the levels of ramp steps. The first steps are small, so that a search that starts near its answer
+/// ends soon. Later steps double the level.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
-/// Factor between numbers of clients. Two steps double them, because a curve is fitted to the results.
+/// Factor between the numbers of clients of ramp steps. Two steps double the number, so that there are enough points to
+/// fit a curve.
 const CLIENTS_FACTOR: f64 = std::f64::consts::SQRT_2;
-/// Level of a rest, as a share of the best level that held. A rest follows two overloaded levels in a row, so that the
-/// system can recover.
+/// Level of a rest, as a share of the highest level that held. After two overloaded trials in a row, a rest lets the
+/// system recover.
 const REST_LEVEL: f64 = 0.5;
-/// Maximum number of trials of a level if they are invalid, or if they fail for an unrelated reason.
+/// Maximum number of invalid trials at one level. `FAILED_TRIES_MAX` applies to failures that are unrelated to the
+/// level.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
-/// Maximum number of steps downwards from an overloaded start.
+/// Maximum number of steps to lower levels if the first level is overloaded.
 const DOWNWARD_STEPS_MAX: usize = 6;
 /// Minimum number of arrivals in a window.
 const ARRIVALS_MIN: f64 = 20.0;
-/// Target number of arrivals in a window at the edge. 1,000 independent arrivals determine p99, but neighbours in a
-/// queue are correlated.
+/// Target number of arrivals in a window. 1,000 independent arrivals would determine p99, but the response times of
+/// consecutive arrivals are correlated.
 const ARRIVALS: f64 = 5_000.0;
 /// Largest factor by which a window is lengthened to reach `ARRIVALS`.
 const WINDOW_FACTOR_MAX: u64 = 3;
-/// Target number of arrivals and largest factor, if an objective on a tail decides. A window of 5,000 arrivals misses
-/// the rare clusters of long times that form a tail, so half of its votes are too optimistic. Fewer and longer windows
-/// correct that; more votes do not.
+/// Target number of arrivals and largest factor if some trial violated an objective, such as a p99. A window of 5,000
+/// arrivals often misses the rare clusters of long response times, so half of its results are too optimistic. Longer
+/// windows correct that; more windows do not.
 const TAIL_WINDOW: (f64, u64) = (10_000.0, 6);
 const VOTES_OF_TAIL: usize = 14;
 /// Number of arrivals below which a window is lengthened by a factor of up to `SHORT_WINDOW_FACTOR_MAX`.
 const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
 const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
-/// Number of votes after which the blur is attributed to the system.
+/// Number of narrowing trials after which the remaining uncertainty is attributed to the system.
 const VOTES_MAX: usize = 18;
-/// Maximum number of steps; the search then ends without an answer.
+/// Maximum number of steps, after which the search ends without an answer.
 const STEPS_MAX: usize = 60;
 /// Half-width of the interval, as a share of the precision, at which confirming trials begin.
 const SURE_WIDTH: f64 = 0.85;
 /// Required probability that a confirming trial holds.
 const SAFE_PROBABILITY: f64 = 0.8;
-/// Largest distance of a confirmed level below the median, as a share of the precision. It is limited because an answer
-/// that is too low is wrong as well.
+/// Largest distance of a confirmed level below the estimated edge, as a share of the precision. The distance is limited
+/// because an answer that is too low is also wrong.
 const BELOW_MEDIAN_MAX: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const LEVEL_REDUCTION: f64 = 0.4;
-/// Maximum number of levels that are confirmed.
+/// Maximum number of levels at which confirming trials are made.
 const HOLDS_MAX: usize = 4;
-/// Ratio below which more clients would increase the throughput. It divides a transaction's time with all clients busy
-/// by its time at levels that held. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), a system of queues with N / R₀ at
-/// 1.5 times the knee is within a few per cent of 1 / D. Source: Denning and Buzen, "The Operational Analysis of
-/// Queueing Network Models" (1978).
+/// Threshold for the ratio of a transaction's time with all clients busy to its time at sustained levels. Below it, more
+/// clients would increase the throughput. N clients, the response time R₀ without load and the demand D of the bottleneck
+/// bound the throughput: X ≤ min(N / R₀, 1 / D). If N / R₀ is 1.5 times 1 / D, the throughput is almost 1 / D. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models"
+/// (1978).
 const CROWDED_RATIO: f64 = 1.5;
-/// Number of trials that prove a single state if 0, 1, 2 or 3 of them were slow. A system that alternates between two
-/// states at random passes in one of thirty searches. If no trial was ever slow, `STATE_TRIALS_UNSUSPECTED` trials are
-/// enough; such a system then passes in one of sixteen searches.
+/// Number of trials that exclude a second, slower state of the system if 0, 1, 2 or 3 of the trials were slow. For a
+/// system that alternates between two states at random, this is wrong in one of thirty searches. If no trial was ever
+/// slow, `STATE_TRIALS_UNSUSPECTED` trials are enough, which is wrong in one of sixteen searches.
 const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
 const STATE_TRIALS_UNSUSPECTED: usize = 4;
-/// Number of client steps after which the throughput counts as flat if it rose by less than `GAIN` in total.
+/// Number of steps with more clients after which the throughput counts as flat if no step raised it by more than
+/// `GAIN`.
 const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
-/// Margins of the interval downwards and upwards, as shares of the precision. A short window is too optimistic, because
-/// it probably misses rare long delays, and a drifting system changes later. A system that was sometimes slow may also
-/// be slow by less than is visible. The values were determined on simulated systems, 200 of each kind. The interval
-/// contains the truth of 194 to 200 of them, and of 190 with log-normal times.
+/// Margins added to the lower and upper end of the interval, as shares of the precision. They are necessary because a
+/// short window probably misses rare long delays, and because a drifting system changes later. If the system was
+/// sometimes slow, `ALIKE_SUSPECTED` replaces the lower margin. The values were determined on simulated systems, 200 of
+/// each kind. The interval contains the true maximum of 194 to 200 systems, and of 190 systems with log-normal service
+/// times.
 const INTERVAL_MARGINS: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
 
@@ -97,7 +101,7 @@ pub(super) enum NextAction {
         level: f64,
         stage: StepPurpose,
     },
-    /// Rest: a trial for a part of the window, at a level so low that a system recovers.
+    /// Rest: a short trial at a level so low that a system recovers.
     Rest {
         level: f64,
     },
@@ -118,11 +122,11 @@ pub(super) enum SearchEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SpeedStates {
     slow: usize,
-    /// Number of trials that allow a conclusion about the state.
+    /// Number of trials that allow a conclusion about the speed state.
     conclusive: usize,
-    /// True if any trial was slow, including those without a conclusion.
+    /// True if any trial was slow, including trials that allow no conclusion.
     suspected: bool,
-    /// Throughput per second in the slow state.
+    /// Level that holds in the slow state, per second.
     delivers: Option<f64>,
 }
 
@@ -170,7 +174,7 @@ impl<'a> SearchTrack<'a> {
         planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
     }
 
-    /// Distribution of the edge from the votes; `None` as long as no level was overloaded.
+    /// Probability distribution of the edge, from all trials; `None` as long as no level was overloaded.
     pub fn belief(&self) -> Option<EdgeDistribution> {
         let mut before = true;
         let mut votes = Vec::new();
@@ -195,7 +199,7 @@ impl<'a> SearchTrack<'a> {
         votes.iter().any(|it| !it.held).then(|| EdgeDistribution::new(&votes, hint, self.max.precision))
     }
 
-    /// Interval of the edge (95 %): that of the votes, plus a margin for errors common to all votes.
+    /// 95 % interval of the edge from all trials, plus a margin for errors that all trials share.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let belief = self.belief()?;
         let (low, high) = belief.interval();
@@ -205,8 +209,8 @@ impl<'a> SearchTrack<'a> {
         Some((low * (1.0 - below * precision), high * (1.0 + INTERVAL_MARGINS.1 * precision)))
     }
 
-    /// Highest level that most of its trials sustained, or `answer`; and the lowest level above it that a trial did not
-    /// sustain.
+    /// `answer`, or without it the highest level that most of its trials sustained, and the lowest level above it that
+    /// some trial did not sustain.
     pub fn bracket(&self, answer: Option<f64>) -> (Option<LevelTrials>, Option<LevelTrials>) {
         let mut levels: Vec<LevelTrials> = Vec::new();
         for trial in self.trials.iter().filter(|it| it.stage != StepPurpose::Rest) {
@@ -263,7 +267,7 @@ impl<'a> SearchTrack<'a> {
         None
     }
 
-    /// Lowest level that was invalid too often, with the reason. Levels from there on have no result.
+    /// Lowest level whose trials were invalid too often, with the reason. This level and higher levels have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
         let of = |trial: &TrackedTrial| match &trial.invalid_reason {
             Some(SearchStopReason::Failed { .. }) | None => None,
@@ -324,7 +328,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Hold }
     }
 
-    /// Number of clients above which throughput does not rise; `None` if unknown.
+    /// Number of clients above which throughput does not rise; `None` if the trials do not show it yet.
     fn saturation_clients(&self) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .trials
@@ -358,7 +362,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Ramp }
     }
 
-    /// Next level between those that held and those that did not.
+    /// Next level between the levels that held and the levels that did not.
     fn narrow(&self, best: f64) -> NextAction {
         let belief = self.belief().expect("a level was overloaded");
         let (low, high) = belief.interval();
@@ -377,7 +381,7 @@ impl<'a> SearchTrack<'a> {
                     level: self.rounded_level(best * REST_LEVEL.powi(refused as i32 - 1)),
                 };
             }
-            // Below the median after an overloaded level, above it after one that held.
+            // Measure below the edge's median after an overloaded trial, and above it after a trial that held.
             let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
@@ -396,7 +400,7 @@ impl<'a> SearchTrack<'a> {
         self.confirm_edge(&belief, narrowing)
     }
 
-    /// Confirming trial at a level below the known edge, or the end of the search.
+    /// Confirming trial at a level slightly below the edge, or the end of the search.
     fn confirm_edge(&self, belief: &EdgeDistribution, narrowing: usize) -> NextAction {
         let precision = self.max.precision;
         let holds: Vec<&TrackedTrial> =
@@ -416,7 +420,7 @@ impl<'a> SearchTrack<'a> {
         let slowly = here().filter(|it| self.is_slow(it, level)).count();
         let held = here().filter(|it| it.held == Some(true)).count();
         let failed = here().count() - held - slowly;
-        // Number of holds required, and number of failures allowed before the first hold.
+        // Number of successful confirming trials required, and number of failures allowed before the first success.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
         let again = NextAction::Measure { level, stage: StepPurpose::Hold };
@@ -432,14 +436,14 @@ impl<'a> SearchTrack<'a> {
         if levels.len() >= HOLDS_MAX {
             return end_with(SearchStopReason::Undecided { level: middle });
         }
-        // The system was slow even on a fresh state. The slow state's level holds in both states.
+        // If the system was slow even on a fresh state, use a level that holds in its slow state too.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - LEVEL_REDUCTION * precision));
         NextAction::Measure { level: self.settled_level(lower), stage: StepPurpose::Hold }
     }
 
-    /// True if some levels violate an objective, such as one on a tail of response times.
+    /// True if some trial violated an objective, such as an objective on p99.
     fn has_tail_objective(&self) -> bool {
         self.trials.iter().any(|it| matches!(it.overload, Some(OverloadReason::Objective { .. })))
     }
@@ -461,8 +465,8 @@ impl<'a> SearchTrack<'a> {
             < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
     }
 
-    /// Speed states of the trials around `level` and above. Trials after an overloaded one count only on a fresh state,
-    /// because some systems stay slow until they get a rest.
+    /// Speed states of the trials around and above `level`. A trial directly after an overloaded trial counts only if
+    /// it began on a fresh state, because some systems stay slow until they get a rest.
     fn states(&self, level: f64) -> SpeedStates {
         if self.max.scale == LoadScale::Clients {
             // In a closed model, throughput and level have different units.
@@ -486,10 +490,10 @@ impl<'a> SearchTrack<'a> {
         states
     }
 
-    /// Number of overloaded levels in a row, and true if the last trial was a rest.
+    /// Number of overloaded trials since the last trial that held, and true if the last trial was a rest.
     fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
-        // Runs stored by versions without a stage for rests have them as ramp steps.
+        // Old versions stored rests as ramp steps.
         let is_rest = |trial: &TrackedTrial| {
             trial.stage == StepPurpose::Rest
                 || trial.stage == StepPurpose::Ramp && trial.level <= best * REST_LEVEL
@@ -498,7 +502,7 @@ impl<'a> SearchTrack<'a> {
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 
-    /// True if a level held that exceeds an overloaded one by more than the precision.
+    /// True if a level held that exceeds an overloaded level by more than the precision.
     fn is_contradictory(&self) -> bool {
         let held = |outcome| self.trials.iter().filter(move |it| it.held == Some(outcome)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
@@ -536,7 +540,7 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
             if lacks_clients(step, *clients, done) =>
         {
             let share = step.delivered.0 / step.step.level;
-            // More transactions than planned may have arrived by chance.
+            // Even if all arrivals were delivered, the clients may be saturated.
             let behind = share < DELIVERED_SHARE_MIN;
             let overload = if behind {
                 OverloadReason::FellBehind { share }

@@ -19,7 +19,7 @@ impl Threshold {
     pub fn is_reached(self, count: MatchCount) -> bool {
         match self {
             Threshold::Count(level) => count.matching >= level,
-            // Compare products: 29 of 100 are 29 %, but the binary quotient may be slightly less.
+            // Compare products, because rounding may make the quotient of 29 and 100 less than 29 %.
             Threshold::Percent(level) => {
                 count.total > 0 && count.matching as f64 * 100.0 >= level * count.total as f64
             }
@@ -27,14 +27,14 @@ impl Threshold {
     }
 }
 
-/// One argument without surrounding spaces, and its offset in the whole text.
+/// One argument without surrounding spaces, and its offset in the rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub offset: usize,
     pub text: &'a str,
 }
 
-/// Arguments of one rule, read from left to right. [`Arguments::expect_end`] reports any that remain.
+/// Arguments of one rule, read from left to right. [`Arguments::expect_end`] reports remaining arguments.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     remaining: std::vec::IntoIter<Argument<'a>>,
@@ -48,8 +48,8 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Reader of a rule's arguments. `text` is the text between the parentheses, and `offset` is its place in the
-    /// whole rule, in bytes.
+    /// Reader of a rule's arguments. `text` is the text between the parentheses, and `offset` is its position in the
+    /// rule, in bytes.
     pub fn new(text: &'a str, offset: usize, context: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
@@ -77,8 +77,8 @@ impl<'a> Arguments<'a> {
         self.remaining.next().unwrap_or(Argument { offset: self.close, text: "" })
     }
 
-    /// Parses the next argument. If it is invalid or missing, `describe` returns the message for its quoted text, if
-    /// there is any, and the rule's form.
+    /// Parses the next argument. If the argument is invalid or missing, `describe` returns the message. Its parameters
+    /// are the quoted argument, if there is one, and the rule's form.
     pub fn parse<T>(
         &mut self,
         parse: impl FnOnce(Argument<'a>) -> Option<T>,
@@ -97,7 +97,7 @@ impl<'a> Arguments<'a> {
         argument.diagnostic(message!("rule-surplus", text = quoted(argument.text), form = &self.form))
     }
 
-    /// Reads a name, which is not empty.
+    /// Reads a name. An empty name is an error.
     pub fn name(
         &mut self,
         describe: impl FnOnce(Option<String>, &str) -> Message,
@@ -196,8 +196,8 @@ impl Argument<'_> {
     }
 }
 
-/// Milliseconds of a duration such as `1m`, `1s500ms` or `27h103m645`. A part without a unit counts `bare` milliseconds
-/// per unit. `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
+/// Milliseconds of a duration such as `1m`, `1s500ms` or `27h103m645`. A number without a unit counts in units of
+/// `bare` milliseconds. `None` for other texts, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
 fn duration(text: &str, bare: u64) -> Option<u64> {
     let mut sum: u64 = 0;
     let mut rest = text;
@@ -222,7 +222,7 @@ fn duration(text: &str, bare: u64) -> Option<u64> {
         rest = &rest[letters..];
         sum = sum.checked_add(number.checked_mul(unit)?)?;
     }
-    // The bound is longer than any run, and within the range of nanoseconds.
+    // This limit is longer than any run, and fits into 64 bits as nanoseconds.
     (sum < 1_000_000_000_000).then_some(sum)
 }
 

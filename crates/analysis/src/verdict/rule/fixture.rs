@@ -9,10 +9,10 @@ pub fn context() -> RuleContext {
 }
 
 /// Parses the text of one second. `10ms*8`: eight transactions of 10 ms succeeded. `net110*2`, `unknown104*1`,
-/// `http503*2`, `sql40P01*1`: failures. `text*2`, `capture*2`: answers that lack a text or a capture. `refused111*3`,
-/// `refused53300*3`: refused connections. `dropped*2`: dropped arrivals. `flight7`: seven in flight. `postgres.cpu=5`:
-/// a sample, or with a label `postgres.cpu:user=5`. Without `*` a word counts once. Words after `b:` belong to
-/// operation b.
+/// `http503*2`, `sql40P01*1`: failures. `text*2`, `capture*2`: responses without an expected text or a capture.
+/// `refused111*3`, `refused53300*3`: refused connections. `dropped*2`: dropped arrivals. `flight7`: seven transactions
+/// in flight. `postgres.cpu=5`: a sample, or with a label `postgres.cpu:user=5`. A word without `*` counts once. Words
+/// after `b:` belong to operation b.
 pub fn tick(second: u64, text: &str) -> Tick {
     let mut interval = Interval::new(&[0, 0]);
     (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));

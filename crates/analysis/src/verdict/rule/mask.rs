@@ -17,7 +17,7 @@ pub enum CodeKind {
 pub struct CodeMask {
     kind: CodeKind,
     pattern: Vec<u8>,
-    /// True if code 0, a transaction without a network error, may match.
+    /// True if the mask may match code 0, a transaction without a network error.
     zero: bool,
 }
 
@@ -27,15 +27,15 @@ pub struct TransactionScope {
     /// Index of one operation; `None` for all.
     pub operation: Option<usize>,
     /// True if refused connections count as failed transactions. They do not count if the rule names an operation,
-    /// because they belong to none.
+    /// because a refused connection belongs to no operation.
     pub refused: bool,
 }
 
-/// Numbers of matching and of all responses in one second.
+/// Number of matching responses and number of all responses in one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchCount {
     pub matching: u64,
-    /// Number of all responses. Dropped arrivals are not responses, and are included only if codes are not compared.
+    /// Number of all responses. It includes dropped arrivals only if codes are not compared.
     pub total: u64,
 }
 
@@ -48,7 +48,7 @@ impl TransactionScope {
 }
 
 impl CodeMask {
-    /// Parses a mask; `None` if it is not one of this kind.
+    /// Parses a mask; `None` if `text` is not a mask for this kind of code.
     pub fn parse(kind: CodeKind, text: &str) -> Option<CodeMask> {
         let (lengths, pattern) = match kind {
             CodeKind::Sql | CodeKind::Any => (5..=5, text.to_owned()),
@@ -96,7 +96,7 @@ impl CodeMask {
         sum
     }
 
-    /// Adds the failures whose code matches. Codes that are not counted one by one match no mask.
+    /// Adds the failures whose code matches. Failures that are counted together as "other" match no mask.
     fn add(&self, sum: &mut MatchCount, failures: &FailureCounts) {
         sum.total += failures.total();
         sum.matching += match self.kind {

@@ -1,8 +1,9 @@
 //! Stop rules `metric_higher`, `metric_lower`: a sampled figure is out of bounds, in consecutive seconds
 //!
-//! A figure is the name of a series, such as `pg_backends`, optionally with a label, as in `pg_backends:active`. Each
-//! matching node and label counts with its last sample of the second; one that is out of bounds is enough. Samples may
-//! arrive less often than every second: a second without a sample neither counts nor resets the count.
+//! A figure is the name of a series, such as `pg_backends`, optionally with a label, as in `pg_backends:active`. The
+//! rule reads the last sample of the second for each matching node and label. The second is bad if one of these samples
+//! is out of bounds. A second without a sample neither counts nor resets the count, because some series are sampled
+//! less often.
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
@@ -17,10 +18,10 @@ struct MetricRule {
     series: String,
     label: Option<String>,
     bound: f64,
-    /// Result of comparing a bad value with the bound.
+    /// Ordering of a bad value relative to the bound.
     violation: Ordering,
     seconds: Consecutive,
-    /// True if no second has had a sample yet.
+    /// True if no second so far had a sample.
     blind: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Stop rules `time`, `quantile`: responses are too slow, in consecutive seconds
 //!
-//! An arrival without an answer is longer than any limit. Tank eventually has a time for each request. Here, a second
-//! in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
+//! An arrival without an answer counts as longer than any limit. Unlike Tank, the rule also counts a second in which no
+//! transaction ends as bad, once all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;
 use super::mask::TransactionScope;
@@ -16,7 +16,7 @@ const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0
 #[derive(Clone, Copy, Debug)]
 enum TimeStatistic {
     Mean,
-    /// Quantile (0..=1), however few samples are beyond it.
+    /// Quantile (0..=1), even if only few samples are beyond it.
     Quantile(f64),
 }
 
@@ -26,7 +26,7 @@ struct TimeRule {
     limit: Nanos,
     scope: TransactionScope,
     seconds: Consecutive,
-    /// Duration for which transactions have been in flight and none has ended.
+    /// Duration of the current seconds in which transactions were in flight and none ended.
     stalled: Nanos,
 }
 
@@ -37,7 +37,7 @@ impl RuleState for TimeRule {
             ended += cell.arrivals() - cell.dropped;
             unanswered += cell.unanswered();
         }
-        // In-flight transactions are not counted by operation.
+        // The number of in-flight transactions is not known for a single operation.
         let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
         let length = tick.interval.to - tick.interval.from;
         self.stalled = if waiting { self.stalled + length } else { Nanos::ZERO };
@@ -58,7 +58,7 @@ enum TimeValue {
 }
 
 impl TimeStatistic {
-    /// Value of the statistic in one second. The mean is that of the answered arrivals, if there are any.
+    /// Value of the statistic in one second. The mean covers only answered arrivals, if there are any.
     fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {
@@ -72,7 +72,7 @@ impl TimeStatistic {
                 let answered_rank = (rank / count as f64).min(1.0);
                 match &scope.cells(tick).collect::<Vec<_>>()[..] {
                     _ if rank > count as f64 => None,
-                    // The quantile is rounded as in the histogram.
+                    // Use the histogram's quantile, which is rounded to a bucket.
                     [cell] if unanswered == 0 => cell.response.quantile_unchecked(quantile),
                     [cell] => cell.response.quantile_unchecked(answered_rank),
                     cells => {

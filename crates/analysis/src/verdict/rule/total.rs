@@ -1,7 +1,7 @@
 //! Stop rules `total_*`, `negative_*`: too many transactions in a sliding window
 //!
-//! A count is the sum over the window. A percentage of codes is the mean of the percentages of its seconds with equal
-//! weights; seconds without responses are left out. A percentage of times is computed from all responses of the window.
+//! A count is the sum over the window. A percentage of codes is the unweighted mean of the seconds' percentages;
+//! seconds without responses are left out. A percentage of times is computed from all responses of the window.
 
 use super::arguments::{Arguments, Threshold};
 use super::mask::{CodeKind, CodeMask, MatchCount, TransactionScope};
@@ -51,7 +51,7 @@ impl RuleState for TotalTimeRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let mut counts = MatchCount::default();
         for cell in self.scope.cells(tick) {
-            // An arrival without an answer is longer than any limit.
+            // An arrival without an answer counts as longer than any limit.
             counts.total += cell.response.count() + cell.unanswered();
             counts.matching += cell.response.count_above(self.limit) + cell.unanswered();
         }
@@ -92,8 +92,8 @@ pub fn negative_http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>
     build(arguments, mask, true)
 }
 
-/// Parses a `negative_net` rule. Here, unlike in its other rules, Tank counts code 0: `negative_net(0, …)` counts every
-/// code except 0.
+/// Parses a `negative_net` rule. In this rule, unlike in Tank's other rules, a mask may match code 0: `negative_net(0,
+/// …)` counts every code except 0.
 pub fn negative_net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     let mask = arguments.mask(CodeKind::Net)?.with_zero();
     build(arguments, mask, true)

@@ -1,7 +1,7 @@
 //! Stop rule `http_trend`: the number of responses with a code decreases
 //!
-//! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the first
-//! change is the whole count of the first second. A window of n seconds is therefore complete from second n + 1 on.
+//! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the count of
+//! the first second is the first change, relative to 0. A window of n seconds is therefore complete from second n + 1.
 
 use super::arguments::Arguments;
 use super::mask::{CodeKind, CodeMask, TransactionScope};
@@ -17,7 +17,7 @@ struct TrendRule {
     last: u64,
     size: u64,
     changes: VecDeque<f64>,
-    /// Seconds of all changes except the first one.
+    /// Seconds of all changes except the first.
     seconds: SlidingWindow<()>,
 }
 

@@ -4,7 +4,7 @@ use super::TriggerSecond;
 use model::Tick;
 use std::collections::VecDeque;
 
-/// Number of consecutive bad seconds. A good second resets it.
+/// Counter of consecutive bad seconds. A good second resets the counter.
 #[derive(Debug)]
 pub struct Consecutive {
     needed: u64,
@@ -17,7 +17,7 @@ impl Consecutive {
         Consecutive { needed, bad: 0, cause: None }
     }
 
-    /// First of the consecutive bad seconds, once there are enough of them.
+    /// Reads the next second. Returns the first of the consecutive bad seconds once there are enough of them.
     pub fn tick(&mut self, tick: &Tick, bad: bool) -> Option<TriggerSecond> {
         if !bad {
             (self.bad, self.cause) = (0, None);

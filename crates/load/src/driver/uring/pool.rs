@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Ring of provided buffers, shared by all connections of a thread; io_uring_register_buf_ring(3).
 ///
-/// The kernel may write into a buffer from `recycle` until a completion names the buffer. At other times the driver
-/// owns the buffer.
+/// The kernel may write into a buffer from the call of `recycle` until a completion contains the buffer's number. At
+/// other times, the driver owns the buffer.
 pub(super) struct BufferPool {
     ring: *mut BufRingEntry,
     buffers: Box<[u8]>,
     tail: u16,
 }
 
-/// Number of buffers, a power of two, and the size of each in bytes.
+/// Number of buffers, a power of two.
 const COUNT: u16 = 1024;
 const SIZE: usize = 4096;
 const RING_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
@@ -42,7 +42,7 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// First `length` bytes of a buffer that a completion named.
+    /// First `length` bytes of a buffer whose number a completion contained.
     #[inline]
     pub fn bytes(&self, buffer: u16, length: usize) -> &[u8] {
         let at = buffer as usize * SIZE;

@@ -66,7 +66,7 @@ fn show_message(message: &Message) -> String {
         Argument::Text(text) => Some(format!(" {name}={text}")),
         Argument::Message(_) | Argument::AnyOf(_) => unreachable!("schedules have no such messages"),
     });
-    message.id.to_owned() + &shown.collect::<String>()
+    message.id.clone().into_owned() + &shown.collect::<String>()
 }
 
 #[test]

@@ -8,9 +8,17 @@
 pub struct Spelling {
     pub short: Option<char>,
     pub long: &'static str,
-    pub takes_value: bool,
-    /// True if an abbreviation of this option is never ambiguous, even if other options begin with it.
+    pub value: ValueRule,
+    /// True if an abbreviation that matches this option selects it, even if the abbreviation matches other options too.
     pub preferred: bool,
+}
+
+/// Whether an option takes a value. An optional value must be attached, as in `--save=name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueRule {
+    None,
+    Optional,
+    Required,
 }
 
 /// A parsed argument. `option` is the index into the table.
@@ -57,14 +65,16 @@ fn read_long(long: &str, table: &[Spelling], rest: &mut RemainingArgs) -> Result
         None => (long, None),
     };
     let option = find_long(name, table)?;
-    match (table[option].takes_value, value) {
-        (true, Some(value)) => Ok(Argument::Option { option, value }),
-        (true, None) => match rest.next() {
+    match (table[option].value, value) {
+        (ValueRule::Required | ValueRule::Optional, Some(value)) => Ok(Argument::Option { option, value }),
+        (ValueRule::Required, None) => match rest.next() {
             Some(value) => Ok(Argument::Option { option, value: value.clone() }),
             None => Err(ParseError::MissingValue(option)),
         },
-        (false, Some(_)) => Err(ParseError::UnwantedValue(option)),
-        (false, None) => Ok(Argument::Option { option, value: String::new() }),
+        (ValueRule::None, Some(_)) => Err(ParseError::UnwantedValue(option)),
+        (ValueRule::None | ValueRule::Optional, None) => {
+            Ok(Argument::Option { option, value: String::new() })
+        }
     }
 }
 
@@ -93,7 +103,7 @@ fn read_letters(
             words.push(Err(ParseError::UnknownShort(letter)));
             continue;
         };
-        if !table[option].takes_value {
+        if table[option].value != ValueRule::Required {
             words.push(Ok(Argument::Option { option, value: String::new() }));
             continue;
         }
@@ -111,10 +121,11 @@ mod tests {
     use super::*;
 
     const TABLE: &[Spelling] = &[
-        Spelling { short: Some('c'), long: "client", takes_value: true, preferred: true },
-        Spelling { short: Some('C'), long: "connect", takes_value: false, preferred: true },
-        Spelling { short: None, long: "connect-rate", takes_value: true, preferred: false },
-        Spelling { short: Some('n'), long: "no-vacuum", takes_value: false, preferred: true },
+        Spelling { short: Some('c'), long: "client", value: ValueRule::Required, preferred: true },
+        Spelling { short: Some('C'), long: "connect", value: ValueRule::None, preferred: true },
+        Spelling { short: None, long: "connect-rate", value: ValueRule::Required, preferred: false },
+        Spelling { short: Some('n'), long: "no-vacuum", value: ValueRule::None, preferred: true },
+        Spelling { short: None, long: "save", value: ValueRule::Optional, preferred: false },
     ];
 
     fn check(line: &str, expected: &str) {

@@ -4,18 +4,20 @@ use super::table::Draft;
 use super::value::INT_MAX;
 use super::{
     ArrivalModel, BenchCommand, BenchOptions, HttpOptions, InitOptions, LogForm, LogOptions,
-    OptionDiagnostic, ProgressReport, RunEnd, SeedOption, Source, TargetOptions, Vacuum, WeightedScript,
+    OptionDiagnostic, ProgressReport, RunEnd, SaveOptions, SeedOption, Source, TargetOptions, Vacuum,
+    WeightedScript,
 };
+use crate::run_name;
 use load::script::builtin;
 use model::summary::PartitionMethod;
 use model::{Nanos, Spacing};
 use report::lang::english;
 use wire::http::Method;
 
-/// Default spin time: about the longest delay with which the kernel wakes a sleeping thread.
+/// Default time of busy-waiting: about the longest delay with which the kernel wakes a sleeping thread.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
-/// Command that `draft` describes. It is valid only if no diagnostics were added.
+/// Command that `draft` describes. The command is valid only if no diagnostics were added.
 pub fn resolve(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     draft.target.database = draft.operands.first().cloned();
     if draft.init {
@@ -89,6 +91,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
     BenchCommand::Run(Box::new(BenchOptions {
         log: log(&draft, until, diagnostics),
         progress: progress(&draft, diagnostics),
+        save: save(&mut draft, diagnostics),
         clients,
         threads: draft.threads.unwrap_or(1).min(clients),
         target: draft.target,
@@ -113,6 +116,8 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         driver: draft.driver,
         spin: draft.spin.unwrap_or(DEFAULT_SPIN),
         per_command: draft.per_command,
+        arguments: draft.arguments,
+        objectives: draft.objectives,
         failures_detailed: draft.failures_detailed,
         verbose_errors: draft.verbose_errors,
         debug: draft.debug,
@@ -227,6 +232,15 @@ fn progress(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<Pr
             .push(OptionDiagnostic::new("--progress-timestamp is allowed only under --progress", "add -P 5"));
     }
     draft.progress.map(|every| ProgressReport { every, timestamp: draft.progress_timestamp })
+}
+
+fn save(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<SaveOptions> {
+    let (name, directory) = (draft.save.take(), draft.out.take());
+    if name.is_none() && directory.is_some() {
+        diagnostics
+            .push(OptionDiagnostic::new("--out is allowed only with --save", "add --save, or leave it out"));
+    }
+    Some(SaveOptions { name: name?, directory: directory.unwrap_or_else(|| run_name::DIRECTORY.into()) })
 }
 
 fn log(draft: &Draft, until: RunEnd, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {

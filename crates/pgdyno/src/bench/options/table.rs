@@ -1,6 +1,6 @@
 //! Table of all options, for the parser and for `--help`
 
-use super::getopt::Spelling;
+use super::getopt::{Spelling, ValueRule};
 use super::value::{self, INT_MAX, MAX_BACKLOG, int};
 use super::{BenchCommand, OptionDiagnostic, SeedOption, Source, TargetOptions, WeightedScript};
 use load::driver::Driver;
@@ -10,21 +10,22 @@ use report::findings::paragraph;
 use report::lang::Lang;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use wire::http::{Method, Url};
 
 /// Definition of one option.
 pub struct Opt {
     pub short: Option<char>,
     pub long: &'static str,
-    /// Placeholder of the value; empty for an option without a value.
+    /// Placeholder of the value; empty for an option without a value, in brackets for an optional one.
     pub value: &'static str,
     pub phase: Phase,
-    /// Sections and lines in `--help`. A line that begins with a blank continues the previous one.
+    /// Sections and lines in `--help`. A line that begins with a blank continues the previous line.
     pub help: &'static [(Section, &'static str)],
     pub set: fn(&mut Draft, &str) -> Result<(), OptionDiagnostic>,
 }
 
-/// Phase that an option applies to: with `-i`, without it, or both.
+/// Phase to which an option applies: initialization (`-i`), run, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Initialise,
@@ -51,7 +52,7 @@ pub struct Draft {
     /// First option of each phase, with its full name.
     pub first_of_run: Option<&'static str>,
     pub first_of_init: Option<&'static str>,
-    /// Command that takes effect at once, whatever follows.
+    /// Command that takes effect at once, regardless of the following options.
     pub immediate: Option<BenchCommand>,
     pub target: TargetOptions,
     pub operands: Vec<String>,
@@ -100,6 +101,10 @@ pub struct Draft {
     pub driver: Option<Driver>,
     pub spin: Option<Nanos>,
     pub max_connecting: Option<u32>,
+    pub arguments: Vec<String>,
+    pub objectives: Vec<String>,
+    pub save: Option<String>,
+    pub out: Option<PathBuf>,
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
@@ -142,7 +147,12 @@ impl Draft {
         match &self.operands[..] {
             [_, second] => Err(OptionDiagnostic::new(
                 format!("too many command-line arguments (first is \"{second}\")"),
-                "name one database, after or before the options",
+                match self.save {
+                    Some(_) => {
+                        "name one database; the name of the stored run is attached, as in --save=nightly"
+                    }
+                    None => "name one database, after or before the options",
+                },
             )),
             _ => Ok(()),
         }
@@ -360,6 +370,15 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "max-connecting", "NUM", Phase::Run,
         &[(Section::Extended, "concurrent connection attempts (default: 64)")],
         read!(max_connecting = |it| int(it, "--max-connecting", 1..=INT_MAX))),
+    opt(NONE, "objective", "TEXT", Phase::Run,
+        &[(Section::Extended, "judge the result: 'p99 < 5ms', 'errors < 1%', 'tps > 500'; exit with status 99 if violated; repeatable")],
+        |draft, it| { draft.objectives.push(it.to_owned()); Ok(()) }),
+    opt(NONE, "save", "[=NAME]", Phase::Run,
+        &[(Section::Extended, "store the run under NAME (default: bench) for pgdyno report, compare, runs, history and export")],
+        |draft, it| { draft.save = Some(value::run_name(it)?); Ok(()) }),
+    opt(NONE, "out", "DIR", Phase::Run,
+        &[(Section::Extended, "directory of the stored run (default: runs)")],
+        |draft, it| { draft.out = Some(it.into()); Ok(()) }),
     opt(NONE, "json", "", Phase::Run,
         &[(Section::Extended, "print one JSON document")],
         switch!(json)),
@@ -432,14 +451,37 @@ pub fn spellings() -> Vec<Spelling> {
     let spelling = |option: &Opt| Spelling {
         short: option.short,
         long: option.long,
-        takes_value: !option.value.is_empty(),
+        value: match option.value {
+            "" => ValueRule::None,
+            value if value.starts_with('[') => ValueRule::Optional,
+            _ => ValueRule::Required,
+        },
         preferred: option.help.iter().all(|it| !matches!(it.0, Section::Extended | Section::Http)),
     };
     TABLE.iter().map(spelling).collect()
 }
 
-/// Width of `--help`, which pgbench does not adapt to the terminal either.
+/// Width of `--help` in columns, which as in pgbench does not depend on the terminal.
 const COLUMNS: usize = 80;
+
+/// Options as clap defines them, for completions and the manual. pgdyno parses them by pgbench's own rules.
+pub fn arguments() -> clap::Command {
+    let options = TABLE.iter().map(|option| {
+        let help: Vec<&str> = option.help.iter().map(|(_, help)| *help).collect();
+        let mut arg = clap::Arg::new(option.long).long(option.long).help(help.join("; "));
+        arg = match option.value {
+            "" => arg.action(clap::ArgAction::Count),
+            value => arg.value_name(value).action(clap::ArgAction::Append),
+        };
+        option.short.into_iter().fold(arg, clap::Arg::short)
+    });
+    clap::Command::new("pgdyno bench")
+        .about("Benchmark a server, with the options and scripts of pgbench")
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args(options)
+        .arg(clap::Arg::new("dbname").value_name("DBNAME").help("Database name, connection string or URI"))
+}
 
 /// Text of `--help`. `program` is the name by which the program was called.
 pub fn usage(program: &str) -> String {
@@ -460,7 +502,11 @@ pub fn usage(program: &str) -> String {
         for option in TABLE {
             let Some((_, help)) = option.help.iter().find(|(place, _)| *place == section) else { continue };
             let short = option.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
-            let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
+            let value = match option.value {
+                "" => String::new(),
+                value if value.starts_with('[') => value.to_owned(),
+                value => format!("={value}"),
+            };
             let name = format!("{short}--{}{value}", option.long);
             out += &paragraph(&format!("  {name:<34}"), help, COLUMNS);
         }

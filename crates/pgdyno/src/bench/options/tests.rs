@@ -92,7 +92,7 @@ fn accepts_unambiguous_abbreviations() {
     check_diagnostics(
         "--s 1",
         &["option '--s' is ambiguous; possibilities: '--scale' '--skip-some-updates' '--select-only' \
-                      '--sampling-rate' '--show-script' '--schedule' '--spin' '--strict'"],
+                      '--sampling-rate' '--show-script' '--schedule' '--spin' '--save' '--strict'"],
     );
 }
 

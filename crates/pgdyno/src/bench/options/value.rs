@@ -18,8 +18,11 @@ use wire::http::{Method, Url};
 /// Largest `int`, which is pgbench's upper bound.
 pub const INT_MAX: u32 = i32::MAX as u32;
 
-/// Largest backlog. It is allocated before the run, and this many arrivals take a quarter of a GB.
+/// Largest backlog. It is allocated before the run and takes a quarter of a GB.
 pub const MAX_BACKLOG: u32 = 10_000_000;
+
+/// Name of a stored run whose option names none.
+const DEFAULT_RUN_NAME: &str = "bench";
 
 /// Integer in `range`. `option` is the option's name in messages.
 pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, OptionDiagnostic> {
@@ -59,7 +62,7 @@ pub fn rate(text: &str) -> Result<PerSecond, OptionDiagnostic> {
 
 pub fn latency_limit(text: &str) -> Result<Nanos, OptionDiagnostic> {
     let instead = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
-    // As in pgbench: whole microseconds, at least one.
+    // As in pgbench, round down to whole microseconds, at least one.
     let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
     micros
         .filter(|it| *it <= MAX_DURATION.0 / 1000)
@@ -115,6 +118,18 @@ pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
     })
 }
 
+/// Name of a stored run; empty for the default.
+pub fn run_name(text: &str) -> Result<String, OptionDiagnostic> {
+    match text {
+        "" => Ok(DEFAULT_RUN_NAME.to_owned()),
+        name if store::is_valid_name(name) => Ok(name.to_owned()),
+        _ => Err(OptionDiagnostic::new(
+            format!("invalid name of a run: \"{text}\""),
+            "write at most 64 lower-case letters, digits and -, as in --save=nightly",
+        )),
+    }
+}
+
 /// Statuses and ranges of statuses, separated by commas.
 pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic> {
     let range = |part: &str| {
@@ -142,7 +157,7 @@ pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
     })
 }
 
-/// Seed. `source` names the option or variable in messages.
+/// Seed. `source` is the name of the option or variable for messages.
 pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
     match text {
         "time" => Ok(SeedOption::Time { explicit: true }),
@@ -155,7 +170,7 @@ pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
     }
 }
 
-/// Language. `source` names the option or variable in messages.
+/// Language. `source` is the name of the option or variable for messages.
 pub fn lang(code: &str, source: &str) -> Result<&'static Lang, OptionDiagnostic> {
     let unknown = || {
         let error = language::unknown(code, Some(source));
@@ -176,7 +191,7 @@ pub fn query_mode(text: &str) -> Result<QueryMode, OptionDiagnostic> {
     }
 }
 
-/// Driver; `None` for the one that suits the load.
+/// Driver; `None` for the driver that suits the load.
 pub fn driver(text: &str) -> Result<Option<Driver>, OptionDiagnostic> {
     match Driver::from_name(text) {
         None if text != "auto" => Err(OptionDiagnostic::new(

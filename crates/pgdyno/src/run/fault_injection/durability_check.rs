@@ -1,11 +1,12 @@
 //! Durability check: every acknowledged write must survive the faults
 //!
-//! A ledger records the writes of the trial. After the load, everything that has a token is read back from the primary
-//! and compared with the ledger.
+//! A ledger records the writes of the trial. After the load, all rows with a token are read back from the primary and
+//! compared with the ledger.
 
 use super::injector::InjectionResult;
-use crate::cli::{CommandError, os_error_text};
+use crate::cli::CommandError;
 use crate::clock::{system_us, unix_time};
+use crate::run_file::write_error;
 use analysis::durability::judge;
 use analysis::durability::replication;
 use load::driver::Clock;
@@ -16,9 +17,9 @@ use model::durability::{
     ReadBack, StandbyPosition, SynchronousStandbys, Token,
 };
 use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
+use model::message;
+use model::message::Message;
 use model::plan::{FaultAction, FaultScope, FaultTarget};
-use report::lang::Lang;
-use report::say;
 use stack::chain;
 use stack::read_back::{ReadBackError, ReadTransaction};
 use stack::roles::{DirectServer, RoleObservations};
@@ -28,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::ledger::{self, EntrySource, LedgerFile, LedgerWriter};
 
-/// Timeout of the read-back. A query that sorts millions of rows returns its first row late.
+/// Timeout for the read-back, because a query that sorts millions of rows returns its first row late.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
 /// Time within which a primary must answer.
 const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,16 +38,17 @@ const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct LedgerRecorder {
     path: PathBuf,
-    keeper: LedgerWriter,
+    writer: LedgerWriter,
 }
 
-/// Secret of one trial's tokens. It is random, so that rows of other trials are not mistaken for this trial's.
+/// Secret for one trial's tokens. It is random, so that rows of other trials are not mistaken for rows of this trial.
 pub fn random_secret() -> u64 {
     RandomState::new().hash_one("token")
 }
 
 impl LedgerRecorder {
-    /// Starts the ledger of a trial, numbered from 1, next to the run's file. Its times are those of `clock`.
+    /// Starts the ledger of trial number `trial`, from 1, next to the run's file. Times in the ledger are readings of
+    /// `clock`.
     pub fn begin(
         run: &Path,
         trial: u32,
@@ -63,25 +65,29 @@ impl LedgerRecorder {
             boot,
             started_ms: unix_time().0 / 1_000_000,
         };
-        let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(it.to_string()))?;
+        let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(&it))?;
         let clocks = move || (clock.now(), system_us());
-        let keeper = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|error| {
-            CommandError::new(format!("cannot write {}: {}", path.display(), os_error_text(&error)))
+        let writer = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|error| {
+            CommandError::new(message!(
+                "failover-ledger-not-written",
+                error = Message::of_file(&path, &error)
+            ))
         })?;
-        Ok(LedgerRecorder { path, keeper })
+        Ok(LedgerRecorder { path, writer })
     }
 
     /// Write error that makes the ledger unusable.
-    pub fn error(&self) -> Option<String> {
-        self.keeper.error().map(super::super::store_error_text)
+    pub fn error(&self) -> Option<Message> {
+        self.writer.error().map(write_error)
     }
 
     /// Flushes the ledger and returns its path.
     pub fn finish(self) -> Result<PathBuf, CommandError> {
         let failed = |error| {
-            CommandError::new(format!("cannot complete {}: {}", self.path.display(), os_error_text(&error)))
+            let error = Message::of_file(&self.path, &error);
+            CommandError::new(message!("failover-ledger-not-written", error))
         };
-        self.keeper.finish().map_err(failed)?;
+        self.writer.finish().map_err(failed)?;
         Ok(self.path)
     }
 }
@@ -103,15 +109,15 @@ impl EntrySource for DrainSource {
 #[derive(Debug)]
 pub enum LedgerReadError {
     Query(ReadBackError),
-    /// All servers answer, but none accepts writes.
+    /// All servers respond, but none accepts writes.
     NoPrimary,
 }
 
-impl LedgerReadError {
-    pub fn text(&self, lang: &Lang) -> String {
-        match self {
-            LedgerReadError::Query(error) => error.to_string(),
-            LedgerReadError::NoPrimary => say!(lang, "failover-no-primary"),
+impl From<&LedgerReadError> for Message {
+    fn from(error: &LedgerReadError) -> Message {
+        match error {
+            LedgerReadError::Query(error) => error.into(),
+            LedgerReadError::NoPrimary => message!("failover-no-primary"),
         }
     }
 }
@@ -175,7 +181,7 @@ impl LedgerReader {
         })
     }
 
-    /// Durability verdict. `begun` is the start of the window and `over` the end of the load, by the ledger's clock.
+    /// Durability verdict. `begun` is the start of the window and `over` is the end of the load, by the ledger's clock.
     pub fn verdict(
         self,
         injection_result: &InjectionResult,
@@ -204,11 +210,12 @@ impl LedgerReader {
 }
 
 fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::File>>, CommandError> {
-    ledger::open(path).map_err(|it| CommandError::new(it.to_string()))
+    ledger::open(path).map_err(|it| CommandError::new(&it))
 }
 
-/// Finds the server that accepts writes. If several do, it selects the one with the newest history. Also returns when
-/// its snapshot was requested, when all servers had answered, and the transaction with the snapshot.
+/// Finds the server that accepts writes. If several servers accept writes, selects the server with the newest timeline.
+/// Also returns the time at which its snapshot was requested, the time at which all servers had responded, and the
+/// transaction with the snapshot.
 fn find_primary(
     servers: &[DirectServer],
     clock: Clock,
@@ -272,7 +279,7 @@ fn fault_events(
         };
         FaultEvent { at, fails_over: must || followed }
     };
-    // The effect of blocked replication appears only with the next fault.
+    // Omit blocked replication, because its effect appears only with the next fault.
     let has_effect = |fault: &&(usize, &InjectedFault)| {
         !fault.1.nodes.is_empty() && !matches!(fault.1.action, FaultAction::BlockReplication { .. })
     };
@@ -280,13 +287,13 @@ fn fault_events(
     done.map(fault).collect()
 }
 
-/// True if the node had the newest history of all nodes that accepted writes before `at`.
+/// True if the node had the newest timeline of all nodes that accepted writes before `at`.
 fn was_primary(node: &str, at: Nanos, watched: &RoleObservations) -> bool {
     let took_writes = watched.role_periods.iter().filter(|it| !it.in_recovery && it.from <= at);
     took_writes.max_by_key(|it| (it.server.timeline, it.from)).is_some_and(|it| it.node == node)
 }
 
-/// Promotion decision and its inputs. The failed primary's settings and its confirming standbys are as last observed.
+/// Promotion decision and its inputs: the last observed settings and confirming standbys of the failed primary.
 fn promotion_decision(
     at: Nanos,
     promotion: &chain::Promotion,

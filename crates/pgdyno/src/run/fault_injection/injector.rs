@@ -1,16 +1,17 @@
 //! Injects faults and promotes a replica
 //!
-//! Runs in a thread next to the load. It owns the chain and its supervisor until [`FaultInjector::run`] returns. By
-//! then, all faults are reverted, or the failure to revert them is reported as an error.
+//! The injector runs in a separate thread during the load. It owns the chain and its supervisor until
+//! [`FaultInjector::run`] returns. When it returns, all faults are reverted, or the failure to revert them is reported
+//! as an error.
 
-use super::super::observer::TrialClock;
 use super::monitor::Monitor;
 use super::schedule::{DueAction, FaultSchedule};
+use crate::observer::TrialClock;
 use model::fault_injection::{FaultInjection, InjectedFault, PromotionRecord, RejoinRecord};
+use model::message;
+use model::message::Message;
 use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
 use model::{EventKind, LogEvent, Nanos};
-use report::lang::Lang;
-use report::say;
 use stack::chain::{ActiveFault, Chain, Promotion};
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// Interval between two checks for due actions.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// Longest time for which one search for a new primary may delay other actions.
+/// Maximum time for which one search for a new primary may delay other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
 /// Timeout for a new primary, from the end of the load. A cluster manager's leader key may have a TTL of 20 s or more.
 const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -39,7 +40,8 @@ pub struct FaultInjector<'a> {
     /// Faults that are in effect, by number.
     active_faults: BTreeMap<usize, ActiveFault>,
     promoter: PromotionMode,
-    /// Time since which the cluster manager may promote another server, and whether a promotion is mandatory.
+    /// Time from which the cluster manager may promote another server, and whether it must do so; `None` if no
+    /// promotion is expected.
     leaderless: Option<(Instant, bool)>,
     /// Failed primaries that have not rejoined.
     failed_primaries: Vec<String>,
@@ -48,11 +50,9 @@ pub struct FaultInjector<'a> {
     injection: FaultInjection,
     /// Promotions, with the state of the servers before each.
     promotions: Vec<(Nanos, Promotion)>,
-    /// Language of the errors.
-    lang: &'static Lang,
 }
 
-/// Program that promotes replicas, if any does.
+/// Program that promotes replicas, if there is one.
 #[derive(Debug)]
 enum PromotionMode {
     Nobody,
@@ -66,7 +66,7 @@ pub struct InjectionResult {
     pub injection: FaultInjection,
     /// Promotions, with their times since the window began.
     pub promotions: Vec<(Nanos, Promotion)>,
-    /// Failed primaries that have not rejoined, and diverged replicas.
+    /// Failed primaries that have not rejoined; `diverged` has the replicas that must be rebuilt.
     pub failed_primaries: Vec<String>,
 }
 
@@ -77,7 +77,6 @@ impl<'a> FaultInjector<'a> {
         faults: &'a [Fault],
         since: TrialClock,
         observations: Sender<Observation>,
-        lang: &'static Lang,
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
@@ -105,13 +104,12 @@ impl<'a> FaultInjector<'a> {
             diverged,
             injection,
             promotions,
-            lang,
         }
     }
 
     /// Executes due actions until the load is `over`. Then reverts the active faults and waits for a primary.
     ///
-    /// `look` is called in each iteration. If `hurried` is set, the injector does not wait.
+    /// The injector calls `look` in each iteration. If `hurried` is set, it does not wait.
     pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
         while !over.load(Ordering::Relaxed) {
             look();
@@ -132,7 +130,7 @@ impl<'a> FaultInjector<'a> {
             }
         }
         self.find_primary();
-        // The new primary may need confirmations from these replicas.
+        // Let the diverged replicas rejoin, because the new primary may need their confirmations.
         let back = std::mem::take(&mut self.diverged);
         self.rejoin_nodes(back);
         if !self.schedule.is_over() && self.leaderless.is_none() {
@@ -148,7 +146,7 @@ impl<'a> FaultInjector<'a> {
         if !self.schedule.is_over() {
             let left = self.faults.len() - self.injection.injected.len();
             let all = self.faults.len();
-            self.add_error(say!(self.lang, "failover-load-ended", left, all));
+            self.add_error(message!("failover-load-ended", left, all));
         }
         let (start, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
         let may_wait = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
@@ -157,7 +155,7 @@ impl<'a> FaultInjector<'a> {
             thread::sleep(POLL_INTERVAL);
         }
         if !self.has_primary_since(start) {
-            self.add_error(say!(self.lang, "failover-no-new-primary"));
+            self.add_error(message!("failover-no-new-primary"));
         }
         let failed_primaries = [self.diverged, self.failed_primaries].concat();
         InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries }
@@ -176,7 +174,7 @@ impl<'a> FaultInjector<'a> {
                     action: action.clone(),
                     nodes: Vec::new(),
                 });
-                return self.add_error(error.to_string());
+                return self.add_error((&error).into());
             }
         };
         for node in &done.nodes {
@@ -190,7 +188,8 @@ impl<'a> FaultInjector<'a> {
         if let Some(promotion) = done.promotion {
             self.record_promotion(promotion, true);
         } else if hits_primary && matches!(self.promoter, PromotionMode::Manager) {
-            // A paused server, or only its postmaster, may return before the manager promotes another one.
+            // A promotion is mandatory only if the whole node was killed. A paused server, or one whose postmaster was
+            // killed, may return before the manager promotes another server.
             let must = matches!(action, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
         }
@@ -199,10 +198,10 @@ impl<'a> FaultInjector<'a> {
     fn revert(&mut self, number: usize) {
         let Some(active_fault) = self.active_faults.remove(&number) else { return };
         if let Err(error) = self.chain.revert(self.supervisor, active_fault) {
-            return self.add_error(error.to_string());
+            return self.add_error((&error).into());
         }
         let at = self.since.now();
-        // Faults start in their order, each once.
+        // The faults in `injected` are in the order of the plan.
         let Some(fault) = self.injection.injected.get_mut(number) else { return };
         fault.reverted = Some(at);
         let text = fault_keyword(&fault.action).to_owned();
@@ -231,7 +230,7 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// True if a primary answers now and has answered after `start`.
+    /// True if a primary responds now and has responded after `start`.
     fn has_primary_since(&self, start: Nanos) -> bool {
         match &self.promoter {
             PromotionMode::Nobody => true,
@@ -248,11 +247,11 @@ impl<'a> FaultInjector<'a> {
             PromotionMode::Pgdyno(plan, monitor)
                 if monitor.silence(self.since.now()) >= monitor.silence_timeout(plan.timeout) =>
             {
-                // The attempt is repeated, because unresponsive replicas may recover.
+                // If the attempt fails, it is repeated later, because unresponsive replicas may recover.
                 match self.chain.fail_over(self.supervisor) {
                     Ok(it) => self.record_promotion(it, false),
                     Err(error) => {
-                        self.add_error(error.to_string());
+                        self.add_error((&error).into());
                         thread::sleep(PRIMARY_LOOK_TIMEOUT);
                     }
                 }
@@ -263,7 +262,7 @@ impl<'a> FaultInjector<'a> {
                     self.chain.await_promotion(self.supervisor, start, PRIMARY_LOOK_TIMEOUT)
                 {
                     self.leaderless = None;
-                    // The manager makes a running former primary follow the new one.
+                    // The manager makes a running former primary follow the new primary.
                     let lives = |name: &str| {
                         let servers = self.chain.servers();
                         servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
@@ -277,7 +276,8 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// Records a promotion. `follows` is true if the former primary follows the new one, or will.
+    /// Records a promotion. `follows` is true if the former primary follows the new primary without the injector's
+    /// help.
     fn record_promotion(&mut self, promotion: Promotion, follows: bool) {
         let at = self.since.now();
         if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
@@ -305,30 +305,30 @@ impl<'a> FaultInjector<'a> {
                     self.schedule.record_event(TriggerEvent::Rejoined, rejoin.at);
                     self.injection.rejoins.push(rejoin);
                 }
-                Err(error) => self.add_error(error.to_string()),
+                Err(error) => self.add_error((&error).into()),
             }
         }
     }
 
-    fn add_error(&mut self, error: String) {
+    fn add_error(&mut self, error: Message) {
         push_error(&mut self.injection, error);
     }
 
     fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
         let event = LogEvent { at, node: node.to_owned(), kind, code: None, text, session: None };
-        // The receiver may be gone after an interruption.
+        // Ignore a closed channel, because the receiver may be gone after an interruption.
         let _ = self.observations.send(Observation::Event(event));
     }
 }
 
 impl InjectionResult {
-    pub fn add_error(&mut self, error: String) {
+    pub fn add_error(&mut self, error: Message) {
         push_error(&mut self.injection, error);
     }
 }
 
 /// Adds an error unless it is already listed.
-fn push_error(injection: &mut FaultInjection, error: String) {
+fn push_error(injection: &mut FaultInjection, error: Message) {
     if !injection.errors.contains(&error) {
         injection.errors.push(error);
     }

@@ -1,8 +1,8 @@
 //! Monitor that detects an unresponsive primary
 //!
-//! It connects over the clients' network, so an isolated primary counts as unresponsive although it runs.
+//! The monitor connects over the clients' network, so an isolated primary counts as unresponsive although it runs.
 
-use super::super::observer::TrialClock;
+use crate::observer::TrialClock;
 use model::Nanos;
 use stack::client::{Connection, Target};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,12 +12,13 @@ use std::time::Duration;
 
 /// Interval between two queries.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// Timeout of one query.
+/// Timeout for one query.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
-/// Minimum timeout of a newly promoted primary. It may be unreachable at first, for instance until a link is restored.
+/// Minimum timeout for a newly promoted primary, which may be unreachable at first, for instance until a network link
+/// is restored.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// Queries one server periodically, in a thread of its own.
+/// Monitor that queries one server periodically, in a separate thread.
 #[derive(Debug)]
 pub struct Monitor {
     shared: Arc<MonitorState>,
@@ -58,12 +59,12 @@ impl Monitor {
         self.shared.last_answer.store(now.0, Ordering::Release);
     }
 
-    /// Time for which the current target may be silent. `known` applies to a target that has answered before.
+    /// Maximum time without a response of the current target. `known` applies to a target that has responded before.
     pub fn silence_timeout(&self, known: Nanos) -> Nanos {
         if self.shared.is_new.load(Ordering::Acquire) { known.max(GRACE) } else { known }
     }
 
-    /// Time since the last answer.
+    /// Time since the last response.
     pub fn silence(&self, now: Nanos) -> Nanos {
         now - Nanos(self.shared.last_answer.load(Ordering::Acquire))
     }

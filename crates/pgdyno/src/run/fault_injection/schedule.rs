@@ -9,7 +9,7 @@ pub struct FaultSchedule<'a> {
     remaining: &'a [Fault],
     /// First occurrence of each trigger event since the last fault.
     events: Vec<(TriggerEvent, Nanos)>,
-    /// Numbers of the active faults, and their end times.
+    /// Numbers of the active faults, each with its end time.
     active: Vec<(usize, Nanos)>,
     done: usize,
 }
@@ -17,9 +17,9 @@ pub struct FaultSchedule<'a> {
 /// Action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueAction {
-    /// Injects the fault with this number.
+    /// Inject the fault with this number.
     Inject(usize),
-    /// Reverts the fault with this number.
+    /// Revert the fault with this number.
     Revert(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Single execution of an operation by one client, with its requests and answers
+//! Single execution of an operation by one client, with its requests and responses
 
 use super::OperationError;
 use super::statements::place;
@@ -19,26 +19,26 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longest execution. An operation that takes longer is cancelled.
+/// Maximum duration of an execution. An operation that takes longer is cancelled.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Interval between two looks at the execution.
+/// Interval between two checks whether the execution has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Rows of a statement that are kept.
+/// Maximum number of stored rows per statement.
 const ROWS_MAX: usize = 10;
-/// Most characters of a response's body in an error.
+/// Maximum number of characters of a response's body in an error.
 const BODY_CHARS_MAX: usize = 200;
 /// Headers whose values are secrets.
 const SECRET_HEADERS: [&str; 6] =
     ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token"];
 
-/// Requests and answers of one execution.
+/// Requests and responses of one execution.
 #[derive(Debug)]
 pub struct Execution {
     pub entries: Vec<TraceEntry>,
     /// Outcome; `None` if the execution was cancelled or could not begin.
     pub outcome: Option<Outcome>,
     pub elapsed: Nanos,
-    /// Reason why the client could not continue or connect.
+    /// Reason why the client could not connect or continue.
     pub reason: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub enum TraceEntry {
     },
 }
 
-/// Recorder that keeps every request and answer.
+/// Recorder that stores every request and response.
 #[derive(Debug)]
 struct Tracer {
     names: Arc<VariableNames>,
@@ -172,7 +172,7 @@ fn single_setup(setup: &Setup, operation: &Operation) -> Setup {
     single
 }
 
-/// Values of the environment variables in an operation's requests, as they are and escaped for a URL.
+/// Values of the environment variables in an operation's requests, both unchanged and escaped for a URL.
 fn secrets(operation: &Operation) -> Vec<String> {
     let text = operation.text();
     let names = text.split("${env:").skip(1).filter_map(|it| it.split_once('}'));
@@ -182,7 +182,8 @@ fn secrets(operation: &Operation) -> Vec<String> {
 }
 
 impl Execution {
-    /// Error of a failed execution, reported by the server or by the script; `None` if the execution succeeded or was not answered.
+    /// Error that the server or the script reported in a failed execution; `None` if the execution succeeded or got no
+    /// response.
     pub fn error(&self, operation: &Operation) -> Option<OperationError> {
         let Some(Outcome::Failed(code)) = self.outcome else { return None };
         if !code.is_answer() {
@@ -213,7 +214,7 @@ impl Execution {
 }
 
 impl TraceEntry {
-    /// Request line, or status line and beginning of the body; `None` for SQL.
+    /// Request line, or status line and beginning of the body; `None` for entries of SQL statements.
     fn summary(&self) -> Option<String> {
         let first_line = |it: &str| it.lines().next().unwrap_or_default().to_owned();
         match self {
@@ -299,13 +300,13 @@ impl Tracer {
         (self.names[usize::from(slot)].to_string(), self.mask(&lossy(&value)))
     }
 
-    /// Text with asterisks in place of the secrets.
+    /// Text in which asterisks replace the secrets.
     fn mask(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "***"))
     }
 }
 
-/// Head of a request or response with line feeds, and with asterisks in place of secret headers' values.
+/// Head of a request or response with line feeds, in which asterisks replace the values of secret headers.
 fn mask_headers(head: &str) -> String {
     let line = |line: &str| match line.split_once(':') {
         Some((name, _)) if SECRET_HEADERS.iter().any(|it| name.eq_ignore_ascii_case(it)) => {

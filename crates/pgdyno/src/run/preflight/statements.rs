@@ -9,17 +9,17 @@ use model::message::Message;
 use model::plan::{Operation, OperationKind, Setup};
 use stack::client::{self, Connection, ServerError};
 
-/// Longest part of a line that is shown, in characters, and the part of it before the error. libpq has similar limits.
+/// Maximum length of the displayed part of a line, in characters. libpq has a similar limit.
 const LINE_CHARS: usize = 60;
 const LINE_CHARS_BEFORE: usize = 40;
-/// Tables, views and sequences, each as a statement may name it.
+/// Query for the names of tables, views and sequences, in every form in which a statement may contain them.
 const RELATIONS_SQL: &str = "SELECT format('%I.%I', nspname, relname), \
      CASE WHEN pg_table_is_visible(c.oid) THEN format('%I', relname) END \
      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
      WHERE relkind IN ('r', 'v', 'm', 'p', 'f', 'S') \
      AND nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1 LIMIT 10000";
 
-/// Line of a statement, and the place of an error in it.
+/// Line of a statement, and the position of an error in this line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// Number of the line in the statement, from 1.
@@ -65,7 +65,7 @@ pub fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection
     errors
 }
 
-/// Place of a line of an operation's script.
+/// Place of a line in an operation's script.
 pub fn place(operation: &Operation, line: usize) -> String {
     match &operation.kind {
         OperationKind::Script { origin: Some(path), .. } => format!("{}:{line}", path.display()),
@@ -75,9 +75,9 @@ pub fn place(operation: &Operation, line: usize) -> String {
 
 /// True if the statement would also fail in a trial.
 ///
-/// In simple mode, `has_variables` is true for a statement whose variables are parts of its text. It was prepared with
-/// parameters instead, so that only errors about names count. `creates_names` is true if some statement may change which
-/// names exist.
+/// In simple mode, `has_variables` is true for a statement whose variables are parts of its text. Such a statement was
+/// prepared with parameters instead, so only errors about names count. `creates_names` is true if some statement may
+/// change which names exist.
 fn is_certain(error: &ServerError, has_variables: bool, creates_names: bool) -> bool {
     let wire::Code::SqlState(code) = error.code else { return false };
     let names_parameter =
@@ -89,7 +89,7 @@ fn is_certain(error: &ServerError, has_variables: bool, creates_names: bool) -> 
     } else if has_variables {
         missing
     } else if code == *b"42601" {
-        // Several statements in one message cannot be prepared. This error has no position.
+        // Several statements in one message cannot be prepared, which is an error without a position.
         error.position.is_some()
     } else {
         matches!(&code[..2], b"42" | b"22" | b"3F") || error.position.is_some()
@@ -105,13 +105,13 @@ fn changes_names(text: &[u8]) -> bool {
         .collect();
     let is = |index: usize, word: &str| words.get(index).is_some_and(|it| it == word);
     let first = ["create", "alter", "drop", "set", "reset", "discard", "do", "call", "import"];
-    // INSERT INTO and MERGE INTO create nothing, SELECT … INTO creates a table.
+    // INSERT INTO and MERGE INTO create no table, but SELECT … INTO does.
     let creates_table = (0..words.len())
         .any(|it| is(it, "into") && !(it > 0 && (is(it - 1, "insert") || is(it - 1, "merge"))));
     first.iter().any(|it| is(0, it)) || creates_table
 }
 
-/// Correction of an error: a similar name, or general advice.
+/// Correction for an error: a similar name, or general advice.
 fn correction(error: &ServerError, excerpt: Option<&Excerpt>, connection: &mut Connection) -> Message {
     let wanted = excerpt.filter(|_| error.code == wire::Code::SqlState(*b"42P01"));
     if let Some(excerpt) = wanted {
@@ -127,7 +127,7 @@ fn correction(error: &ServerError, excerpt: Option<&Excerpt>, connection: &mut C
     message!("preflight-correct")
 }
 
-/// The error in the server's words.
+/// Operation error with the server's message.
 fn to_operation_error(
     place: String,
     error: &ServerError,
@@ -146,7 +146,7 @@ fn to_operation_error(
 }
 
 impl Excerpt {
-    /// Line of `text` that contains the byte `offset`, shortened around it.
+    /// Line of `text` that contains the byte `offset`, shortened to the part around this byte.
     fn new(text: &str, offset: usize) -> Excerpt {
         let offset = text.floor_char_boundary(offset);
         let line_start = text[..offset].rfind('\n').map_or(0, |it| it + 1);

@@ -7,7 +7,14 @@ use report::live::{Activity, RunProgress};
 
 fn canvas(moves: bool) -> Canvas {
     let style = LiveStyle { characters: CharacterSet::Utf8, colour: true };
-    Canvas { has_cursor: moves, style, lang: english(), frame: Vec::new(), last_line: Duration::ZERO }
+    Canvas {
+        has_cursor: moves,
+        style,
+        lang: english(),
+        frame: Vec::new(),
+        columns: None,
+        last_line: Duration::ZERO,
+    }
 }
 
 fn live(doing: Activity) -> LiveView {
@@ -15,6 +22,9 @@ fn live(doing: Activity) -> LiveView {
         trial: 1,
         cell: "transaction, 125 of many".to_owned(),
         progress: Some(RunProgress { trials: 2, elapsed_share: 0.5, remaining: Nanos::from_secs(9) }),
+        search: None,
+        objectives: Vec::new(),
+        p99_objective: None,
         activity: doing,
         second: None,
         rates: Vec::new(),
@@ -148,7 +158,7 @@ transaction, 125 of many: setting up
 $ pgdyno run
 2 trials
 a line that takes more than one row of this
-terminal
+  terminal
 ███████████░░░░░░░░░░░  1/2  about 9 s left
 transaction, 125 of many: building keys an…
 
@@ -164,7 +174,7 @@ $ pgdyno run
 2 trials
 a line that takes more than on
 e row of this
-terminal
+  terminal
 ████░░░░  1/2  about 9 s left
 transaction, 125 of many: bu…
 
@@ -179,7 +189,7 @@ $ pgdyno run
 2 trials
 a line that takes more than on
 e row of this
-terminal
+  terminal
 1/2  done
 
 ",

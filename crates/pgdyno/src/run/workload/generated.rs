@@ -1,4 +1,4 @@
-//! Random experiment files: most are plausible, some values are odd
+//! Generator of random experiment files, in which most values are plausible and some are odd
 
 use load::random::Prng;
 
@@ -14,7 +14,7 @@ struct Generator {
     rng: Prng,
 }
 
-/// A feed, and the names of its columns.
+/// A feed with the names of its columns.
 struct Feed {
     name: &'static str,
     text: String,

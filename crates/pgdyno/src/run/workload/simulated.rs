@@ -23,7 +23,7 @@ use wire::pg::Login;
 
 /// Simulated time limit of a cell, including log-ins.
 const DEADLINE: Nanos = Nanos::from_millis(1500);
-/// Most simulator steps of a cell.
+/// Maximum number of simulator steps for a cell.
 const STEPS_MAX: u64 = 20_000;
 
 /// Reasons why a file's cells did not run.
@@ -39,11 +39,14 @@ pub enum SimulationError {
 pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
     let plan = check::plan(Path::new("file.yaml"), text, &[], false)
         .map_err(|it| SimulationError::Check(diagnostics::render(&it, false, english())))?;
-    // The output of `check` depends on the plan, so it is exercised too.
+    // Also exercise the output of `check`, because it depends on the plan.
     check::overview(&plan, english());
     let mut records = Vec::new();
     for setup in setups(&plan) {
-        records.extend(run(&setup, plan.experiment.seed).map_err(|it| SimulationError::Prepare(it.message))?);
+        records.extend(
+            run(&setup, plan.experiment.seed)
+                .map_err(|it| SimulationError::Prepare(it.message.describe()))?,
+        );
     }
     Ok(records)
 }

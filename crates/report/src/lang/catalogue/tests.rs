@@ -11,6 +11,7 @@ impl Language {
             late = late{ $first ->\n    [none] {\"\"}\n   *[other] , first in second { $first }\n }\n\
             experiment-or = { $first } or { $last }\nkey = `{ $name }`\n\
             kind = not { $kinds }\n    .help = write { $kinds }, { $count }\n\
+            sent = { $count } transactions\n    .requests = { $count } requests\n\
             web-stop = Stop\nweb-copy = Copy\n";
         Language(Catalogue::parse("en", &format!("number-decimal-separator = {separator}\n{text}")))
     }
@@ -52,7 +53,7 @@ fn renders_language_neutral_messages() {
         assert_eq!(language.0.help(&message).as_deref(), Some(expected));
     }
     let message = message!("kind", kinds = message!("trials", count = 1_u64), count = 1_u64);
-    assert_eq!(language.0.render(message.id, &message.arguments), "not 1 trial");
+    assert_eq!(language.0.message(&message), "not 1 trial");
     assert_eq!(language.0.help(&message!("web-stop")), None);
 }
 
@@ -66,4 +67,13 @@ fn lists_messages_by_prefix() {
 #[should_panic(expected = "the messages of en are valid")]
 fn rejects_invalid_files() {
     Catalogue::parse("en", "trials = { $count");
+}
+
+#[test]
+fn an_attribute_replaces_the_value_for_requests() {
+    let language = Language::new(".");
+    let requests = Language(language.catalogue().of_requests());
+    assert_eq!(say!(language, "sent", count = 2_u64), "2 transactions");
+    assert_eq!(say!(requests, "sent", count = 2_u64), "2 requests");
+    assert_eq!(say!(requests, "trials", count = 2_u64), "2 trials", "other messages are the same");
 }

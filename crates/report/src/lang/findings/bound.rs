@@ -4,6 +4,7 @@ use super::Lang;
 use crate::lang::short;
 use crate::say;
 use model::finding::Bound;
+use model::lock::LockKind;
 
 impl Lang {
     /// Beginning of a paragraph about a bound.
@@ -18,9 +19,22 @@ impl Lang {
             Bound::WalFlush { .. } => say!(self, "bound-wal-flush"),
             Bound::SyncReplicas { .. } => say!(self, "bound-sync-replicas"),
             Bound::RowLocks { .. } => say!(self, "bound-row-locks"),
+            Bound::Locks { lock, .. } => self.waits_for_locks(lock),
             Bound::Scans { table, .. } => say!(self, "bound-scans", table),
             Bound::Checkpoints { .. } => say!(self, "bound-checkpoints"),
             Bound::Clients { clients, .. } => say!(self, "bound-clients", clients = clients.to_string()),
+        }
+    }
+
+    fn waits_for_locks(&self, lock: &LockKind) -> String {
+        match lock {
+            LockKind::Advisory => say!(self, "bound-locks-advisory"),
+            LockKind::Relation => say!(self, "bound-locks-relation"),
+            LockKind::Extend => say!(self, "bound-locks-extend"),
+            LockKind::Object => say!(self, "bound-locks-object"),
+            LockKind::BufferPin => say!(self, "bound-locks-buffer-pin"),
+            LockKind::Heavyweight { name } => say!(self, "bound-locks-heavyweight", name),
+            LockKind::Lightweight { name } => say!(self, "bound-locks-lightweight", name),
         }
     }
 
@@ -71,7 +85,8 @@ impl Lang {
             Bound::WalFlush { share, active } | Bound::SyncReplicas { share, active } => {
                 self.joined([sessions(*share, *active)])
             }
-            Bound::RowLocks { share, active, longest_wait, statements } => {
+            Bound::RowLocks { share, active, longest_wait, statements }
+            | Bound::Locks { share, active, longest_wait, statements, .. } => {
                 let statements: Vec<String> = statements.iter().map(|statement| short(statement)).collect();
                 let statements = (!statements.is_empty()).then(|| statements.join(" | "));
                 self.joined([

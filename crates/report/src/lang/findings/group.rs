@@ -4,7 +4,7 @@ use crate::lang::cell_name;
 use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
 use model::plan::{PoolMode, Transport};
 
-/// Number of cells above which a sentence contains ranges; the matrix contains each cell's figures.
+/// Number of cells above which a sentence contains ranges instead of each cell's figures, which the matrix contains.
 const MANY: usize = 4;
 
 /// Content of a paragraph about a group of findings, after their common part.
@@ -13,7 +13,7 @@ pub(super) enum RemainingGroup {
     Table,
     /// One sentence per finding.
     Each,
-    /// One sentence per finding, compared with this cell.
+    /// One sentence per finding, each a comparison with this cell.
     EachBeside(usize),
     /// Excluded cells, grouped by the reason.
     LeftOut(Vec<(IncomparableReason, Vec<ExcludedCount>)>),
@@ -27,7 +27,7 @@ pub(super) struct ExcludedCount {
     pub failed: Option<f64>,
 }
 
-/// Ranges over comparisons of unlike cells.
+/// Ranges over comparisons of cells with different transports.
 pub(super) struct ApparentGain {
     pub unlike: (f64, f64),
     pub like: (f64, f64),
@@ -45,7 +45,7 @@ pub(super) struct ShareRange {
 
 pub(super) enum CellSelection {
     All,
-    /// All cells except these, which are fewer than half.
+    /// All cells except these. The exceptions are fewer than half of the cells.
     AllBut(Vec<usize>),
     These(Vec<usize>),
 }
@@ -119,7 +119,7 @@ fn shares(all: &[&Finding], cells: usize) -> ShareRange {
     ShareRange { cells, generator, before, server, others }
 }
 
-/// Minimum and maximum of the values; `None` if there are none.
+/// Minimum and maximum of the values; `None` without values.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     Some((least, values.iter().copied().max_by(f64::total_cmp)?))

@@ -193,10 +193,10 @@ fn states_measured_effects() {
 
 #[test]
 fn remedies_differ_by_language() {
-    for remedy in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { reason: "№".to_owned() }] {
+    for remedy in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { reason: Some("№".into()) }] {
         let [english, russian] = [english(), russian()].map(|lang| lang.remedy(&remedy, None));
         assert!(!english.is_empty() && english != russian, "{remedy:?}");
     }
-    let [english, russian] = [english(), russian()].map(|lang| lang.no_estimates("№"));
+    let [english, russian] = [english(), russian()].map(|lang| lang.no_estimates(&"№".into()));
     assert!(english.contains('№') && russian.contains('№') && english != russian);
 }

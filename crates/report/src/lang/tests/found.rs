@@ -225,7 +225,7 @@ fn bounds() -> Vec<Finding> {
         longest_wait,
         statements: statements.iter().map(|&it| it.to_owned()).collect(),
     };
-    let all = vec![
+    let mut all = vec![
         Bound::Service {
             node: node(),
             cpu: 0.29,
@@ -278,7 +278,10 @@ fn bounds() -> Vec<Finding> {
             idle: 0.4,
         },
     ];
-    covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Scans,
+    let waits =
+        |lock| Bound::Locks { lock, share: 0.75, active: 20.5, longest_wait: None, statements: vec![] };
+    all.extend(lock_kinds().into_iter().map(waits));
+    covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Locks, Scans,
         Checkpoints, Clients);
     all.into_iter().map(|by| Finding::Bound { cell: 1, bound: by }).collect()
 }

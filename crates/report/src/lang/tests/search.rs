@@ -67,7 +67,7 @@ fn stop_reasons() -> Vec<SearchStopReason> {
         SearchStopReason::MaxLevelHeld { level: 21.0 },
         SearchStopReason::MinLevelFailed { level: 1.5 },
         SearchStopReason::Undecided { level: 12_345.6 },
-        SearchStopReason::Failed { reason: format!("{} {}", text(), text()) },
+        SearchStopReason::Failed { reason: format!("{} {}", text(), text()).into() },
     ];
     covers!(all, SearchStopReason: Generator, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, Undecided, Failed);
     all
@@ -100,7 +100,7 @@ fn levels(lang: &Lang) -> NamedTexts {
 }
 
 fn limits() -> Vec<Limit> {
-    let all = vec![
+    let mut all = vec![
         Limit::Cpu { node: text() },
         Limit::Reads { node: text() },
         Limit::Writes { node: text() },
@@ -122,8 +122,11 @@ fn limits() -> Vec<Limit> {
         Limit::Host,
         Limit::Generator,
     ];
+    for lock in lock_kinds() {
+        all.extend([None, Some(text())].map(|statement| Limit::Locks { lock: lock.clone(), statement }));
+    }
     covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Slots,
-        RowLocks, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
+        RowLocks, Locks, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
     all
 }
 

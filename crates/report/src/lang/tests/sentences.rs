@@ -10,11 +10,11 @@ use model::comparison::{
     Blocks, Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference as Differing,
     DifferenceSubject, Metric, RunComparison, RunRef, TestMethod,
 };
-use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::live::{LiveSecond, NodeCpu, PoolState, SearchBracket};
 use model::matrix::BaselineComparison;
 use model::plan::{
-    CacheState, ClusterManager, Content, Dataset, FailoverManager, Limits, Load, LoadModel as Model,
-    LoadScale, Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
+    CacheState, ClusterManager, Content, Dataset, DumpFile, FailoverManager, Limits, Load,
+    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::validity::DoubtSummary;
@@ -34,7 +34,7 @@ pub(super) fn sentences(lang: &Lang) -> NamedTexts {
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
-    for chart in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
+    for chart in every!(ChartKind: Rate, Response, ResponseByOperation, ResponseByStep, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
         add(format!("{chart:?}"), &lang.chart(chart));
@@ -88,7 +88,7 @@ fn page(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for state in states() {
-        if let Some(text) = lang.state(state, Some("№")) {
+        if let Some(text) = lang.state(state, Some(&"№".into())) {
             add("state", text);
         }
     }
@@ -207,6 +207,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
         cookies: false,
         timeout: Some(Nanos::from_millis(1_500)),
         max_tries: 3,
+        transactions: None,
     }
 }
 
@@ -244,6 +245,13 @@ fn loads(lang: &Lang) -> NamedTexts {
     }
     let contents = [
         Content::Tickets { rows: 100_000 },
+        Content::Dump {
+            files: vec![DumpFile {
+                path: "№".into(),
+                bytes: 1_234_567,
+                sha256: "0123456789abcdef".repeat(4),
+            }],
+        },
         Content::Profiles { users: 12_345, per_user: 12_345 },
         Content::Pgbench { scale: 12_345 },
     ];
@@ -406,6 +414,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::Dropping,
         Activity::Loading { sent: 12_345, of: 100_001 },
         Activity::Keys,
+        Activity::RestoringDump,
         Activity::Statistics,
         Activity::Restored { took },
         Activity::DataUnchanged,
@@ -413,7 +422,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::WarmingUp,
         Activity::Measuring { second: 12_345, of: took },
     ];
-    covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, DataUnchanged, Warmed,
+    covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, RestoringDump, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
     for activity in doing {
         add("doing", lang.activity(&activity));
@@ -441,7 +450,7 @@ fn live(lang: &Lang) -> NamedTexts {
     let ends = vec![
         TrialEnd::Complete,
         TrialEnd::Held,
-        TrialEnd::TooMuch,
+        TrialEnd::TooMuch("№".into()),
         TrialEnd::NotCounted("№".into()),
         TrialEnd::NotCounted(String::new()),
         TrialEnd::Stopped { rule: "№".into(), second: 12_345 },
@@ -477,7 +486,10 @@ fn live(lang: &Lang) -> NamedTexts {
     add("used", lang.live_used(&NodeCpu { node: "№".into(), processors: 0.456 }, Some(0.5)));
     add("left", lang.live_left(took));
     add("begins", lang.search_begins(12_345, 7, took));
-    add("step", lang.live_step(12_345));
+    for (sustained, failed) in [(None, None), (Some(1.0), None), (None, Some(2.0)), (Some(1.0), Some(2.0))] {
+        let bracket = SearchBracket { scale: LoadScale::Rate, sustained, failed };
+        add("step", lang.live_step(12_345, Some(&bracket)));
+    }
     for scale in [LoadScale::Rate, LoadScale::Clients] {
         add("level", lang.at_level("№", scale, 12_345.6));
     }

@@ -12,11 +12,11 @@ use model::run_result::TrialResult;
 
 /// Maximum number of trials in the picture.
 const TRIALS_DRAWN_MAX: usize = 8;
-/// Seconds before the fault that the picture shows, and the minimum after it.
+/// Number of seconds before the fault that the picture shows.
 const SECONDS_BEFORE: f64 = 5.0;
 const SECONDS_AFTER_MIN: f64 = 10.0;
 
-/// Answer on the cell with the worst conclusion.
+/// First screen about the cell with the worst conclusion.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let rank = |result: &&FailoverResult| match result.conclusion {
         Some(Conclusion::Broken) => 0,
@@ -68,17 +68,14 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
         },
         tone: Tone::Plain,
     };
-    let control = worst.control.map(|control| LargeFigure {
-        label: say!(lang, "overview-control"),
-        value: say!(lang, "overview-control-lost", count = control.lost),
-        detail: match control.lossy_trials {
-            0 => say!(lang, "overview-control-blind"),
-            _ => say!(lang, "overview-control-sees"),
-        },
-        tone: if control.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain },
-    });
-    let last = control.unwrap_or_else(|| validity(case));
-    let figures = [loss, outage, Some(trials), Some(last)].into_iter().flatten().collect();
+    let mut verdict = validity(case);
+    if let Some(control) = worst.control {
+        verdict.detail += &format!("; {}", say!(lang, "overview-control", lost = control.lost));
+        if control.lossy_trials == 0 && verdict.tone == Tone::Good {
+            verdict.tone = Tone::Doubt;
+        }
+    }
+    let figures = [loss, outage, Some(trials), Some(verdict)].into_iter().flatten().collect();
     Some(Answer { summary, figures, picture: around_faults(case, worst) })
 }
 
@@ -97,10 +94,11 @@ fn around_faults(case: &PageContext<'_>, result: &FailoverResult) -> Option<Pict
         let points: Vec<PlotPoint> = seconds
             .zip(&delivered.values)
             .filter(|(second, _)| (-SECONDS_BEFORE..=after).contains(second))
-            .filter_map(|(x, value)| Some(PlotPoint { x, y: (*value)?, tone: Tone::Plain }))
+            .map(|(x, value)| PlotPoint { x, y: *value, tone: Tone::Plain })
             .collect();
         let label = lang.trial("", trial.repetition + 1);
-        (!points.is_empty()).then_some(PointSeries { label, connected: true, points })
+        let is_measured = points.iter().any(|point| point.y.is_some());
+        is_measured.then_some(PointSeries { label, connected: true, points })
     };
     let series: Vec<PointSeries> = trials.filter_map(series).take(TRIALS_DRAWN_MAX).collect();
     if series.is_empty() {

@@ -7,7 +7,11 @@ use crate::view::{IntervalRow, LargeFigure, Picture, Plot, PlotAxis, Tone};
 use model::Nanos;
 use model::chart::ChartUnit;
 use model::matrix::{BaselineComparison, ChangeVerdict, Estimate, Figure};
-use model::run_result::OperationResult;
+use model::run_result::{OperationResult, TrialResult};
+use model::validity::Doubt;
+
+/// Lowest share of errors that is shown as a number, 0..=1.
+const ERRORS_SHOWN_MIN: f64 = 0.0001;
 
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     match case.account.experiment.cells.len() {
@@ -25,7 +29,7 @@ fn one_cell(case: &PageContext<'_>) -> Option<Answer> {
     if let Some(offered) = &offered {
         throughput.detail = say!(lang, "overview-offered", offered = offered.clone());
     }
-    let figures = [Some(throughput), p99(case, 0), Some(errors(case, total)), Some(validity(case))];
+    let figures = [Some(throughput), p99(case, 0), errors(case, 0, total), Some(validity(case))];
     let p99 = p99_text(case, 0);
     let summary = say!(lang, "overview-one", rate = rate(case, tps.median), offered, p99);
     Some(Answer {
@@ -52,7 +56,7 @@ fn several_cells(case: &PageContext<'_>) -> Option<Answer> {
     Some(Answer { summary: comparison(case, best, baseline), figures, picture: Some(picture) })
 }
 
-/// Sentence on the cell with the highest throughput, compared with its baseline.
+/// Sentence about the cell with the highest throughput, compared with its baseline.
 fn comparison(case: &PageContext<'_>, best: Option<usize>, baseline: Option<usize>) -> String {
     let lang = case.lang;
     let Some((cell, tps)) = best.and_then(|cell| Some((cell, estimate(case, cell, Figure::Tps)?))) else {
@@ -80,7 +84,7 @@ fn comparison(case: &PageContext<'_>, best: Option<usize>, baseline: Option<usiz
     }
 }
 
-/// Comparable change of the throughput: its ratio to the baseline, and the verdict.
+/// Ratio of a cell's throughput to its baseline's, with the verdict; `None` if they are not comparable.
 fn change(case: &PageContext<'_>, cell: usize) -> Option<(f64, ChangeVerdict)> {
     let BaselineComparison { ratio, verdict, .. } = comparable(case, cell)?;
     Some((ratio?, verdict))
@@ -98,7 +102,7 @@ fn estimate<'a>(case: &PageContext<'a>, cell: usize, figure: Figure) -> Option<&
     case.account.matrix.rows.get(cell)?.estimate(figure)
 }
 
-/// Throughput of a cell, with its ratio to the baseline, or else its interval.
+/// Throughput of a cell, with its ratio to the baseline, or without a baseline with its interval.
 fn throughput(case: &PageContext<'_>, cell: usize, label: String) -> Option<LargeFigure> {
     let lang = case.lang;
     let tps = estimate(case, cell, Figure::Tps)?;
@@ -129,11 +133,16 @@ fn throughput(case: &PageContext<'_>, cell: usize, label: String) -> Option<Larg
 
 fn p99_text(case: &PageContext<'_>, cell: usize) -> Option<String> {
     let p99 = estimate(case, cell, Figure::P99)?;
-    let time = case.lang.time(Nanos::from_secs_f64(p99.median));
-    Some(if p99.is_lower_bound { format!(">{}{time}", case.lang.numbers().gap) } else { time })
+    Some(time(case, Nanos::from_secs_f64(p99.median), p99.is_lower_bound))
 }
 
-/// 99th percentile of the response time, with the objective on it.
+/// Formats a time, which may be only a lower bound.
+fn time(case: &PageContext<'_>, time: Nanos, is_lower_bound: bool) -> String {
+    let text = case.lang.time(time);
+    if is_lower_bound { format!(">{}{text}", case.lang.numbers().gap) } else { text }
+}
+
+/// 99th percentile of the response time, with the objective for it.
 fn p99(case: &PageContext<'_>, cell: usize) -> Option<LargeFigure> {
     let objectives = &case.account.matrix.objectives;
     let objective = objectives.iter().find(|summary| summary.objective.starts_with("p99 "));
@@ -150,52 +159,65 @@ fn p99(case: &PageContext<'_>, cell: usize) -> Option<LargeFigure> {
     Some(LargeFigure { label: say!(case.lang, "overview-p99"), value: p99_text(case, cell)?, detail, tone })
 }
 
-/// Share of the arrivals without a success.
-fn errors(case: &PageContext<'_>, total: &OperationResult) -> LargeFigure {
-    let lang = case.lang;
-    let failed: u64 = total.failures.iter().map(|failure| failure.count).sum();
-    let lost = failed + total.dropped;
-    let share = lost as f64 / ((total.count + total.dropped).max(1) as f64);
-    let value = match lost {
-        0 => lang.numbers().percent(0.0, 0),
-        _ => lang.numbers().percent(share, if share < 0.1 { 2 } else { 0 }),
+/// Share of arrivals that did not succeed, in the worst valid trial; `None` without an arrival. If there was an outage
+/// in a closed-model run, the figure shows the outage, because then hardly any arrival fails.
+fn errors(case: &PageContext<'_>, cell: usize, total: &OperationResult) -> Option<LargeFigure> {
+    let (lang, numbers) = (case.lang, case.lang.numbers());
+    let valid: Vec<&TrialResult> =
+        case.account.trials.iter().filter(|trial| trial.cell == cell && trial.valid).collect();
+    let share = valid.iter().filter_map(|trial| trial.errors).max_by(f64::total_cmp)?;
+    let outage = |doubt: &Doubt| match doubt {
+        Doubt::Outage { duration, .. } => Some(*duration),
+        _ => None,
     };
-    let detail = match total.failures.first() {
-        Some(first) => first.describe(),
-        None => say!(lang, "overview-errors-count", count = total.dropped),
+    let outage = valid.iter().flat_map(|trial| &trial.doubts).filter_map(outage).max();
+    let value = match share {
+        0.0 => numbers.percent(0.0, 0),
+        share if share < ERRORS_SHOWN_MIN => {
+            format!("<{}{}", numbers.gap, numbers.percent(ERRORS_SHOWN_MIN, 2))
+        }
+        share => numbers.percent(share, if share < 0.1 { 2 } else { 0 }),
     };
-    let tone = if lost == 0 { Tone::Good } else { Tone::Doubt };
-    LargeFigure { label: say!(lang, "overview-errors"), value, detail, tone }
+    let detail = match (total.failures.first(), outage) {
+        (Some(first), _) => first.describe(),
+        (None, Some(duration)) => say!(lang, "overview-outage-seen", time = lang.time(duration)),
+        (None, None) => say!(lang, "overview-errors-count", count = total.dropped),
+    };
+    let tone = if share == 0.0 && outage.is_none() { Tone::Good } else { Tone::Doubt };
+    Some(LargeFigure { label: say!(lang, "overview-errors", count = valid.len()), value, detail, tone })
 }
 
-/// Quantiles of the response time, with the objectives on them.
+/// Picture of the response-time quantiles, with the objectives for them.
 fn quantiles(case: &PageContext<'_>, total: &OperationResult) -> Option<Picture> {
     let lang = case.lang;
     let response = &total.response;
     let quantiles = [
-        ("p50".to_owned(), response.p50),
-        ("p90".to_owned(), response.p90),
-        ("p95".to_owned(), response.p95),
-        ("p99".to_owned(), response.p99),
-        ("p99.9".to_owned(), response.p999),
-        (say!(lang, "bench-max"), response.max),
+        ("p50".to_owned(), 0.5, response.p50),
+        ("p90".to_owned(), 0.9, response.p90),
+        ("p95".to_owned(), 0.95, response.p95),
+        ("p99".to_owned(), 0.99, response.p99),
+        ("p99.9".to_owned(), 0.999, response.p999),
+        (say!(lang, "bench-max"), 1.0, response.max),
     ];
-    let row = |(label, time): (String, Option<Nanos>)| {
-        let time = time.filter(|time| time.0 > 0)?;
+    let row = |(label, quantile, measured): (String, f64, Option<Nanos>)| {
+        let bound = response.unanswered.and_then(|it| it.longer_than(quantile, total.count));
+        let value = bound.or(measured).filter(|value| value.0 > 0)?;
         Some(IntervalRow {
             label,
-            value: time.as_secs_f64(),
-            text: lang.time(time),
+            value: value.as_secs_f64(),
+            is_lower_bound: bound.is_some(),
+            text: time(case, value, bound.is_some()),
             ..IntervalRow::default()
         })
     };
     let rows: Vec<IntervalRow> = quantiles.into_iter().filter_map(row).collect();
     let axis = time_axis(case, say!(lang, "overview-response"), |result| result.objective.starts_with('p'));
-    let caption = say!(lang, "overview-caption-quantiles", count = total.count);
+    let unanswered = response.unanswered.map_or(0, |it| it.count);
+    let caption = say!(lang, "overview-caption-quantiles", count = total.count + unanswered, unanswered);
     (!rows.is_empty()).then_some(Picture { caption, plot: Plot::Intervals { axis, rows } })
 }
 
-/// Throughput of every cell with its interval, by cell.
+/// Picture of the throughput of every cell, with its interval.
 fn dots(case: &PageContext<'_>) -> Option<Picture> {
     let lang = case.lang;
     let matrix = &case.account.matrix;
@@ -214,6 +236,7 @@ fn dots(case: &PageContext<'_>) -> Option<Picture> {
             text: rate(case, tps.median),
             tone,
             baseline: matrix.is_baseline(cell),
+            ..IntervalRow::default()
         })
     };
     let rows: Vec<IntervalRow> = (0..matrix.rows.len()).filter_map(row).collect();

@@ -4,11 +4,18 @@ use super::{Answer, interval, objectives, time_axis, validity};
 use crate::page::context::PageContext;
 use crate::say;
 use crate::view::{LargeFigure, Picture, Plot, PlotAxis, PlotPoint, PointSeries, ReferenceLine, Tone};
-use model::chart::ChartUnit;
+use model::chart::{ChartKind, ChartSeries, ChartSeriesKind, ChartUnit};
 use model::plan::LoadScale;
-use model::search::{Cause, LevelOutcome, Limit, Maximum, SoakResult, StepPurpose, StepResult, TrendVerdict};
+use model::run_result::TrialResult;
+use model::search::{
+    Cause, LevelOutcome, LevelTrials, Limit, Maximum, SearchResult, SoakResult, StepPurpose, StepResult,
+    TrendVerdict,
+};
 
-/// Answer on the cell with the highest maximum, or on the soak if the run did not search.
+/// Maximum number of points of a line, about as many as the picture has columns of pixels.
+const COLUMNS_DRAWN_MAX: usize = 400;
+
+/// First screen about the cell with the highest maximum, or about the soak if the run did not search.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let maxima = &case.account.maxima;
     let level = |maximum: &&Maximum| maximum.answer.level.unwrap_or(f64::NEG_INFINITY);
@@ -31,16 +38,15 @@ fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
         Some(level) => {
             let level = lang.level(result.scale, level);
             let at_least = result.stop_reason.is_some();
-            say!(lang, "overview-maximum", name, level, at_least, limit = cause.clone())
+            let proven = matches!(maximum.cause, Cause::Proven { .. });
+            say!(lang, "overview-maximum", name, level, at_least, limit = cause.clone(), proven)
         }
-        None => say!(lang, "overview-no-maximum", name),
+        None if super::is_running(case) => {
+            say!(lang, "overview-searching", name, known = known_levels(case, result))
+        }
+        None => say!(lang, "overview-no-maximum", name, known = known_levels(case, result)),
     };
-    let sustained = LargeFigure {
-        label: say!(lang, "overview-sustained"),
-        value: result.level.map_or_else(|| "–".to_owned(), |level| short_level(case, result.scale, level)),
-        detail: interval(case, result.interval),
-        tone: if result.level.is_some() { Tone::Plain } else { Tone::Bad },
-    };
+    let (sustained, failed) = levels(case, result);
     let holds = holds(maximum);
     let slowest = holds.iter().filter_map(|step| step.p99).max();
     let p99 = slowest.map(|p99| LargeFigure {
@@ -62,12 +68,50 @@ fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
         value: objective,
         ..LargeFigure::default()
     });
-    let figures = [Some(sustained), p99, limiter.or(objective), Some(validity(case))];
+    let figures = [Some(sustained), failed.or(p99), limiter.or(objective), Some(validity(case))];
     Answer {
         summary,
         figures: figures.into_iter().flatten().collect(),
         picture: steps(case, maximum, Vec::new()),
     }
+}
+
+/// Figure with the maximum, or without a maximum figures with the highest sustained level and the lowest level that was
+/// not sustained.
+fn levels(case: &PageContext<'_>, result: &SearchResult) -> (LargeFigure, Option<LargeFigure>) {
+    let lang = case.lang;
+    let bracket = |label: String, level: &LevelTrials| LargeFigure {
+        label,
+        value: short_level(case, result.scale, level.level),
+        detail: say!(lang, "overview-bracket-trials", sustained = level.sustained, total = level.trials),
+        tone: Tone::Doubt,
+    };
+    match (result.level, &result.sustained) {
+        (None, Some(sustained)) => {
+            let failed = result.failed.as_ref();
+            let failed = failed.map(|level| bracket(say!(lang, "overview-failed-bracket"), level));
+            (bracket(say!(lang, "overview-sustained-bracket"), sustained), failed)
+        }
+        (level, _) => {
+            let figure = LargeFigure {
+                label: say!(lang, "overview-sustained"),
+                value: level.map_or_else(|| "–".to_owned(), |level| short_level(case, result.scale, level)),
+                detail: interval(case, result.interval),
+                tone: if level.is_some() { Tone::Plain } else { Tone::Bad },
+            };
+            (figure, None)
+        }
+    }
+}
+
+/// Levels between which the maximum lies, with the numbers of their trials; `None` if no level has a result.
+fn known_levels(case: &PageContext<'_>, result: &SearchResult) -> Option<String> {
+    let text = |level: &LevelTrials| {
+        let LevelTrials { level, sustained: held, trials: total } = *level;
+        say!(case.lang, "search-level-trials", level = short_level(case, result.scale, level), held, total)
+    };
+    let levels: Vec<String> = [&result.sustained, &result.failed].into_iter().flatten().map(text).collect();
+    (!levels.is_empty()).then(|| levels.join(", "))
 }
 
 /// A level with a short unit.
@@ -108,50 +152,94 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
     let scale = searched.map_or(of_load, |maximum| maximum.answer.scale);
     let level = lang.level(scale, soak.level);
     let duration = lang.span(soak.duration);
-    let held = soak.outcome == LevelOutcome::Sustained;
     let count = |verdict| soak.trends.iter().filter(|trend| trend.verdict == verdict).count();
     let moving = count(TrendVerdict::Leak) + count(TrendVerdict::Drift);
-    let summary = match held {
-        true => say!(lang, "overview-soak-held", level = level.clone(), duration = duration.clone(), moving),
-        false => say!(lang, "overview-soak-failed", level = level.clone(), duration = duration.clone()),
+    let (unknown, total) = (count(TrendVerdict::Unknown), soak.trends.len());
+    let (summary, outcome, tone) = match soak.outcome {
+        LevelOutcome::Sustained => {
+            let duration = duration.clone();
+            let summary = say!(lang, "overview-soak-held", level, duration, moving, unknown, total);
+            (summary, "sustained", Tone::Good)
+        }
+        LevelOutcome::NotSustained { .. } => {
+            let summary = say!(lang, "overview-soak-failed", level, duration = duration.clone());
+            (summary, "failed", Tone::Bad)
+        }
+        LevelOutcome::Invalid { .. } => (say!(lang, "overview-soak-invalid", level), "invalid", Tone::Doubt),
     };
     let share = soak.share_of_maximum.map(|share| lang.numbers().percent(share, 0));
-    let tone = |good: bool| if good { Tone::Good } else { Tone::Bad };
-    let figures = [
-        Some(LargeFigure {
-            label: say!(lang, "overview-level"),
-            value: short_level(case, scale, soak.level),
-            detail: share.map_or(String::new(), |share| say!(lang, "overview-of-maximum", share)),
-            tone: tone(held),
-        }),
-        Some(LargeFigure {
-            label: say!(lang, "overview-duration"),
-            value: duration,
-            detail: if held { say!(lang, "overview-held") } else { say!(lang, "overview-not-held") },
-            tone: tone(held),
-        }),
-        (!soak.trends.is_empty()).then(|| LargeFigure {
-            label: say!(lang, "overview-trends"),
-            value: lang.numbers().count(moving as u64),
-            detail: say!(lang, "overview-trends-of", total = soak.trends.len()),
-            tone: if moving == 0 { Tone::Good } else { Tone::Bad },
-        }),
-        objectives(case),
-        Some(validity(case)),
-    ];
+    let held = LargeFigure {
+        label: say!(lang, "overview-level"),
+        value: short_level(case, scale, soak.level),
+        detail: say!(lang, "overview-level-outcome", outcome, duration, share),
+        tone,
+    };
+    let trends = (total > 0).then(|| LargeFigure {
+        label: say!(lang, "overview-trends"),
+        value: lang.numbers().count(moving as u64),
+        detail: say!(lang, "overview-trends-of", total, unknown),
+        tone: match (moving, unknown) {
+            (0, 0) => Tone::Good,
+            (0, _) => Tone::Doubt,
+            _ => Tone::Bad,
+        },
+    });
+    let objectives = objectives(case).filter(|_| outcome != "invalid");
+    let figures = [Some(held), trends, objectives, Some(validity(case))];
     let reference = ReferenceLine {
         value: soak.level,
         text: say!(lang, "overview-level"),
-        tone: if held { Tone::Good } else { Tone::Bad },
+        tone: if tone == Tone::Doubt { Tone::Plain } else { tone },
     };
-    let picture = searched.and_then(|maximum| steps(case, maximum, vec![reference]));
-    let mut figures: Vec<LargeFigure> = figures.into_iter().flatten().collect();
-    figures.truncate(4);
-    Answer { summary, figures, picture }
+    let picture = match searched {
+        Some(maximum) => steps(case, maximum, vec![reference]),
+        None => over_time(case, soak, short_level(case, scale, soak.level)),
+    };
+    Answer { summary, figures: figures.into_iter().flatten().collect(), picture }
 }
 
-/// Every step of a search: its level and the p99 of its response time, or the mean if not every step has a p99. The
-/// answer is a reference line.
+/// Picture of a response-time quantile during a soak at this level: the highest quantile that is known in most seconds.
+fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option<Picture> {
+    let lang = case.lang;
+    let is_soak = |trial: &&TrialResult| {
+        trial.cell == soak.cell && trial.step.as_ref().is_none_or(|step| step.purpose == soak.purpose)
+    };
+    let charts = &case.account.trials.iter().rfind(is_soak)?.charts;
+    let chart = charts.charts.iter().find(|chart| chart.kind == ChartKind::Response)?;
+    let known = |series: &ChartSeries| {
+        let measured = series.values.iter().flatten().count();
+        matches!(series.kind, ChartSeriesKind::Quantile(_)) && 2 * measured > series.values.len()
+    };
+    let series = chart.series.iter().rfind(|series| known(series))?;
+    let quantile = lang.track(series.kind);
+    let (unit, seconds) = match soak.duration.as_secs_f64() {
+        7200.0.. => ("h", 3600.0),
+        120.0.. => ("min", 60.0),
+        _ => ("s", 1.0),
+    };
+    // Draw the highest of the values that fall into the same column of pixels.
+    let size = charts.times.len().div_ceil(COLUMNS_DRAWN_MAX).max(1);
+    let points = charts.times.chunks(size).zip(series.values.chunks(size)).map(|(times, values)| PlotPoint {
+        x: times[0] / seconds,
+        y: values.iter().flatten().copied().reduce(f64::max),
+        tone: Tone::Plain,
+    });
+    let points = points.collect();
+    let x = PlotAxis {
+        title: say!(lang, "overview-elapsed", unit),
+        unit: ChartUnit::Count,
+        logarithmic: false,
+        references: Vec::new(),
+    };
+    let prefix = format!("{quantile} ");
+    let y = time_axis(case, say!(lang, "overview-response"), |result| result.objective.starts_with(&prefix));
+    let caption = say!(lang, "overview-caption-soak", quantile, duration = lang.span(soak.duration), level);
+    let series = vec![PointSeries { label: String::new(), connected: true, points }];
+    Some(Picture { caption, plot: Plot::Points { x, y, series } })
+}
+
+/// Picture of every step of a search: the level and the p99 of the response time, or the mean if not every step has a
+/// p99. A reference line shows the answer.
 fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) -> Option<Picture> {
     let lang = case.lang;
     let scale = maximum.answer.scale;
@@ -165,7 +253,7 @@ fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) ->
             LevelOutcome::Invalid { .. } => Tone::Faint,
         };
         let time = if with_p99 { step.p99 } else { step.mean }.filter(|time| time.0 > 0)?;
-        Some(PlotPoint { x: step.step.level, y: time.as_secs_f64(), tone })
+        Some(PlotPoint { x: step.step.level, y: Some(time.as_secs_f64()), tone })
     };
     let points: Vec<PlotPoint> = measured.iter().filter_map(point).collect();
     if points.is_empty() {

@@ -138,7 +138,7 @@ pub fn survived() -> RunResult {
     result.trials[0].fault_injection = Some(fault_trial());
     let lost = vec![found(AnomalyKind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
-    let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
+    let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".into()];
     result.trials[1].fault_injection =
         Some(FaultInjection { verdict: Some(broken), errors: troubles, ..fault_trial() });
     result
@@ -186,8 +186,9 @@ fn draws_replicas_with_their_primary() {
         Block::Drawing(drawing) => Some(drawing),
         _ => None,
     });
-    let node_loads =
-        |replicas: &DrawnReplicas| replicas.nodes.iter().map(|node| node.load).collect::<Vec<_>>();
+    let node_loads = |replicas: &DrawnReplicas| {
+        replicas.nodes.iter().map(|node| Some(node.load.as_ref()?.share)).collect::<Vec<_>>()
+    };
     let loads: Vec<_> = drawn.map(|drawing| drawing.replicas.as_ref().map(node_loads)).collect();
     assert_eq!(loads, [Some(vec![Some(1.0), Some(0.2)]), Some(vec![None])]);
 }
@@ -398,7 +399,7 @@ fn escapes_hostile_names() {
         row.label[0].1 += HOSTILE;
     }
     let injection = result.trials[0].fault_injection.as_mut().expect("the trial injects faults");
-    injection.errors.push(HOSTILE.to_owned());
+    injection.errors.push(HOSTILE.into());
     injection.injected[0].nodes = vec![HOSTILE.to_owned()];
     for lang in lang::all() {
         let page = page(&result, lang);

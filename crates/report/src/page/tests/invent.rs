@@ -72,6 +72,7 @@ fn setup(pooled: bool) -> Setup {
             cookies: false,
             timeout: None,
             max_tries: 1,
+            transactions: None,
         },
         objectives: vec!["p99 < 200ms".into()],
         stop_rules: vec!["net(xx,25,10)".into()],
@@ -144,8 +145,14 @@ fn operation_result(name: &str, tps: f64) -> OperationResult {
         p999: None,
         max: millis(80_000),
     };
-    let failure =
-        |code: &str, name, class, count| Failure { code: code.into(), name, class, count, message: None };
+    let failure = |code: &str, name, class, count| Failure {
+        code: code.into(),
+        name,
+        class,
+        count,
+        message: None,
+        body: None,
+    };
     OperationResult {
         name: name.into(),
         offered: PerSecond(tps + 1.5),
@@ -161,6 +168,7 @@ fn operation_result(name: &str, tps: f64) -> OperationResult {
         dropped: 0,
         sizes: None,
         rows: Vec::new(),
+        steps: Vec::new(),
     }
 }
 
@@ -286,7 +294,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
         objectives: vec![judged],
         tps: Some(PerSecond(tps)),
         p99: Some(Nanos::from_micros(12_300)),
-        errors: Some(0.0),
+        errors: Some(6e-7),
         fault_injection: None,
         charts: charts(),
         notes: vec![],
@@ -475,7 +483,7 @@ pub fn paired_account(pairs: usize) -> RunResult {
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut result = account();
-    result.info.reason = Some(text());
+    result.info.reason = Some(text().into());
     result.info.state = RunState::Failed;
     result.info.command = text();
     result.info.text = text();
@@ -489,12 +497,12 @@ pub fn hostile_account() -> RunResult {
     for row in &mut result.matrix.rows {
         row.label[0].1 += HOSTILE;
         for missing in &mut row.unapplied_limits {
-            (missing.node, missing.reason) = (text(), text());
+            (missing.node, missing.reason) = (text(), text().into());
         }
     }
     result.matrix.rows[2].trials = vec![Trial {
         repetition: 0,
-        status: TrialStatus::Failed { reason: text() },
+        status: TrialStatus::Failed { reason: text().into() },
         valid: false,
         verdict: Verdict::Invalid,
         reasons: vec![],
@@ -510,7 +518,7 @@ pub fn hostile_account() -> RunResult {
         }
     }
     let last = result.trials.len() - 1;
-    result.trials[last].status = Some(TrialStatus::Failed { reason: text() });
+    result.trials[last].status = Some(TrialStatus::Failed { reason: text().into() });
     result.trials[last].valid = false;
     for trial in &mut result.trials {
         trial.notes.push((text(), text()));
@@ -524,7 +532,8 @@ pub fn hostile_account() -> RunResult {
     }
     result.environment.machine.push((text(), text()));
     for node in &mut result.environment.nodes {
-        (node.version, node.unapplied_limits) = (text(), vec![text()]);
+        let limit = UnappliedLimit { node: text(), limit: text(), reason: text().into() };
+        (node.version, node.unapplied_limits) = (text(), vec![limit]);
         node.configuration.push((text(), text()));
     }
     result

@@ -219,8 +219,8 @@ fn shows_the_best_cell_and_the_baseline() {
     assert!(text.ends_with("2 of 2 cells have an answer."), "{text}");
 }
 
-#[test]
-fn shows_soak_results() {
+/// Run that held a level for six hours.
+pub fn soak_result() -> RunResult {
     let mut result = searched();
     result.experiment.goal = Goal::Soak(Soak {
         level: model::plan::TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) },
@@ -233,6 +233,12 @@ fn shows_soak_results() {
         max_in_flight: 100,
     };
     result.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    result
+}
+
+#[test]
+fn shows_soak_results() {
+    let mut result = soak_result();
     let (text, tone) = first_line(&result, english());
     assert_eq!(
         text,

@@ -7,6 +7,7 @@ use crate::probe::{
     Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge, normalised,
 };
 use crate::supervisor::Readiness;
+use model::message;
 use model::{Series, Unit, product, series};
 
 pub(super) static PROBES: [&Probe; 2] = [&STAT, &INFO];
@@ -66,7 +67,7 @@ static STAT_SERIES: [Series; 17] = [
 static INFO_SERIES: [Series; 5] = [
     gauge("haproxy_CurrConns", Unit::Count, "Open client connections; show info"),
     gauge("haproxy_Maxconn", Unit::Count, "Maximum number of client connections; show info"),
-    counter("haproxy_CumConns", Unit::Count, "Client connections since the start; show info"),
+    counter("haproxy_CumConns", Unit::Count, "Client connections since HAProxy started; show info"),
     gauge("haproxy_Idle_pct", Unit::Share, "Idle share of HAProxy's threads in the last second; show info"),
     gauge("haproxy_Run_queue", Unit::Count, "Tasks ready to run; show info"),
 ];
@@ -113,7 +114,7 @@ pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let mut rows = parse_csv_records(header).into_iter();
     let columns = rows.next().unwrap_or_default();
     let rows = rows
-        // The output ends with an empty line.
+        // Skip the empty line at the end of the output.
         .filter(|row| row.iter().any(|it| !it.is_empty()))
         .map(|row| row.into_iter().map(|field| Some(field).filter(|it| !it.is_empty())).collect())
         .collect();
@@ -147,11 +148,11 @@ fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
 pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
     let text = match ask("show info") {
         Ok(it) => it,
-        Err(it) => return Readiness::NotYet(it.to_string()),
+        Err(it) => return Readiness::NotYet((&it).into()),
     };
     match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
         Some(it) => Readiness::Ready(it.to_owned()),
-        None => Readiness::NotYet("HAProxy does not report its version".to_owned()),
+        None => Readiness::NotYet(message!("haproxy-no-version")),
     }
 }
 
@@ -160,7 +161,7 @@ pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
 pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
     let table = match ask("show stat") {
         Ok(it) => read_csv(&it).unwrap_or_default(),
-        Err(it) => return Readiness::NotYet(it.to_string()),
+        Err(it) => return Readiness::NotYet((&it).into()),
     };
     let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
     let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
@@ -172,8 +173,10 @@ pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
     let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
     match (up("behind"), up("replicas")) {
         (1, replicas) if replicas + 1 == all => Readiness::Ready(()),
-        (primaries, replicas) => Readiness::NotYet(format!(
-            "it knows {primaries} primaries and {replicas} replicas among {all} servers"
-        )),
+        (primaries, replicas) => {
+            let (primaries, replicas, servers) =
+                (primaries.to_string(), replicas.to_string(), all.to_string());
+            Readiness::NotYet(message!("haproxy-roles", primaries, replicas, servers))
+        }
     }
 }

@@ -41,7 +41,7 @@ const fn fixed_values(
     Keyword { name, env, secret: false, effect: Effect::FixedValues(values, behaviour) }
 }
 
-/// Settings of libpq. Source: PostgreSQL 15, `fe-connect.c`; for later settings the manual of PostgreSQL 18.
+/// libpq settings. Source: PostgreSQL 15, `fe-connect.c`; for later settings the manual of PostgreSQL 18.
 pub(super) static ALL: &[Keyword] = &[
     applied("service", "PGSERVICE"),
     applied("user", "PGUSER"),
@@ -67,7 +67,7 @@ pub(super) static ALL: &[Keyword] = &[
         "sslnegotiation",
         "PGSSLNEGOTIATION",
         &["postgres"],
-        "TLS is asked for by SSLRequest: write postgres",
+        "TLS always begins with SSLRequest: write postgres",
     ),
     fixed_values("sslcompression", "PGSSLCOMPRESSION", &["0"], "TLS is never compressed: write 0"),
     applied("sslcert", "PGSSLCERT"),
@@ -79,23 +79,28 @@ pub(super) static ALL: &[Keyword] = &[
         secret: true,
         effect: Effect::FixedValues(
             &[],
-            "encrypted keys cannot be read: decrypt it with `openssl pkey` and leave this out",
+            "encrypted keys cannot be read: decrypt the key with `openssl pkey` and leave this out",
         ),
     },
     applied("sslrootcert", "PGSSLROOTCERT"),
     fixed_values("sslcrl", "PGSSLCRL", &[], "revocation lists are not read: leave this out"),
     fixed_values("sslcrldir", "PGSSLCRLDIR", &[], "revocation lists are not read: leave this out"),
-    fixed_values("sslsni", "PGSSLSNI", &["1"], "the server's name is always announced: write 1"),
+    fixed_values("sslsni", "PGSSLSNI", &["1"], "the server's name is always sent: write 1"),
     fixed_values(
         "requirepeer",
         "PGREQUIREPEER",
         &[],
-        "who owns the server's socket is not checked: leave this out",
+        "the owner of the server's socket is not checked: leave this out",
     ),
     applied("require_auth", "PGREQUIREAUTH"),
     applied("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION"),
     applied("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION"),
-    fixed_values("gssencmode", "PGGSSENCMODE", &["disable", "prefer"], "GSSAPI is not spoken: write disable"),
+    fixed_values(
+        "gssencmode",
+        "PGGSSENCMODE",
+        &["disable", "prefer"],
+        "GSSAPI is not supported: write disable",
+    ),
     ignored("gssdelegation", "PGGSSDELEGATION"),
     ignored("krbsrvname", "PGKRBSRVNAME"),
     ignored("gsslib", "PGGSSLIB"),
@@ -103,7 +108,7 @@ pub(super) static ALL: &[Keyword] = &[
         "replication",
         "",
         &["0", "off", "false", "no"],
-        "replication is not spoken: leave this out",
+        "replication is not supported: leave this out",
     ),
     applied("target_session_attrs", "PGTARGETSESSIONATTRS"),
     applied("load_balance_hosts", "PGLOADBALANCEHOSTS"),

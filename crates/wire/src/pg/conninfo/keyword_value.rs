@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
         let value = rest[name.len()..].trim_start_matches(is_space).strip_prefix('=');
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
             // The text is probably the rest of a password that contains a blank.
-            let found = "what follows the password is no connection option";
+            let found = "the text after the password is not a connection option";
             diagnostics.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
             return;
         }

@@ -4,7 +4,7 @@ use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, keyword};
 use std::path::{Path, PathBuf};
 
-/// Adds the settings of the requested service, except those that have a value already.
+/// Adds the settings of the requested service, except settings that have a value already.
 pub(super) fn apply_service(
     values: &mut Values,
     environment: Environment<'_>,
@@ -16,7 +16,7 @@ pub(super) fn apply_service(
     };
     let chosen = env("PGSERVICEFILE").map(PathBuf::from);
     let directory = env("PGSYSCONFDIR");
-    // Debian's packages use the second directory, source builds the third.
+    // Debian's packages use the first directory, builds from source the last.
     let common = match &directory {
         Some(directory) => vec![directory.as_str()],
         None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
@@ -70,7 +70,7 @@ fn apply_section(
                 _ if line.starts_with("ldap") => diagnostics.push(Diagnostic::new(
                     place,
                     "an LDAP address",
-                    "write the settings themselves: LDAP is not asked",
+                    "write the settings themselves: LDAP is not supported",
                 )),
                 None => diagnostics.push(Diagnostic::new(
                     place,

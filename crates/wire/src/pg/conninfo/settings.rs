@@ -23,7 +23,7 @@ pub struct Settings {
     pub tls: Option<Arc<ClientConfig>>,
     pub channel_binding: ChannelBinding,
     pub methods: AuthMethods,
-    /// Timeout of one connection attempt in seconds, at least 2; `None` means unlimited.
+    /// Timeout for one connection attempt in seconds, at least 2; `None` means unlimited.
     pub connect_timeout: Option<u32>,
     pub tcp: TcpSettings,
     pub target_session_attrs: TargetSessionAttrs,
@@ -103,7 +103,7 @@ impl Settings {
         login
     }
 
-    /// Creates the settings from their values. Returns `None` if the diagnostics leave no usable setting.
+    /// Creates the settings from their values. Returns `None` if errors leave no usable settings.
     pub(super) fn new(
         values: &Values,
         environment: Environment<'_>,
@@ -179,7 +179,7 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
     let names = names.unwrap_or_else(|| vec![""; count]);
     if names.len() != count {
         let found = format!("could not match {} host names to {count} hostaddr values", names.len());
-        diagnostics.push(values.diagnostic("host", found, "write as many of one as of the other"));
+        diagnostics.push(values.diagnostic("host", found, "write equally many of both"));
         return None;
     }
     let ports = list("port").unwrap_or_else(|| vec![""]);
@@ -188,7 +188,7 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
         diagnostics.push(values.diagnostic(
             "port",
             found,
-            "write one port for all, or as many as there are hosts",
+            "write one port for all hosts, or one port for each host",
         ));
         return None;
     }
@@ -210,7 +210,7 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
             diagnostics.push(values.diagnostic(
                 "hostaddr",
                 found,
-                "write an address in digits, or the name as host",
+                "write an IP address here, or the name as host",
             ));
         }
         let spec = |name: &str| HostSpec {
@@ -228,7 +228,7 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
     Some(hosts)
 }
 
-/// Assigns each host its password, which is the given one or that of the password file.
+/// Assigns each host its password: the given password, or else the matching password from the password file.
 fn assign_passwords(
     hosts: &mut [HostSpec],
     values: &Values,
@@ -256,7 +256,7 @@ fn assign_passwords(
 
 fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let name = values.get_raw("application_name").or(values.get_raw("fallback_application_name"));
-    // libpq derives `auto` from the locale; we send UTF-8.
+    // libpq derives `auto` from the locale; pgdyno sends UTF-8.
     let encoding = values.get("client_encoding").map(|it| if it == "auto" { "UTF8" } else { it });
     let given = [
         ("options", values.get("options")),
@@ -293,7 +293,7 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
     if negative != 0 && negative != words.len() {
         report(
             "negative methods cannot be mixed with non-negative ones".into(),
-            "write ! before all or before none",
+            "write ! before all methods or before none",
         );
     }
     for (index, word) in words.iter().enumerate() {
@@ -319,9 +319,9 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
     AuthMethods { none: !named.none, clear_text: false, md5: !named.md5, scram: !named.scram }
 }
 
-/// Creates the TLS configuration from the files in the settings, or else from those in the user's home directory.
+/// Creates the TLS configuration from the files in the settings, or else from the files in the user's home directory.
 ///
-/// Unlike in libpq, a file that a setting names must exist. Otherwise a typo would disable the check.
+/// Unlike in libpq, a file that a setting names must exist. Otherwise a typo would disable the verification.
 fn tls_config(
     mode: SslMode,
     values: &Values,
@@ -337,7 +337,7 @@ fn tls_config(
         };
         let text = (environment.read)(kind, &path);
         if text.is_none() && named {
-            let found = format!("file \"{}\" is not there or must not be used", path.display());
+            let found = format!("file \"{}\" does not exist or must not be used", path.display());
             let instead = match kind {
                 ConfigFile::Key => "name a key that only you can read (chmod 600)",
                 _ => "name a file that can be read",
@@ -390,7 +390,7 @@ const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 fn tls_versions(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TlsVersionRange {
-    // rustls starts at 1.2: an older minimum version is accepted, an older maximum version is not.
+    // rustls supports TLS 1.2 and later: an older minimum version is accepted, an older maximum version is not.
     let mut version = |name: &'static str, old: Option<TlsVersion>| {
         let text = values.get(name)?.to_ascii_lowercase();
         let known = match &*text {

@@ -232,7 +232,7 @@ fn password_is_never_shown() {
         assert_eq!(shown.join("\n"), expected, "{dsn}");
         assert!(!format!("{diagnostics:?}").contains("ter2"), "{diagnostics:?}");
     };
-    let blank = "what follows the password is no connection option; quote a password with blanks by '…'";
+    let blank = "the text after the password is not a connection option; quote a password with blanks by '…'";
     check("password=h unter2 host=x", &format!("connection string, character 12: {blank}"));
     check("password=h unter2=3", &format!("connection string, character 12: {blank}"));
     check(
@@ -252,7 +252,7 @@ fn password_is_never_shown() {
     check("postgres://u:h@un:ter2@h/db", &format!("connection string, character 16: {twice}"));
     check(
         "postgres://h?password=h&unter2=1",
-        "connection string, character 25: what follows the password is no connection option; write & as %26 in a password",
+        "connection string, character 25: the text after the password is not a connection option; write & as %26 in a password",
     );
     check(
         "postgres://h?password=h=unter2",
@@ -266,10 +266,10 @@ fn password_is_never_shown() {
         "mysql://u:hunter2@h/db",
         "connection string, character 1: an unknown kind of URI; begin it with postgresql://",
     );
-    let decrypt = "encrypted keys cannot be read: decrypt it with `openssl pkey` and leave this out";
+    let decrypt = "encrypted keys cannot be read: decrypt the key with `openssl pkey` and leave this out";
     check(
         "host=x sslpassword=hunter2",
-        &format!("connection string, character 8: sslpassword=*** cannot be obeyed; {decrypt}"),
+        &format!("connection string, character 8: sslpassword=*** is not supported; {decrypt}"),
     );
     let settings = resolve_with(Some("password=hunter2"), &[], &[], &[]).unwrap();
     assert_eq!(settings.hosts[0].password.as_ref().map(crate::pg::Secret::reveal), Some("hunter2"));
@@ -369,7 +369,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 10: could not match 3 port numbers to 2 hosts; write one port for all, or as many as there are hosts",
+            "connection string, character 10: could not match 3 port numbers to 2 hosts; write one port for all hosts, or one port for each host",
         ],
     );
     check(
@@ -377,7 +377,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 1: could not match 2 host names to 1 hostaddr values; write as many of one as of the other",
+            "connection string, character 1: could not match 2 host names to 1 hostaddr values; write equally many of both",
         ],
     );
     check(
@@ -385,7 +385,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 1: could not parse network address \"1.1.1\"; write an address in digits, or the name as host",
+            "connection string, character 1: could not parse network address \"1.1.1\"; write an IP address here, or the name as host",
         ],
     );
     check(
@@ -393,7 +393,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 8: sslmode asks to check the server's certificate, and sslrootcert is missing; write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require",
+            "connection string, character 8: sslmode requires verification of the server's certificate, but sslrootcert is missing; write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require",
         ],
     );
     check(
@@ -401,7 +401,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 8: file \"/no\" is not there or must not be used; name a file that can be read",
+            "connection string, character 8: file \"/no\" does not exist or must not be used; name a file that can be read",
         ],
     );
     check(
@@ -423,7 +423,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 8: gssencmode=require cannot be obeyed; GSSAPI is not spoken: write disable",
+            "connection string, character 8: gssencmode=require is not supported; GSSAPI is not supported: write disable",
         ],
     );
     check(
@@ -431,7 +431,7 @@ fn collects_all_diagnostics() {
         &[],
         &[],
         &[
-            "connection string, character 1: negative methods cannot be mixed with non-negative ones; write ! before all or before none",
+            "connection string, character 1: negative methods cannot be mixed with non-negative ones; write ! before all methods or before none",
             "connection string, character 1: invalid require_auth value: \"ldap\"; write some of password, md5, scram-sha-256, none",
             "connection string, character 1: \"md5\" is specified more than once; write it once",
         ],
@@ -470,7 +470,7 @@ fn reads_service_files() {
     check(
         &chosen,
         "[book]\nhost\nport = 1\nservice=x\nldap://x\nhots=1\n",
-        "service file /s, line 2: syntax error in service file; write keyword=value\nservice file /s, line 3: a blank before \"=\"; write keyword=value without blanks\nservice file /s, line 4: nested service specifications not supported; write that service's settings here\nservice file /s, line 5: an LDAP address; write the settings themselves: LDAP is not asked\nservice file /s, line 6: invalid connection option \"hots\"; perhaps host is meant",
+        "service file /s, line 2: syntax error in service file; write keyword=value\nservice file /s, line 3: a blank before \"=\"; write keyword=value without blanks\nservice file /s, line 4: nested service specifications not supported; write that service's settings here\nservice file /s, line 5: an LDAP address; write the settings themselves: LDAP is not supported\nservice file /s, line 6: invalid connection option \"hots\"; perhaps host is meant",
     );
     check(
         &chosen,

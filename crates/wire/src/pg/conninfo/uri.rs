@@ -66,7 +66,7 @@ impl<'a> UriParser<'a> {
             let (parameter, after) = query.split_once('&').unwrap_or((query, ""));
             let name = parameter.split('=').next().unwrap_or_default();
             if after_secret && keyword::find(name).is_none() {
-                let found = "what follows the password is no connection option";
+                let found = "the text after the password is not a connection option";
                 return Err(self.diagnostic(parameter, found, "write & as %26 in a password"));
             }
             if let Err(diagnostic) = self.parameter(parameter) {

@@ -14,9 +14,9 @@ struct Value {
 }
 
 impl Values {
-    /// Sets a value, replacing any earlier one.
+    /// Sets a value, replacing any earlier value.
     pub fn set(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
-        // Former libpq name, which its manual still documents.
+        // Predecessor of `sslmode` that libpq's manual still documents.
         let (name, text) = match (name, text.as_str()) {
             ("requiressl", "1") => ("sslmode", "require".to_owned()),
             ("requiressl", _) => ("sslmode", "prefer".to_owned()),
@@ -59,7 +59,7 @@ impl Values {
                 if !obeyed {
                     diagnostics.push(Diagnostic::new(
                         &setting.location,
-                        format!("{name}={shown} cannot be obeyed"),
+                        format!("{name}={shown} is not supported"),
                         *instead,
                     ));
                 }

@@ -57,6 +57,10 @@ fn reports_a_late_generator() {
             "Circumstance { cell: 0, circumstance: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, total_trials: 3 } }",
         ],
     );
+    // The generator did not spoil these trials.
+    for reason in [InvalidReason::NoSuccess, InvalidReason::Aborted { clients: 1, of: 4 }] {
+        check(&["direct"], &[TestRun::new(0, 0).invalid_reason(reason)], &[]);
+    }
 }
 
 #[test]

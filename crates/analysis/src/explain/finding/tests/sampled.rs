@@ -210,11 +210,49 @@ fn reports_row_lock_waits() {
     );
     check(&["direct"], &[waiting(run(), "Lock/tuple", 3.0, 7.0)], &[]);
     check(&["direct"], &[waiting(run(), "Lock/tuple", 1.0, 0.5)], &[]);
-    // A lock other than a row lock.
+}
+
+#[test]
+fn names_locks_by_kind() {
+    for (event, kind, least) in [
+        ("Lock/advisory", "Advisory", 3.5),
+        ("Lock/relation", "Relation", 3.5),
+        ("Lock/extend", "Extend", 3.5),
+        ("Lock/object", "Object", 3.5),
+        ("Lock/virtualxid", "Heavyweight { name: \"virtualxid\" }", 3.5),
+        ("BufferPin/BufferPin", "BufferPin", 5.5),
+        ("LWLock/WALInsert", "Lightweight { name: \"WALInsert\" }", 5.5),
+        ("LWLock/ProcArray", "Lightweight { name: \"ProcArray\" }", 5.5),
+    ] {
+        let waits = |number| waiting(run(), event, number, 10.0 - number);
+        let finding = format!(
+            "Bound {{ cell: 0, bound: Locks {{ lock: {kind}, share: {:?}, active: 10.0, longest_wait: None, statements: [] }} }}",
+            least / 10.0
+        );
+        check(&["direct"], &[waits(least)], &[&finding]);
+        check(&["direct"], &[waits(least - 1.0)], &[]);
+        check(&["direct"], &[waiting(run(), event, 1.0, 0.5)], &[]);
+    }
+    // A third of the sessions waits for each of two kinds, and one of them names its statement.
+    let two = waiting(run(), "Lock/advisory", 4.0, 2.0)
+        .gauge("postgres", "pg_active_waits", "Lock/tuple", 4.0)
+        .gauge("postgres", "pg_longest_lock_wait", "", 0.5)
+        .gauge("postgres", "pg_lock_waiters", "12", 5.0)
+        .counter("postgres", "pg_statement_text", "12 SELECT pg_advisory_xact_lock($1)", 1.0);
+    let figures = "share: 0.4, active: 6.0, longest_wait: Some(0.5), statements: [\"SELECT pg_advisory_xact_lock($1)\"]";
     check(
         &["direct"],
-        &[waiting(run(), "Lock/extend", 6.0, 4.0)],
-        &["SessionsWait { cell: 0, event: \"Lock/extend\", share: 0.6, active: 10.0 }"],
+        &[two],
+        &[
+            &format!("Bound {{ cell: 0, bound: RowLocks {{ {figures} }} }}"),
+            &format!("Bound {{ cell: 0, bound: Locks {{ lock: Advisory, {figures} }} }}"),
+        ],
+    );
+    // Other events are no locks.
+    check(
+        &["direct"],
+        &[waiting(run(), "IPC/BgWorkerStartup", 6.0, 4.0)],
+        &["SessionsWait { cell: 0, event: \"IPC/BgWorkerStartup\", share: 0.6, active: 10.0 }"],
     );
 }
 

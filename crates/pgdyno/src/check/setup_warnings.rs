@@ -1,0 +1,76 @@
+//! Warnings about experiments that most likely do not show what the user wants
+
+use analysis::stats::repeats::TESTED_MIN;
+use model::message;
+use model::message::Message;
+use model::plan::{Experiment, LoadScale, Node, NodeKind, OperationKind, Setup};
+use std::collections::BTreeMap;
+
+/// Minimum number of trials of each cell with which the test can show a difference.
+pub const TRIALS_MIN: u32 = TESTED_MIN as u32;
+/// Sessions of the monitoring thread.
+const MONITORING_SESSIONS: u32 = 1;
+
+/// Warnings about an experiment.
+pub fn warnings(experiment: &Experiment) -> Vec<Message> {
+    let mut all: Vec<Message> = refused_clients(experiment);
+    let is_search = experiment.goal.max_search().is_some();
+    if is_search && experiment.cells.iter().any(|it| it.setup.objectives.is_empty()) {
+        all.push(message!("check-search-without-objectives"));
+    }
+    all.extend(few_repeats(experiment));
+    all
+}
+
+/// Warning that the trials are too few for a test of differences between cells.
+pub fn few_repeats(experiment: &Experiment) -> Option<Message> {
+    let compares = experiment.trials().is_some()
+        && experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1;
+    (compares && experiment.repeat < TRIALS_MIN).then(|| {
+        message!("check-few-repeats", repeat = experiment.repeat.to_string(), least = TRIALS_MIN.to_string())
+    })
+}
+
+/// Warnings about more clients than the first node accepts, one for each limit, with the most clients of all cells.
+fn refused_clients(experiment: &Experiment) -> Vec<Message> {
+    let mut most: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    for cell in &experiment.cells {
+        let setup = &cell.setup;
+        let Some(limit) = setup.stack.nodes.first().and_then(connection_limit) else { continue };
+        let is_script = |it: &OperationKind| matches!(it, OperationKind::Script { .. });
+        let clients = clients_at_most(experiment, setup);
+        if setup.operations.iter().any(|it| is_script(&it.kind)) && clients > limit.1 {
+            let known = most.entry(limit).or_default();
+            *known = clients.max(*known);
+        }
+    }
+    let warning = |((key, limit), clients): ((&str, u32), u32)| {
+        message!(
+            "check-many-clients",
+            clients = clients.to_string(),
+            key = key.to_owned(),
+            limit = limit.to_string()
+        )
+    };
+    most.into_iter().map(warning).collect()
+}
+
+/// Number of clients of a setup. A search for the number of clients determines it later.
+fn clients_at_most(experiment: &Experiment, setup: &Setup) -> u32 {
+    match experiment.goal.max_search() {
+        Some(search) if search.scale == LoadScale::Clients => search.from.map_or(1, |it| it as u32),
+        _ => setup.load.model.clients(),
+    }
+}
+
+/// Key of the file that limits a node's client connections, and the number of connections that it leaves to the clients.
+fn connection_limit(node: &Node) -> Option<(&'static str, u32)> {
+    match &node.kind {
+        NodeKind::Postgres(postgres) => {
+            let others = postgres.reserved_connections().saturating_add(MONITORING_SESSIONS);
+            Some(("postgres.max_connections", postgres.max_connections.saturating_sub(others)))
+        }
+        NodeKind::Pooler(pooler) => Some(("pooler.max_client_conn", pooler.max_client_conn)),
+        _ => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! Texts about features that the machine lacks
+
+use report::lang::Lang;
+use report::say;
+use stack::features::{Feature, MissingItem};
+use stack::find::Installation;
+
+/// Items that each feature lacks, with the server that a run prefers; empty without a server.
+pub fn missing_items(server: Option<&Installation>) -> Vec<(Feature, Vec<MissingItem>)> {
+    let server = server.into_iter();
+    server.flat_map(|server| Feature::ALL.map(|feature| (feature, feature.missing(server)))).collect()
+}
+
+/// Purpose of a feature, after "needed for".
+pub fn feature_purpose(feature: Feature, lang: &Lang) -> String {
+    match feature {
+        Feature::Replicas => say!(lang, "doctor-purpose-replicas"),
+        Feature::Networks => say!(lang, "doctor-purpose-networks"),
+        Feature::Disks => say!(lang, "doctor-purpose-disks"),
+        Feature::StatementStatistics => say!(lang, "doctor-purpose-statements"),
+        Feature::HypotheticalIndexes => say!(lang, "doctor-purpose-indexes"),
+    }
+}
+
+/// Item that a feature lacks, after "lacks".
+pub fn missing_text(item: &MissingItem, lang: &Lang) -> String {
+    match item {
+        MissingItem::ServerProgram(name) => say!(lang, "doctor-missing-program", name = *name),
+        MissingItem::SystemProgram { name, package } => {
+            say!(lang, "doctor-missing-package", name = *name, package = *package)
+        }
+        MissingItem::Library(name) => say!(lang, "doctor-missing-library", name = *name),
+        MissingItem::Namespaces(error) => say!(lang, "doctor-missing-namespaces", error),
+    }
+}

@@ -1,9 +1,0 @@
-//! Plans and diagnostics of experiment files, with the diagnostics in English
-
-mod experiment_file {
-    mod common;
-    mod failover;
-    mod find;
-    mod plan;
-    mod replication;
-}

@@ -1,0 +1,190 @@
+//! Check of the pipelines in docs/ci.md against the program's commands and options, and jobs of the GitHub action
+
+mod runner;
+mod yaml;
+
+use runner::{Job, Runner};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+
+#[test]
+fn pipelines_use_existing_options() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
+    let text = fs::read_to_string(path).expect("the file can be read");
+    let mut help: BTreeMap<String, String> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut commands = 0;
+    for line in text.lines() {
+        // The rest of the line is a comment.
+        let code = line.split_once(" #").map_or(line, |it| it.0).trim_end();
+        let Some((_, command)) = code.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
+            continue;
+        };
+        let words: Vec<&str> = command.split_whitespace().take_while(|it| *it != ">>").collect();
+        let verb = words[0];
+        let help = help.entry(verb.to_owned()).or_insert_with(|| help_of(verb));
+        commands += 1;
+        if help.is_empty() {
+            wrong.push(format!("no command: {line}"));
+        }
+        let known = |it: &str| help.split_whitespace().any(|word| word.trim_end_matches(',') == it);
+        let options = words.iter().filter(|it| it.starts_with("--"));
+        wrong.extend(options.filter(|it| !known(it)).map(|it| format!("no {it}: {line}")));
+        let format = words.iter().position(|it| *it == "--format").map(|at| words[at + 1]);
+        let possible = |value: &str| {
+            help.split("[possible values: ").skip(1).any(|all| {
+                all.split(']').next().is_some_and(|all| all.split(',').any(|one| one.trim() == value))
+            })
+        };
+        wrong.extend(format.filter(|it| !possible(it)).map(|it| format!("no format {it}: {line}")));
+    }
+    assert!(commands >= 6, "only {commands} commands were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Directory of a test, removed on drop.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs jobs of the action one after the other: a first pull request, the main branch, and two more pull requests.
+#[test]
+fn action_compares_with_the_baseline_of_the_main_branch() {
+    let folder = Folder(PathBuf::from(format!("/var/tmp/dyno-test-{}-ci", std::process::id())));
+    let programs = folder.0.join("programs");
+    fs::create_dir_all(&programs).expect("/var/tmp can be written to");
+    symlink(env!("CARGO_BIN_EXE_pgdyno"), programs.join("pgdyno")).expect("the link can be created");
+    // Stands for GitHub's program, which the action calls as `gh pr comment NUMBER --body-file FILE …`.
+    let gh = "#!/bin/sh\nset -eu\n[ \"$1 $2 $3 $4\" = 'pr comment 7 --body-file' ]\ncp \"$5\" comment\n";
+    fs::write(programs.join("gh"), gh).expect("the program can be written");
+    fs::set_permissions(programs.join("gh"), fs::Permissions::from_mode(0o755))
+        .expect("the permissions can be changed");
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../action.yml"));
+    let action = yaml::parse(&text.expect("the file can be read"));
+    check_metadata(&action);
+    let mut runner = Runner { workspace: PathBuf::new(), caches: Vec::new(), programs };
+    let mut number = 0;
+    let mut job = |event: &str, branch: &str, arguments: &str, conditions: &str| {
+        number += 1;
+        runner.workspace = folder.0.join(format!("job-{number}"));
+        fs::create_dir(&runner.workspace).expect("the directory can be created");
+        fs::write(runner.workspace.join("one.yaml"), EXPERIMENT).expect("the file can be written");
+        let id = number.to_string();
+        let context = [
+            ("inputs.experiment", "one.yaml"),
+            ("inputs.arguments", arguments),
+            ("inputs.fail-if", conditions),
+            ("github.event_name", event),
+            ("github.ref_name", branch),
+            ("github.run_id", &id),
+            ("github.event.pull_request.number", "7"),
+        ];
+        let job = runner.run(&action, &context);
+        let comment = fs::read_to_string(runner.workspace.join("comment")).ok();
+        (job, comment)
+    };
+    let check = |(job, comment): &(Job, Option<String>), success: bool, status: &str| {
+        assert_eq!((job.success, job.outputs["status"].as_str()), (success, status), "{}", job.log);
+        assert!(job.outputs["run"].ends_with(".dyno"), "{:?}", job.outputs);
+        let files = ["junit.xml", "report.html", "summary.md"];
+        assert!(files.iter().all(|it| job.artefact.iter().any(|name| name == it)), "{:?}", job.artefact);
+        assert!(comment.as_ref().is_none_or(|it| *it == job.summary), "{comment:?}");
+        job.summary.clone()
+    };
+    let never = "tps < -99.9%\np50 > +1000000%";
+
+    let first = job("pull_request", "7/merge", "", never);
+    assert!(check(&first, true, "0").starts_with("There is no baseline yet"), "{}", first.0.summary);
+    assert!(first.1.is_some(), "no comment");
+
+    let main = job("push", "main", "--set\nrepeat=4", never);
+    check(&main, true, "0");
+    assert!(main.1.is_none(), "a comment outside a pull request");
+
+    let compared = job("pull_request", "7/merge", "--set\nrepeat=4", never);
+    // On a busy machine, too few trials may be valid for a comparison.
+    let status = if compared.0.success { "0" } else { "4" };
+    let summary = check(&compared, compared.0.success, status);
+    assert!(summary.contains("## Conditions") && !summary.contains("There is no baseline"), "{summary}");
+
+    let violated = job("pull_request", "7/merge", "--set\nobjectives=[tps > 1000000]", "");
+    check(&violated, false, "99");
+    assert!(violated.1.is_some(), "no comment on a failed job");
+
+    // A wrong experiment file leaves no run.
+    let (wrong, comment) = job("push", "main", "--set\nload.client=2", "");
+    assert_eq!(
+        (wrong.success, wrong.outputs["status"].as_str(), comment),
+        (false, "2", None),
+        "{}",
+        wrong.log
+    );
+}
+
+const EXPERIMENT: &str = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 1, duration: 300ms }
+";
+
+/// Checks the rules of GitHub for the metadata of composite actions that a typing error would break.
+fn check_metadata(action: &Value) {
+    let keys =
+        |value: &Value| value.as_object().into_iter().flatten().map(|it| it.0.clone()).collect::<Vec<_>>();
+    let known = |value: &Value, known: &[&str]| {
+        let unknown: Vec<String> =
+            keys(value).into_iter().filter(|it| !known.contains(&it.as_str())).collect();
+        assert!(unknown.is_empty(), "unknown keys: {unknown:?}");
+    };
+    known(action, &["name", "description", "inputs", "outputs", "runs"]);
+    assert!(action["name"].is_string() && action["description"].is_string());
+    action["inputs"]
+        .as_object()
+        .expect("inputs")
+        .values()
+        .for_each(|it| known(it, &["description", "required", "default"]));
+    action["outputs"]
+        .as_object()
+        .expect("outputs")
+        .values()
+        .for_each(|it| known(it, &["description", "value"]));
+    assert_eq!(action["runs"]["using"], "composite");
+    let mut ids = Vec::new();
+    for step in action["runs"]["steps"].as_array().expect("steps") {
+        known(step, &["name", "id", "if", "shell", "env", "run", "uses", "with"]);
+        assert_ne!(
+            step["run"].is_string(),
+            step["uses"].is_string(),
+            "a step has either run or uses: {step}"
+        );
+        assert_eq!(step["run"].is_string(), step["shell"].is_string(), "a script has a shell: {step}");
+        ids.extend(step["id"].as_str().map(str::to_owned));
+    }
+    // Every expression names an input, an output of a step, or a known value.
+    let text = action.to_string();
+    for expression in text.split("${{").skip(1).map(|it| it.split("}}").next().unwrap_or_default().trim()) {
+        let exists = match expression.split('.').collect::<Vec<_>>()[..] {
+            ["inputs", name] => keys(&action["inputs"]).iter().any(|it| it == name),
+            ["steps", id, "outputs", _] => ids.iter().any(|it| it == id),
+            ["github", ..] => true,
+            _ => false,
+        };
+        assert!(exists, "unknown value {expression}");
+    }
+}
+
+/// Help of a command; empty if there is no such command.
+fn help_of(verb: &str) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_pgdyno")).args([verb, "--help"]).env("COLUMNS", "100").output();
+    let output = output.expect("the program can be started");
+    if output.status.success() { String::from_utf8_lossy(&output.stdout).into_owned() } else { String::new() }
+}

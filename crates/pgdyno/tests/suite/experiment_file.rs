@@ -1,0 +1,7 @@
+//! Plans and diagnostics of experiment files, with the diagnostics in English
+
+mod common;
+mod failover;
+mod find;
+mod plan;
+mod replication;

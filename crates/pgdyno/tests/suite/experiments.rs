@@ -1,0 +1,33 @@
+//! Runs of experiment files on real systems, including interruptions and failures
+//!
+//! Each test runs the program as a user does, in a folder of its own, and reads its output and its run file. `./x test`
+//! installs missing PostgreSQL, PgBouncer and HAProxy, and unpacks Odyssey if possible.
+
+mod answers;
+mod attach;
+mod disk;
+mod failovers;
+mod faults;
+mod feeds;
+mod hops;
+mod interruptions;
+mod live;
+mod order;
+mod outages;
+mod planted;
+mod postgres_servers;
+mod preflight;
+mod reads;
+mod remote_hosts;
+mod resume;
+mod search;
+mod services;
+mod shipped;
+mod stack;
+mod steps;
+mod stops;
+mod timeouts;
+mod transports;
+mod values;
+mod watching;
+mod workspace;

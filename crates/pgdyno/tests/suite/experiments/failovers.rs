@@ -1,0 +1,207 @@
+//! Durability across failovers of a real primary, and detection of losses
+//!
+//! One failover of each kind. `./x failover` runs many (`PGDYNO_FAILOVERS`), and kills pgdyno itself as often with kill
+//! -9 (`PGDYNO_FAILOVER_KILLS`).
+
+use super::workspace::{RunOutput, Workspace, is_root};
+use model::durability::LedgerEnd;
+use model::fact::Fact;
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use store::ledger;
+
+/// A primary with two replicas behind a balancer; each write adds one row.
+const WRITES: &str = r"
+stack:
+  balancer: { kind: haproxy, maxconn: 100 }
+  postgres: { max_connections: 60, settings: { shared_buffers: 32MB } }
+  replicas: { count: 2, sync: any 1, timeout: 500ms }
+dataset:
+  tables:
+    kept.writes: { rows: 10, columns: { token: { generator: { constant: none }, type: text } } }
+operations:
+  write:
+    sql: |
+      INSERT INTO kept.writes (token) VALUES (:token) RETURNING pgdyno_server() AS server \gset
+    ledger: SELECT token FROM kept.writes
+load: { model: open, schedule: 'const(200, 9s)', arrivals: poisson, max_in_flight: 10, query_mode: prepared, timeout: 5s }
+";
+
+fn survivals(ended: &RunOutput) -> Vec<Value> {
+    ended.document()["failovers"].as_array().cloned().unwrap_or_default()
+}
+
+/// Number of acknowledged writes lost despite a promise, and number of writes lost in any way.
+fn lost(survival: &Value) -> (u64, u64) {
+    let found = survival["anomalies"].as_array().cloned().unwrap_or_default();
+    let count = |kinds: &[&str]| -> u64 {
+        let its =
+            found.iter().filter(|finding| finding["kind"].as_str().is_some_and(|it| kinds.contains(&it)));
+        its.filter_map(|it| it["count"].as_u64()).sum()
+    };
+    let broken = count(&["lost", "hole", "lost_ambiguous"]);
+    (broken, broken + count(&["lost_without_promise", "lost_local"]))
+}
+
+#[test]
+fn a_quorum_loses_no_writes_and_its_control_does() {
+    let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: true } }\n";
+    let workspace = Workspace::new("quorum", &format!("{WRITES}{find}"));
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.out) };
+    let survival_text = survival.to_string();
+    assert_eq!(
+        (&survival["conclusion"], &survival["failovers"]),
+        (&"kept".into(), &1.into()),
+        "{survival_text}"
+    );
+    assert_eq!(lost(survival), (0, 0), "{survival_text}");
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{survival_text}");
+    assert!(survival["control"]["lost"].as_u64() > Some(0), "{survival_text}");
+    for word in ["outage", "promoted", "healthy", "rejoined"] {
+        assert!(survival[word]["median_ns"].as_u64() > Some(0), "{word}: {survival_text}");
+    }
+    workspace.await_cleanup();
+}
+
+/// Only one replica receives the log. The other one is reachable again when it is promoted.
+#[test]
+fn promoting_a_lagging_replica_loses_writes() {
+    if !is_root() {
+        println!("skipped: cutting off wants root");
+        return;
+    }
+    let text = WRITES.replace("timeout: 500ms", "timeout: 2s, promote: laggard");
+    let faults = "faults: [ { at: 2s, isolate: postgres-3, duration: 3s }, { at: 4s, kill: primary } ]\n\
+                  find: { failover: { times: 1, control: false } }\n";
+    let workspace = Workspace::new("laggard", &format!("{text}{faults}"));
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let survival_text = survival.to_string();
+    assert_eq!(survival["conclusion"], "broken", "{survival_text}");
+    assert!(lost(survival).0 > 0, "{survival_text}");
+    let kinds: Vec<&str> = survival["anomalies"]
+        .as_array()
+        .expect("the value is an array")
+        .iter()
+        .filter_map(|it| it["kind"].as_str())
+        .collect();
+    assert!(kinds.contains(&"wrong_promotion"), "{survival_text}");
+    // The replica that received more was rebuilt, so the former primary follows after it.
+    let facts = workspace.stored().facts().unwrap_or_else(|error| panic!("{error:?}"));
+    let faults = facts.into_iter().find_map(|record| match record.fact {
+        Fact::FaultInjection(faults) => Some(faults),
+        _ => None,
+    });
+    let faults = faults.expect("faults were injected");
+    let rejoined = faults.rejoins.iter().map(|rejoin| rejoin.node.as_str());
+    assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{faults:?}");
+    assert_eq!(faults.errors, [], "{faults:?}");
+    workspace.await_cleanup();
+}
+
+/// Clients have the addresses of all servers. The new primary has the writes after the third second.
+#[test]
+fn clients_find_the_new_primary_without_a_balancer() {
+    let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
+    let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let workspace = Workspace::new("direct", &format!("{text}{find}"));
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let survival_text = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
+    // 600 writes before the kill, and 1200 after it, were due.
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{survival_text}");
+    assert_eq!(survival["counts"]["misrouted"], 0, "{survival_text}");
+    workspace.await_cleanup();
+}
+
+/// The leader key's TTL is twenty seconds.
+#[test]
+fn fails_over_with_patroni() {
+    if !["patroni", "etcd"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
+        println!("skipped: there is no Patroni with etcd");
+        return;
+    }
+    let text =
+        WRITES.replace("sync: any 1, timeout: 500ms", "sync: first 1, manager: patroni").replace("9s", "30s");
+    let faults = "faults: [ { at: 2s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let workspace = Workspace::new("patroni", &format!("{text}{faults}"));
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let survival_text = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
+    assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{survival_text}");
+    workspace.await_cleanup();
+}
+
+/// Runs the repository's experiment as often as requested.
+#[test]
+fn repeated_failovers_lose_no_writes() {
+    let Ok(times) = std::env::var("PGDYNO_FAILOVERS") else {
+        println!("skipped: half an hour; ./x failover asks for it");
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    let workspace = Workspace::new("many", "");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
+    fs::create_dir_all(&folder).expect("cargo's folder is ours");
+    let set = format!("find.failover.times={times}");
+    let file = root.join("experiments/002-replication/failover.yaml");
+    let out = folder.to_str().expect("the path is UTF-8");
+    let ended = RunOutput::run(&mut workspace.command_on(&file, &["--json", "--set", &set, "--out", out]));
+    let times: u64 = times.parse().expect("a number");
+    for survival in &survivals(&ended) {
+        let (broken, all) = lost(survival);
+        println!(
+            "cell {}: {} failovers, {} acknowledged, {broken} lost, {all} by any kind of loss; control: {}",
+            survival["cell"], survival["failovers"], survival["counts"]["acknowledged"], survival["control"]
+        );
+        assert_eq!(broken, 0, "{survival}");
+        let control = &survival["control"];
+        if let Some(lossy) = control["lossy_trials"].as_u64() {
+            assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
+        }
+    }
+    workspace.await_cleanup();
+}
+
+/// Kills pgdyno at times spread over setup, load, failover and read-back.
+#[test]
+fn sigkill_during_a_failover_leaves_only_a_ledger() {
+    let rounds = std::env::var("PGDYNO_FAILOVER_KILLS").map_or(2, |it| it.parse().expect("a number"));
+    let find = "faults: [ { at: 1s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let text = WRITES.replace("9s", "4s");
+    let mut closed = 0;
+    for round in 0..rounds {
+        let workspace = Workspace::new("killed", &format!("{text}{find}"));
+        let running = workspace.spawn(&[]);
+        let begun = Instant::now();
+        // Before the ledger exists, nothing was written that it could record.
+        while ledgers(&workspace.folder.join("runs")).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no ledger was begun");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Fixed delays cover every part of a failover, which takes about six seconds.
+        std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
+        kill_process(running.pid(), Signal::KILL).expect("the process is running");
+        assert!(!running.wait().status.success());
+        workspace.await_cleanup();
+        for path in ledgers(&workspace.folder.join("runs")) {
+            let mut entries = ledger::open(&path).unwrap_or_else(|error| panic!("round {round}: {error:?}"));
+            let count = entries.by_ref().count();
+            let end = entries.end().expect("all were read");
+            assert!(!matches!(end, LedgerEnd::Torn { .. }) || count > 0, "round {round}: {end:?}");
+            closed += u64::from(end == LedgerEnd::Closed);
+        }
+    }
+    println!("{rounds} kills: every ledger could be read, {closed} were closed before");
+}
+
+fn ledgers(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
+    all.filter(|path| path.extension().is_some_and(|it| it == "ledger")).collect()
+}

@@ -1,0 +1,20 @@
+//! Tests of the program as its users run it
+
+mod bench;
+mod check;
+mod ci;
+mod compare;
+mod docs;
+mod exit_statuses;
+mod experiment_file;
+mod experiments;
+mod export;
+mod outage;
+mod output;
+mod real_server;
+mod report;
+mod saved_bench;
+mod schema;
+mod schemas;
+mod standby_names;
+mod width;

@@ -1,0 +1,104 @@
+//! Comparison of the `synchronous_standby_names` parser with a real PostgreSQL
+
+use analysis::durability::replication::parse;
+use model::SplitMix64;
+use stack::find::InstallationSearch;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Empty data directory, which lets PostgreSQL check a setting without starting a server.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let at = std::env::temp_dir().join(format!("pgdyno-names-{}", std::process::id()));
+        std::fs::create_dir(&at).expect("the directory can be created");
+        std::fs::write(at.join("postgresql.conf"), "").expect("the file can be written");
+        Folder(at)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
+    // -C must come first; otherwise the program refuses to run as root.
+    let output = Command::new(postgres)
+        .args(["-C", "synchronous_standby_names", "-D"])
+        .arg(&folder.0)
+        .args(["-c", &format!("synchronous_standby_names={names}")])
+        .output();
+    output.expect("the program can be started").status.success()
+}
+
+#[test]
+fn accepts_the_names_that_postgresql_accepts() {
+    let installation = InstallationSearch::from_environment(None, None)
+        .find_first()
+        .expect("these tests need a PostgreSQL server");
+    let (postgres, folder) = (installation.bin.join("postgres"), Folder::new());
+    let parts = ["any", "FIRST", "1", "0", "2(", "(", ")", ",", "*", "a", "b_1$", "\"x y\"", "\"", "-", " "];
+    let seed = 20_261_121;
+    let mut rng = SplitMix64(seed);
+    println!("seed {seed}");
+    let mut texts: Vec<String> = [
+        "",
+        "a",
+        "a,b",
+        "*",
+        "7,8",
+        "2(a,b)",
+        "2 (1, 2)",
+        "first 2 (a,b,c)",
+        "ANY 1 (a,*)",
+        "aNy\t2\n(a,b)",
+        "anyone, firstly",
+        r#""any", "a b", "say ""x""""#,
+        r#""""#,
+        " ",
+        "a b",
+        "a,",
+        ",a",
+        "a-b",
+        "12a",
+        "2(a",
+        "2()",
+        "(a)",
+        "2 a",
+        "a (b)",
+        "any (a)",
+        "any",
+        "a, first",
+        "any 1 (a) b",
+        "any 1 (a), b",
+        "any 0 (a)",
+        "0(a)",
+        r#"a,"b"#,
+        "any 99999999999 (a)",
+        "any 4294967295 (a)",
+        "any 99999999999999999999 (a)",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for _ in 0..100 {
+        let mut text = String::new();
+        for _ in 0..=rng.below(7) {
+            text += parts[rng.below(parts.len() as u64) as usize];
+        }
+        texts.push(text);
+    }
+    let mut accepted = 0;
+    for names in &texts {
+        let there = accepts(&postgres, &folder, names);
+        accepted += u32::from(there);
+        assert_eq!(parse(names).is_ok(), there, "{names:?}: {:?}", parse(names));
+    }
+    assert!(
+        accepted > 15 && (accepted as usize) < texts.len() - 15,
+        "{accepted} of {} are right",
+        texts.len()
+    );
+}

@@ -1,0 +1,69 @@
+//! Section with the definitions of the terms that a page uses
+
+use crate::lang::Lang;
+use crate::say;
+use crate::view::{Block, Section};
+
+/// Id of the section, which a terminal and Markdown leave out.
+pub(crate) const SECTION: &str = "terms";
+
+/// Builds the section with the definitions of the terms that occur in these sections; `None` if there are none. The
+/// page's script shows a definition at each heading that contains its term.
+pub(crate) fn section(sections: &[Section], lang: &Lang) -> Option<Section> {
+    let text =
+        sections.iter().flat_map(|section| &section.blocks).map(text).collect::<String>().to_lowercase();
+    let facts: Vec<(String, String)> =
+        terms(lang).into_iter().filter(|(term, _)| text.contains(&term.to_lowercase())).collect();
+    let heading = say!(lang, "term-heading");
+    (!facts.is_empty()).then(|| Section { id: SECTION, heading, blocks: vec![Block::Facts { facts }] })
+}
+
+/// Headings of tables, and sentences, each with a newline.
+fn text(block: &Block) -> String {
+    let lines: Vec<&str> = match block {
+        Block::Text(line) => vec![&line.text],
+        Block::List { items } => items.iter().map(|line| line.text.as_str()).collect(),
+        Block::Table(table) => table.columns.iter().map(|column| column.heading.as_str()).collect(),
+        Block::Details { blocks, .. } => return blocks.iter().map(text).collect(),
+        _ => Vec::new(),
+    };
+    lines.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Terms as headings spell them, with their definitions.
+fn terms(lang: &Lang) -> Vec<(String, String)> {
+    vec![
+        (say!(lang, "term-offered"), say!(lang, "term-offered-text")),
+        (say!(lang, "term-delivered"), say!(lang, "term-delivered-text")),
+        (say!(lang, "term-tps"), say!(lang, "term-tps-text")),
+        (say!(lang, "term-goodput"), say!(lang, "term-goodput-text")),
+        (say!(lang, "term-response"), say!(lang, "term-response-text")),
+        (say!(lang, "term-service"), say!(lang, "term-service-text")),
+        (say!(lang, "term-p50"), say!(lang, "term-p50-text")),
+        (say!(lang, "term-p99"), say!(lang, "term-p99-text")),
+        (say!(lang, "term-errors"), say!(lang, "term-errors-text")),
+        (say!(lang, "term-failed"), say!(lang, "term-failed-text")),
+        (say!(lang, "term-dropped"), say!(lang, "term-dropped-text")),
+        (say!(lang, "term-refused"), say!(lang, "term-refused-text")),
+        (say!(lang, "term-deadlocks"), say!(lang, "term-deadlocks-text")),
+        (say!(lang, "term-served"), say!(lang, "term-served-text")),
+        (say!(lang, "term-settling"), say!(lang, "term-settling-text")),
+        (say!(lang, "term-cpu"), say!(lang, "term-cpu-text")),
+        (say!(lang, "term-ratio"), say!(lang, "term-ratio-text")),
+        (say!(lang, "term-change"), say!(lang, "term-change-text")),
+        (say!(lang, "term-interval"), say!(lang, "term-interval-text")),
+        (say!(lang, "term-verdict"), say!(lang, "term-verdict-text")),
+        (say!(lang, "term-test"), say!(lang, "term-test-text")),
+        (say!(lang, "term-outcome"), say!(lang, "term-outcome-text")),
+        (say!(lang, "term-trend"), say!(lang, "term-trend-text")),
+        (say!(lang, "term-blocks"), say!(lang, "term-blocks-text")),
+        (say!(lang, "term-mean"), say!(lang, "term-mean-text")),
+        (say!(lang, "term-max"), say!(lang, "term-max-text")),
+        (say!(lang, "term-count"), say!(lang, "term-count-text")),
+        (say!(lang, "term-calls"), say!(lang, "term-calls-text")),
+        (say!(lang, "term-total"), say!(lang, "term-total-text")),
+        (say!(lang, "term-share"), say!(lang, "term-share-text")),
+        (say!(lang, "term-rows"), say!(lang, "term-rows-text")),
+        (say!(lang, "term-jain"), say!(lang, "term-jain-text")),
+    ]
+}

@@ -1,0 +1,250 @@
+//! Tests that faults are injected, reverted and gone afterwards
+
+use super::chain::{TestStack, ask, haproxy};
+use super::replicas::{await_result, replicated};
+use super::server::{TEST_TIMEOUT, keeper};
+use model::Nanos;
+use model::message::Message;
+use model::plan::{FaultAction, FaultScope, FaultTarget, Promoter, Stack, SyncMode, Transport};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use stack::chain::{ActiveFault, InjectedFault};
+use stack::supervisor::{Launch, Readiness, Sig, Supervisor};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const DURATION: Nanos = Nanos::from_secs(1);
+
+fn up(plan: &Stack) -> TestStack {
+    TestStack::up(plan).unwrap_or_else(|it| panic!("{it:?}"))
+}
+
+fn inject(test_stack: &mut TestStack, action: &FaultAction) -> InjectedFault {
+    test_stack
+        .chain
+        .inject(&mut test_stack.supervisor, action)
+        .unwrap_or_else(|it| panic!("{action:?}: {it:?}"))
+}
+
+fn revert(test_stack: &mut TestStack, active_fault: Option<ActiveFault>) {
+    test_stack
+        .chain
+        .revert(&mut test_stack.supervisor, active_fault.unwrap())
+        .unwrap_or_else(|it| panic!("{it:?}"));
+}
+
+/// True for root, which namespaces and networks need; otherwise prints that the test is skipped.
+fn is_root() -> bool {
+    if !geteuid().is_root() {
+        println!("skipped: only root may make namespaces");
+    }
+    geteuid().is_root()
+}
+
+#[test]
+fn withheld_commits_are_lost_with_primary() {
+    let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let entry = test_stack.chain.endpoint().clone();
+    ask(&entry, "create table t (a int)");
+    let replica = test_stack.chain.servers()[1].endpoint.clone();
+    await_result(&mut test_stack, &replica, "select count(*) from t", "0");
+    let other = test_stack.chain.servers()[2].endpoint.clone();
+    await_result(&mut test_stack, &other, "select count(*) from t", "0");
+    let held = inject(&mut test_stack, &FaultAction::BlockReplication { duration: DURATION });
+    assert!(
+        matches!(&held.active_fault, Some(ActiveFault::ProcessesPaused(_, senders)) if senders.len() == 2),
+        "{held:?}"
+    );
+    assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
+    inject(&mut test_stack, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
+    // The revert is due, but the fault has already ended.
+    revert(&mut test_stack, held.active_fault);
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));
+    assert!(!promotion.safe);
+    let entry = test_stack.chain.primary().unwrap().endpoint.clone();
+    assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
+}
+
+/// Tests that a process that dies slowly does not continue meanwhile.
+#[test]
+fn paused_process_of_killed_node_does_not_continue() {
+    if !is_root() {
+        return;
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let (counter, counted) = (supervisor.home().join("counter"), supervisor.home().join("counted"));
+    let count = || counted.metadata().map_or(0, |it| it.len());
+    let counts = format!("while :; do echo >> {}; done", counted.display());
+    std::fs::write(&counter, counts).unwrap();
+    let user = supervisor.user().cloned();
+    let script = format!("sh {} & for it in 1 2 3 4; do while :; do :; done & done; wait", counter.display());
+    let mut launch =
+        Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
+    launch.isolated = true;
+    let node = supervisor.launch(launch).unwrap();
+    let ask = || if count() == 0 { Readiness::NotYet("nothing".into()) } else { Readiness::Ready(()) };
+    supervisor.await_ready(node, TEST_TIMEOUT, ask).unwrap();
+    let run = |program: &str, args: &[&str]| {
+        assert!(Command::new(program).args(args).stdout(Stdio::null()).status().unwrap().success());
+    };
+    let title = |it: &u32| std::fs::read_to_string(format!("/proc/{it}/cmdline")).unwrap_or_default();
+    let (held, rest): (Vec<u32>, Vec<u32>) =
+        supervisor.processes(node).into_iter().partition(|it| title(it).ends_with("counter\0"));
+    // A PID namespace ends with its first process. The other processes now occupy its only CPU.
+    rest.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
+    run("chrt", &["--idle", "--pid", "0", &supervisor.pid(node).unwrap().to_string()]);
+    supervisor.signal_one(node, held[0], Sig::Stop).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    let before = count();
+    supervisor.signal(node, Sig::Kill).unwrap();
+    supervisor.stop(node).unwrap();
+    assert_eq!(count(), before);
+}
+
+#[test]
+fn paused_processes_continue_and_dead_postmaster_ends_node() {
+    let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let answers = |test_stack: &TestStack| {
+        test_stack.chain.server_statuses().iter().map(|it| it.state.is_some()).collect::<Vec<_>>()
+    };
+    let paused =
+        inject(&mut test_stack, &FaultAction::Pause { target: FaultTarget::Replica, duration: DURATION });
+    assert_eq!(
+        (paused.nodes.as_slice(), answers(&test_stack)),
+        (&["postgres-2".to_owned()][..], vec![true, false, true])
+    );
+    revert(&mut test_stack, paused.active_fault);
+    assert_eq!(answers(&test_stack), [true, true, true]);
+
+    let whom = FaultTarget::Node("postgres-3".to_owned());
+    let node = test_stack.chain.servers()[2].node.unwrap();
+    inject(&mut test_stack, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
+    let until = Instant::now() + TEST_TIMEOUT;
+    while test_stack.supervisor.end_of(node).is_none() {
+        assert!(Instant::now() < until, "what the postmaster began still runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    inject(&mut test_stack, &FaultAction::Restart { target: whom });
+    assert_eq!(answers(&test_stack), [true, true, true]);
+    // The process does not belong to the node.
+    let stranger = test_stack.supervisor.keeper_pid();
+    let node = test_stack.chain.servers()[2].node.unwrap();
+    test_stack.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
+}
+
+#[test]
+fn isolated_node_is_unreachable_until_reverted() {
+    if !is_root() {
+        return;
+    }
+    let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
+    plan.replication.as_mut().unwrap().separate_networks = true;
+    let mut test_stack = up(&plan);
+    let entry = test_stack.chain.endpoint().clone();
+    ask(&entry, "create table t (a int)");
+    let third = FaultTarget::Node("postgres-3".to_owned());
+    // The socket is a file and needs no network.
+    let inside = test_stack.admin("postgres-3").in_database("app");
+    await_result(&mut test_stack, &inside, "select count(*) from t", "0");
+    let cut = inject(&mut test_stack, &FaultAction::Isolate { target: third, duration: DURATION });
+    assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
+    assert_eq!(ask(&inside, "select count(*) from t"), "0");
+    revert(&mut test_stack, cut.active_fault);
+    await_result(&mut test_stack, &inside, "select count(*) from t", "1");
+
+    // The primary still considers itself primary, but no client can reach it.
+    inject(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: DURATION });
+    assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));
+    assert!(promotion.safe, "{promotion:?}");
+    await_result(&mut test_stack, &entry, "insert into t values (2) returning a", "2");
+    assert_eq!(ask(&entry, "select sum(a) from t"), "3");
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it:?}"));
+    assert_eq!(rejoined.node, "postgres");
+}
+
+#[test]
+fn full_disk_rejects_rows_until_reverted() {
+    let action = FaultAction::FillDisk { target: FaultTarget::Primary, duration: DURATION };
+    let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
+    {
+        let mut test_stack = up(&plan);
+        let error = test_stack.chain.inject(&mut test_stack.supervisor, &action).unwrap_err();
+        let error = Message::from(&error).describe();
+        assert_eq!(error, "node-error(postgres, attempt-fill-disk, keeper-no-disk, none)");
+    }
+    if !is_root() {
+        return;
+    }
+    plan.replication.as_mut().unwrap().separate_disks = true;
+    let mut test_stack = up(&plan);
+    let run = test_stack.supervisor.directory().display().to_string();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(&run), "others see nothing of it");
+    let entry = test_stack.chain.endpoint().clone();
+    ask(&entry, "create table t (a text)");
+    let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
+    assert_eq!(ask(&entry, more), "3000");
+    let full = inject(&mut test_stack, &action);
+    assert_eq!(full.nodes, ["postgres"]);
+    let error = ask(&entry, more);
+    assert!(error.contains("No space left on device (SQLSTATE 53100)"), "{error}");
+    revert(&mut test_stack, full.active_fault);
+    await_result(&mut test_stack, &entry, more, "6000");
+
+    // A killed node still has data on its disk, and a node that is copied again has a disk too.
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));
+    assert!(promotion.safe, "{promotion:?}");
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it:?}"));
+    assert!(rejoined.rewound, "{rejoined:?}");
+    let first = test_stack.chain.servers()[0].endpoint.clone();
+    await_result(&mut test_stack, &first, "select count(*) from t", "6000");
+    test_stack.reconcile(&plan).unwrap_or_else(|it| panic!("{it:?}"));
+    assert_eq!(ask(&test_stack.chain.servers()[0].endpoint.clone(), "select count(*) from t"), "6000");
+    let (directory, keeper) =
+        (test_stack.supervisor.directory().to_owned(), test_stack.supervisor.keeper_pid());
+    drop(test_stack);
+    assert!(!directory.exists() && !Path::new(&format!("/proc/{keeper}")).exists());
+}
+
+#[test]
+fn namespaces_and_networks_end_with_killed_keeper() {
+    if !is_root() {
+        return;
+    }
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let address = supervisor.addresses().unwrap().next().unwrap();
+    let interface = format!("/sys/class/net/pgdyno{}", address.octets()[2]);
+    let mark = supervisor.home().join("mark");
+    let user = supervisor.user().cloned();
+    let script = format!("setsid sleep 1000 & sleep 1000 & : > {}; wait", mark.display());
+    let mut launch =
+        Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
+    launch.isolated = true;
+    launch.address = Some(address);
+    let node = supervisor.launch(launch).unwrap();
+    let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not there".into()) };
+    supervisor.await_ready(node, TEST_TIMEOUT, ask).unwrap();
+    let processes = supervisor.processes(node);
+    assert!(processes.len() >= 3 && Path::new(&interface).exists(), "{processes:?} {interface}");
+    let keeper = Pid::from_raw(supervisor.keeper_pid().cast_signed()).unwrap();
+    kill_process(keeper, Signal::KILL).unwrap();
+    let until = Instant::now() + TEST_TIMEOUT;
+    let there = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
+    while processes.iter().any(there) || Path::new(&interface).exists() {
+        assert!(Instant::now() < until, "{processes:?} or {interface} is still there");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let directory = supervisor.directory().to_owned();
+    drop(supervisor);
+    while directory.exists() {
+        assert!(Instant::now() < until, "{} is still there", directory.display());
+        drop(Supervisor::start(&super::server::keeper()).unwrap());
+    }
+}
