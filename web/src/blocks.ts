@@ -9,6 +9,7 @@ import type { Block, Page } from "./page";
 import type { Numbers } from "./format";
 import type { ReaderState } from "./reader";
 import { table } from "./table";
+import { definitions } from "./terms";
 import { line } from "./tone";
 import type { Words } from "./words";
 
@@ -47,7 +48,7 @@ export function block(it: Block, context: Context): HTMLElement {
                 ...it.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
             );
         case "table":
-            return table(it, context.words);
+            return table(it, context.words, definitions(context.page));
         case "heat_map":
             return heat(it, context.words, context.reader);
         case "drawing":

@@ -3,8 +3,8 @@
 // Nodes form a row if the width suffices, and a column otherwise. SVG does not wrap text, so this module measures it.
 import type { Context } from "./blocks";
 import { el, svg } from "./dom";
-import type { Numbers } from "./format";
 import type { Drawing, DrawnNode, Tone } from "./page";
+import { drawToWidth } from "./sized";
 import { sign } from "./tone";
 
 const PAD = 14;
@@ -31,22 +31,13 @@ interface PlacedReplicas {
     manager: PlacedNode;
 }
 
-export function drawing(it: Drawing, { numbers, afterLayout: standing }: Context): HTMLElement {
+export function drawing(it: Drawing, { afterLayout }: Context): HTMLElement {
     const box = el("figure", { class: "stack" });
-    let drawn = 0;
-    const draw = () => {
-        const width = Math.floor(box.clientWidth);
-        if (width === drawn || width === 0) return;
-        drawn = width;
-        box.replaceChildren(picture(it, numbers, width));
-    };
-    standing.push(draw);
-    new ResizeObserver(draw).observe(box);
-
+    drawToWidth(box, afterLayout, (width) => picture(it, width));
     return box;
 }
 
-function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
+function picture(it: Drawing, width: number): SVGSVGElement {
     const pen = measurer();
     const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
     const columns = it.nodes.length + (it.replicas ? 1 : 0);
@@ -60,13 +51,13 @@ function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
         placed: it.replicas.nodes.map((node) => place(node, inner, horizontal ? NARROW : inner, pen)),
         manager: place(it.replicas.manager, inner, horizontal ? NARROW : inner, pen),
     };
-    return horizontal ? row(it, placed, replicas, width, hopsWidest, pen, numbers) : column(it, placed, replicas, width, pen, numbers);
+    return horizontal ? row(it, placed, replicas, width, hopsWidest, pen) : column(it, placed, replicas, width, pen);
 }
 
 /** Longest part of a hop's text between commas. */
 const longest = (text: string, _: string) => text.split(/,\s*/).reduce((a, b) => (b.length > a.length ? b : a), "");
 
-function row(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function row(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, gap: number, pen: Measurer): SVGSVGElement {
     const height = Math.max(...placed.map((one) => one.height));
     const stacked = replicas ? stack(replicas.placed) : 0;
     // The row is vertically centred on the replicas.
@@ -75,7 +66,7 @@ function row(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undef
     let x = Math.max(1, Math.min((width - used) / 2, 1));
     const parts: SVGElement[] = [];
     placed.forEach((one, i) => {
-        parts.push(node(one, x, middle - height / 2, one.width, height, numbers));
+        parts.push(node(one, x, middle - height / 2, one.width, height));
         x += one.width;
         const hop = it.hops[i];
         if (hop === undefined || i + 1 === placed.length) return;
@@ -95,18 +86,18 @@ function row(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undef
     for (const one of replicas.placed) {
         const to = y + one.height / 2;
         parts.push(elbow(`M${trunk} ${middle}V${to}H${x + REPLICA_GAP - 5}`, x + REPLICA_GAP - 5, to));
-        parts.push(node(one, x + REPLICA_GAP, y, widest, one.height, numbers));
+        parts.push(node(one, x + REPLICA_GAP, y, widest, one.height));
         y += one.height + BETWEEN;
     }
-    const bottom = managed(replicas.manager, x + REPLICA_GAP, y, widest, parts, numbers);
+    const bottom = managed(replicas.manager, x + REPLICA_GAP, y, widest, parts);
     return frame(it, x + REPLICA_GAP + widest + 1, Math.max(middle + height / 2, bottom) + 1, parts);
 }
 
-function column(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
+function column(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | undefined, width: number, pen: Measurer): SVGSVGElement {
     let y = 1;
     const parts: SVGElement[] = [];
     placed.forEach((one, i) => {
-        parts.push(node(one, 1, y, one.width, one.height, numbers));
+        parts.push(node(one, 1, y, one.width, one.height));
         y += one.height;
         const hop = it.hops[i];
         if (hop === undefined || i + 1 === placed.length) return;
@@ -126,10 +117,10 @@ function column(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | un
         const to = y + one.height / 2;
         parts.push(elbow(`M${INDENT / 2} ${from}V${to}H${INDENT - 4}`, INDENT - 4, to));
         from = to;
-        parts.push(node(one, 1 + INDENT, y, one.width, one.height, numbers));
+        parts.push(node(one, 1 + INDENT, y, one.width, one.height));
         y += one.height + BETWEEN;
     }
-    const bottom = managed(replicas.manager, 1 + INDENT, y, replicas.manager.width, parts, numbers);
+    const bottom = managed(replicas.manager, 1 + INDENT, y, replicas.manager.width, parts);
     return frame(it, width, bottom + 1, parts);
 }
 
@@ -137,10 +128,10 @@ function column(it: Drawing, placed: PlacedNode[], replicas: PlacedReplicas | un
 const stack = (all: PlacedNode[]) => all.reduce((sum, one) => sum + one.height, 0) + BETWEEN * (all.length - 1);
 
 /** Draws the manager below the last replica, where `y` is the position of a further replica. Returns the lower edge. */
-function managed(it: PlacedNode, x: number, y: number, width: number, parts: SVGElement[], numbers: Numbers): number {
+function managed(it: PlacedNode, x: number, y: number, width: number, parts: SVGElement[]): number {
     const top = y + BETWEEN;
     parts.push(svg("path", { class: "arrow loose", d: `M${x + 26} ${y - BETWEEN + 3}V${top - 3}` }));
-    parts.push(node(it, x, top, width, it.height, numbers));
+    parts.push(node(it, x, top, width, it.height));
     return top + it.height;
 }
 
@@ -173,11 +164,11 @@ function place(node: DrawnNode, widest: number, narrowest: number, pen: Measurer
         0,
     );
     const width = Math.min(widest, Math.max(narrowest, Math.ceil(needs) + 2 * PAD));
-    const bar = node.load === null ? 0 : BAR + 16;
+    const bar = node.load === null ? 0 : BAR + 8 + LINE;
     return { node, heading, lines, width, height: 2 * PAD + heading.length * (LINE + 1) + lines.length * LINE + bar - 4 };
 }
 
-function node(it: PlacedNode, x: number, y: number, width: number, height: number, numbers: Numbers): SVGElement {
+function node(it: PlacedNode, x: number, y: number, width: number, height: number): SVGElement {
     const parts: SVGElement[] = [svg("rect", { class: `node ${it.node.tone}`, x, y, width, height, rx: 7 })];
     let at = y + PAD + 12;
     const shape = sign(it.node.tone, 15);
@@ -191,14 +182,14 @@ function node(it: PlacedNode, x: number, y: number, width: number, height: numbe
         at += LINE + 1;
     }
     if (it.node.load !== null) {
-        const load = Math.max(0, Math.min(1, it.node.load));
-        const inner = width - 2 * PAD - 44;
+        const { share, text } = it.node.load;
+        const inner = width - 2 * PAD;
         parts.push(
             svg("rect", { class: "load-track", x: x + PAD, y: at - 9, width: inner, height: BAR, rx: 3.5 }),
-            svg("rect", { class: `load ${load >= 0.9 ? "full" : ""}`, x: x + PAD, y: at - 9, width: Math.max(3, inner * load), height: BAR, rx: 3.5 }),
-            svg("text", { class: "share", x: x + width - PAD, y: at - 1, "text-anchor": "end" }, numbers.percent(it.node.load)),
+            svg("rect", { class: `load ${share >= 0.9 ? "full" : ""}`, x: x + PAD, y: at - 9, width: Math.max(3, inner * share), height: BAR, rx: 3.5 }),
+            svg("text", { class: "share", x: x + PAD, y: at + BAR + 5 }, text),
         );
-        at += BAR + 16;
+        at += BAR + 8 + LINE;
     }
     for (const line of it.lines) {
         const shape = sign(line.tone, 12);

@@ -4,6 +4,7 @@ import { el } from "./dom";
 import type { FindingView } from "./page";
 import { fragment } from "./reader";
 import { table } from "./table";
+import { definitions } from "./terms";
 import { line } from "./tone";
 
 export function findings(all: FindingView[], context: Context): HTMLElement {
@@ -21,7 +22,7 @@ export function findings(all: FindingView[], context: Context): HTMLElement {
             "li",
             { class: `finding ${it.line.tone}` },
             line("p", it.line, context.words),
-            it.table && table(it.table, context.words),
+            it.table && table(it.table, context.words, definitions(context.page)),
             links.length > 0 && el("div", { class: "evidence" }, el("span", {}, context.words("evidence")), el("ul", {}, ...links)),
         );
     });

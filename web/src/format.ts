@@ -54,10 +54,6 @@ export class Numbers {
         return (seconds < 0 ? "−" : "") + (h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`);
     }
 
-    percent(share: number): string {
-        return this.format("percent", { style: "percent", maximumFractionDigits: 0 }, share);
-    }
-
     private unit(number: string, [, word]: Scale, unit: Unit): string {
         const per = unit === "bytes_per_second" ? this.words("per_second") : "";
         return word === null ? number : `${number}\u202f${this.words(word)}${per}`;
@@ -74,7 +70,9 @@ export class Numbers {
 
     private format(name: string, options: Intl.NumberFormatOptions, value: number): string {
         let it = this.formats.get(name);
-        if (!it) this.formats.set(name, (it = new Intl.NumberFormat(this.lang, options)));
+        // Thousands are separated as in the page's texts.
+        const useGrouping = this.words("decimal") === "," ? "min2" : false;
+        if (!it) this.formats.set(name, (it = new Intl.NumberFormat(this.lang, { ...options, useGrouping })));
         const parts = it.formatToParts(value);
         return parts.map((part) => (part.type === "group" ? "\u202f" : part.type === "minusSign" ? "−" : part.value)).join("");
     }

@@ -1,20 +1,25 @@
 // List of runs: search, filters and selection for a comparison.
 import { button, choice, el } from "./dom";
 import { themes } from "./report";
-import { comparisonUrl, matchingRuns, type Run, type Runs, type Filters } from "./runs";
+import { compared, comparisonUrl, matchingRuns, type Run, type Runs, type Filters } from "./runs";
+import { rememberLanguage } from "./language";
 import { scrollBox } from "./table";
 import { toneSign } from "./tone";
 import { type Words, words } from "./words";
 
+/** Interval at which the list is requested while a run is in progress, in milliseconds. */
+const REFRESH_MS = 5000;
+
 export class List {
-    private readonly say: Words;
+    private say: Words;
     private readonly filters: Filters = { text: "", experiment: "", state: "" };
-    /** Names of the selected runs, in the order of selection. */
+    /** Names of the selected runs. */
     private selected: string[] = [];
     private readonly body = el("tbody");
     private readonly count = el("span", { class: "count", role: "status" });
-    private readonly emptyMessage: HTMLElement;
-    private readonly compare: HTMLButtonElement;
+    private emptyMessage: HTMLElement;
+    private compare: HTMLButtonElement;
+    private refreshTimer = 0;
 
     constructor(
         private readonly root: HTMLElement,
@@ -22,12 +27,17 @@ export class List {
         private readonly fetchRuns: () => Promise<Runs>,
     ) {
         this.say = words(Object.entries(list.words));
-        this.emptyMessage = el("p", { class: "none", hidden: true }, this.say("none"));
-        this.compare = button(this.say("compare"), () => location.assign(comparisonUrl(this.selected)), { id: "compare", disabled: true });
+        this.emptyMessage = el("p");
+        this.compare = el("button");
     }
 
     draw(): void {
+        this.say = words(Object.entries(this.list.words));
         const { say } = this;
+        this.emptyMessage = el("p", { class: "none", hidden: true }, say("none"));
+        const open = () => location.assign(comparisonUrl(compared(this.list.runs, this.selected)));
+        this.compare = button(say("compare"), open, { id: "compare", disabled: true });
+        document.documentElement.lang = this.list.lang;
         document.title = say("title");
         const text = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
         text.addEventListener("input", () => this.setFilter({ text: text.value }));
@@ -47,7 +57,7 @@ export class List {
         );
         this.root.replaceChildren(
             el("a", { class: "skip", href: "#filter" }, say("skip")),
-            el("div", { class: "bar" }, el("span", { class: "bar-title" }, "pgdyno"), el("span", { class: "gap" }), button(say("reload"), () => void this.reload(), { id: "reload" }), themes(say)),
+            el("div", { class: "bar" }, el("span", { class: "bar-title" }, "pgdyno"), el("span", { class: "gap" }), this.languages(), button(say("reload"), () => void this.reload(), { id: "reload" }), themes(say)),
             el(
                 "main",
                 { class: "list" },
@@ -59,12 +69,26 @@ export class List {
             ),
         );
         this.fill();
-        this.fetchMissingHeadlines();
+        this.fetchAgain();
     }
 
-    /** Requests the list again while headlines are missing that the server is still reading. */
-    private fetchMissingHeadlines(): void {
+    /** Requests the list again while headlines are missing that the server is still reading, and while a run is in progress. */
+    private fetchAgain(): void {
+        clearTimeout(this.refreshTimer);
         if (this.list.partial) void this.reload();
+        else if (this.list.runs.some((run) => run.state === "running")) this.refreshTimer = window.setTimeout(() => void this.reload(), REFRESH_MS);
+    }
+
+    private languages(): HTMLElement | false {
+        const { lang, languages } = this.list;
+        const choose = async (code: string) => {
+            rememberLanguage(code);
+            await this.reload();
+            this.draw();
+            document.getElementById(`in-${code}`)?.focus();
+        };
+        const buttons = languages.map(([code, name]) => button(name, () => void choose(code), { id: `in-${code}`, lang: code, "aria-pressed": String(code === lang) }));
+        return buttons.length > 1 && el("div", { class: "languages", role: "group", "aria-label": this.say("language") }, ...buttons);
     }
 
     private setFilter(part: Partial<Filters>): void {
@@ -73,15 +97,24 @@ export class List {
     }
 
     private async reload(): Promise<void> {
-        this.list = await this.fetchRuns();
+        try {
+            this.list = await this.fetchRuns();
+        } catch {
+            // The server may have ended. Progress that is no longer known is not shown.
+            for (const run of this.list.runs.filter((it) => it.state === "running")) run.headline = "–";
+        }
         this.selected = this.selected.filter((name) => this.list.runs.some((run) => run.name === name));
         this.fill();
-        this.fetchMissingHeadlines();
+        this.fetchAgain();
     }
 
     private fill(): void {
         const runs = matchingRuns(this.list.runs, this.filters);
+        const focused = document.activeElement?.closest<HTMLElement>(".runs tr")?.dataset["name"];
+        const tag = document.activeElement?.tagName ?? "";
         this.body.replaceChildren(...runs.map((run) => this.row(run)));
+        const row = [...this.body.children].find((it) => focused !== undefined && (it as HTMLElement).dataset["name"] === focused);
+        row?.querySelector<HTMLElement>(tag)?.focus();
         this.count.textContent = `${runs.length} / ${this.list.runs.length}`;
         this.emptyMessage.hidden = runs.length > 0;
         this.numberSelection();
@@ -104,15 +137,17 @@ export class List {
             el("td", { class: "headline" }, el("div", { title: run.headline }, ...toneSign(run.tone, say), run.headline)),
             el("td", { class: `state ${run.state}` }, run.state_text),
             el("td", { class: "nowrap" }, run.started),
-            ...[run.cells, run.trials].map((it) => el("td", { class: "numeric extent" }, String(it ?? "–"))),
+            el("td", { class: "numeric", "data-label": say("cells") }, String(run.cells ?? "–")),
+            el("td", { class: "numeric", "data-label": say("trials") }, String(run.trials ?? "–")),
             el("td", { class: "numeric" }, run.size_text),
         );
     }
 
-    /** Numbers the selected runs. The first one is the baseline. */
+    /** Numbers the selected runs. The oldest one is the baseline. */
     private numberSelection(): void {
+        const names = compared(this.list.runs, this.selected);
         for (const row of this.body.querySelectorAll<HTMLElement>("tr")) {
-            const order = this.selected.indexOf(row.dataset["name"] ?? "");
+            const order = names.indexOf(row.dataset["name"] ?? "");
             const at = row.querySelector(".order");
             if (at) at.textContent = order < 0 || this.selected.length < 2 ? "" : order === 0 ? this.say("base") : String(order);
         }

@@ -5,6 +5,7 @@ import { button, el } from "./dom";
 import { append, dropOldest, type Points } from "./points";
 import type { Charts, Doc, Page, TrialData } from "./page";
 import type { Report } from "./report";
+import { type ConnectionState, type LargeFigure, Strip } from "./strip";
 import type { Words } from "./words";
 
 /** Maximum number of points. Above it, the Document is fetched again with wider bins, and the oldest points beyond it are removed. */
@@ -14,10 +15,8 @@ const RECONNECT_MS = 3000;
 /** Minimum interval between two fetches that only widen the bins, in milliseconds. */
 const REBIN_MS = 60_000;
 
-type State = "connecting" | "live" | "lost" | "ended";
-
 export class Live {
-    private state: State = "connecting";
+    private state: ConnectionState = "connecting";
     /** Sentence of progress, by language. */
     private progress: Record<string, string> = {};
     private source: EventSource | null = null;
@@ -28,6 +27,7 @@ export class Live {
     private pendingRedraw: "no" | "points" | "marks" = "no";
     private words: Words = (key) => key;
     private readonly stateElement = el("span", { class: "live-state", role: "status" });
+    private readonly strip = new Strip();
     private readonly stopControl = el("span", { class: "live-control" });
     report: Report | null = null;
 
@@ -44,6 +44,12 @@ export class Live {
         this.showStopButton();
         this.showState(this.state);
         return el("div", { class: "live" }, this.stateElement, this.stopControl);
+    }
+
+    /** Strip of current values. */
+    stripElement(words: Words, lang: string): HTMLElement {
+        this.strip.translate(words, lang);
+        return this.strip.element;
     }
 
     /** Opens the event stream. `known` is true if no event was missed since the Document was fetched. */
@@ -73,7 +79,9 @@ export class Live {
         onEvent("document", (data) => this.onDocument(data as Partial<Doc>));
         onEvent("points", (data) => this.onPoints(data as Points));
         onEvent("state", (data) => {
-            this.progress = (data as { text?: Record<string, string> } | null)?.text ?? {};
+            const { text, now } = (data ?? {}) as { text?: Record<string, string>; now?: Record<string, LargeFigure[]> };
+            this.progress = text ?? {};
+            if (now) this.strip.receive(now);
             this.showState(this.state);
         });
         onEvent("end", () => {
@@ -160,8 +168,9 @@ export class Live {
             });
     }
 
-    private showState(state: State): void {
+    private showState(state: ConnectionState): void {
         this.state = state;
+        this.strip.connection(state);
         const progress = this.progress[this.report?.page.lang ?? ""];
         const text = state === "live" && progress ? progress : this.words(state);
         if (this.stateElement.textContent !== text) this.stateElement.textContent = text;

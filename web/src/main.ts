@@ -39,7 +39,7 @@ async function report(root: HTMLElement, address: string | undefined, token: str
     const doc = address === undefined || text ? await embedded(text ?? "") : await fetched(address);
     const events = doc.live?.events;
     const live = events === undefined ? null : new Live(events, address ?? events.replace(/events$/, "document"), token);
-    const it = new Report(root, doc, links, (words) => live?.barElement(words) ?? null);
+    const it = new Report(root, doc, links, live);
     it.start();
     printing();
     if (!live) return;

@@ -3,6 +3,7 @@ import type { Context } from "./blocks";
 import { el } from "./dom";
 import type { Overview } from "./page";
 import { picture } from "./picture";
+import { definitions } from "./terms";
 import { line, toneSign } from "./tone";
 
 /** Length of a value from which it is set in smaller letters, in characters. */
@@ -10,18 +11,19 @@ const LONG_VALUE = 14;
 
 export function overview(it: Overview, context: Context): HTMLElement {
     const { words } = context;
+    const definitionOf = definitions(context.page);
     const figures = it.figures.map((figure) =>
         el(
             "div",
             { class: `figure ${figure.tone}` },
-            el("dt", {}, figure.label),
+            el("dt", { title: definitionOf(figure.label) }, figure.label),
             el("dd", { class: figure.value.length > LONG_VALUE ? "value long" : "value" }, ...toneSign(figure.tone, words), figure.value),
             figure.detail !== "" && el("dd", { class: "detail" }, figure.detail),
         ),
     );
     const doubts = [
         ...it.doubts.map((doubt) => line("li", doubt, words)),
-        it.more_doubts !== "" && el("li", {}, el("a", { href: "#doubts" }, it.more_doubts)),
+        it.more_doubts !== "" && el("li", {}, el("a", { href: `#${it.doubts_section}` }, it.more_doubts)),
     ];
     return el(
         "div",

@@ -39,7 +39,7 @@ export interface Page {
     title: string;
     question: string;
     answer: Line;
-    /** First screen; absent in comparisons and histories. */
+    /** First screen; absent in histories, and if nothing was measured. */
     overview?: Overview;
     facts: string[];
     sections: Section[];
@@ -53,6 +53,10 @@ export interface Overview {
     picture?: Picture;
     doubts: Line[];
     more_doubts: string;
+    /** Id of the section with all doubts. */
+    doubts_section: string;
+    /** The answer with all its figures, but without the doubts. */
+    details: string;
 }
 
 export interface Picture {
@@ -75,6 +79,8 @@ export interface IntervalRow {
     label: string;
     value: number;
     interval: [number, number] | null;
+    /** True if only a lower bound of the value is known. */
+    is_lower_bound: boolean;
     text: string;
     tone: Tone;
     baseline: boolean;
@@ -83,7 +89,8 @@ export interface IntervalRow {
 export interface PointSeries {
     label: string;
     connected: boolean;
-    points: { x: number; y: number; tone: Tone }[];
+    /** Points; null where nothing was measured, which interrupts a line. */
+    points: { x: number; y: number | null; tone: Tone }[];
 }
 
 export interface Section {
@@ -145,8 +152,8 @@ export interface Drawing {
 export interface DrawnNode {
     heading: string;
     lines: Line[];
-    /** CPU load, from 0 to 1; null if unknown. */
-    load: number | null;
+    /** The fullest resource: its share in use, from 0 to 1, and its text; null if unknown. */
+    load: { share: number; text: string } | null;
     tone: Tone;
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "./blocks";
 import { el, svg } from "./dom";
 import type { Numbers } from "./format";
 import type { IntervalRow, Picture, Plot, PlotAxis, PointSeries } from "./page";
+import { drawToWidth } from "./sized";
 import { logarithmicBounds } from "./stacking";
 
 /** Dimensions in pixels. */
@@ -12,8 +13,12 @@ const PLOT_HEIGHT = 250;
 const RIGHT = 18;
 /** Room for a label of a reference line. */
 const TOP = 20;
+/** Room for the title of a vertical axis, and below it a label of a reference line. */
+const TITLED_TOP = 34;
 /** Mean width of a character of 12 px, in pixels. */
 const CHARACTER = 6.7;
+/** Length of the arrow from a lower bound to higher values. */
+const ARROW = 34;
 /** Maximum number of rows that are drawn. */
 const ROWS_MAX = 12;
 
@@ -25,15 +30,7 @@ interface Scale {
 
 export function picture(it: Picture, { numbers, afterLayout }: Context): HTMLElement {
     const box = el("div", { class: "plot-box" });
-    let drawn = 0;
-    const draw = () => {
-        const width = Math.floor(box.clientWidth);
-        if (width === drawn || width === 0) return;
-        drawn = width;
-        box.replaceChildren(plot(it, width, numbers));
-    };
-    afterLayout.push(draw);
-    new ResizeObserver(draw).observe(box);
+    drawToWidth(box, afterLayout, (width) => plot(it, width, numbers));
     return el("figure", { class: "picture" }, el("figcaption", {}, it.caption), box);
 }
 
@@ -61,11 +58,11 @@ function intervals(it: Plot & { kind: "intervals" }, width: number, numbers: Num
     const x = scale(it.axis, all, left, width - right, numbers);
     const parts: SVGElement[] = [...verticalGrid(x, TOP, bottom), title(it.axis.title, width, bottom + AXIS - 6)];
     parts.push(...it.axis.references.map((line) => vertical(line, x, TOP, bottom)));
-    rows.forEach((row, i) => parts.push(...interval(row, x, TOP + i * step, step, { above, left, width })));
+    rows.forEach((row, i) => parts.push(...interval(row, x, TOP + i * step, step, { above, left, edge: width - right + 10, width })));
     return [bottom + AXIS, parts];
 }
 
-function interval(row: IntervalRow, x: Scale, top: number, step: number, { above, left, width }: { above: boolean; left: number; width: number }): SVGElement[] {
+function interval(row: IntervalRow, x: Scale, top: number, step: number, { above, left, edge, width }: { above: boolean; left: number; edge: number; width: number }): SVGElement[] {
     const y = top + (above ? step - 14 : step / 2);
     const at = x.position(row.value);
     const label = above
@@ -76,6 +73,10 @@ function interval(row: IntervalRow, x: Scale, top: number, step: number, { above
         const [low, high] = row.interval.map(x.position) as [number, number];
         parts.push(svg("path", { class: `range ${row.tone}`, d: `M${low} ${y}H${high}M${low} ${y - 5}v10M${high} ${y - 5}v10` }));
     }
+    if (row.is_lower_bound) {
+        const tip = Math.min(at + ARROW, edge);
+        parts.push(svg("path", { class: `range ${row.tone}`, d: `M${at} ${y}H${tip}M${tip - 6} ${y - 5}L${tip} ${y}L${tip - 6} ${y + 5}` }));
+    }
     parts.push(row.baseline
         ? svg("rect", { class: `dot ${row.tone}`, x: at - 5, y: y - 5, width: 10, height: 10 })
         : svg("circle", { class: `dot ${row.tone}`, cx: at, cy: y, r: 5.5 }));
@@ -85,11 +86,11 @@ function interval(row: IntervalRow, x: Scale, top: number, step: number, { above
 
 function points(it: Plot & { kind: "points" }, width: number, numbers: Numbers): [number, SVGElement[]] {
     const all = it.series.flatMap((series) => series.points);
-    const y = scale(it.y, all.map((point) => point.y), TOP + PLOT_HEIGHT, TOP, numbers);
+    const y = scale(it.y, all.flatMap((point) => point.y ?? []), TITLED_TOP + PLOT_HEIGHT, TITLED_TOP, numbers);
     const left = Math.max(...y.ticks.map((tick) => tick.text.length)) * CHARACTER + 14;
     const x = scale(it.x, all.map((point) => point.x), left, width - RIGHT, numbers);
-    const bottom = TOP + PLOT_HEIGHT;
-    const parts: SVGElement[] = verticalGrid(x, TOP, bottom);
+    const bottom = TITLED_TOP + PLOT_HEIGHT;
+    const parts: SVGElement[] = verticalGrid(x, TITLED_TOP, bottom);
     for (const tick of y.ticks) {
         parts.push(svg("path", { class: "grid", d: `M${left} ${y.position(tick.value)}H${width - RIGHT}` }));
         parts.push(svg("text", { class: "tick", x: left - 8, y: y.position(tick.value) + 4, "text-anchor": "end" }, tick.text));
@@ -100,23 +101,40 @@ function points(it: Plot & { kind: "points" }, width: number, numbers: Numbers):
         parts.push(svg("path", { class: `reference ${line.tone}`, d: `M${left} ${at}H${width - RIGHT}` }));
         parts.push(svg("text", { class: `reference-text ${line.tone}`, x: width - RIGHT, y: at - 5, "text-anchor": "end" }, line.text));
     }
-    parts.push(...it.x.references.map((line) => vertical(line, x, TOP, bottom)));
+    parts.push(...it.x.references.map((line) => vertical(line, x, TITLED_TOP, bottom)));
     it.series.forEach((series) => parts.push(...drawnSeries(series, x, y)));
     return [bottom + AXIS, parts];
 }
 
 function drawnSeries(it: PointSeries, x: Scale, y: Scale): SVGElement[] {
     if (it.connected) {
-        const d = it.points.map((point, i) => `${i === 0 ? "M" : "L"}${x.position(point.x).toFixed(1)} ${y.position(point.y).toFixed(1)}`).join("");
-        return [svg("path", { class: "line-series", d }, svg("title", {}, it.label))];
+        return [svg("path", { class: "line-series", d: linePath(it.points, x.position, y.position) }, it.label !== "" && svg("title", {}, it.label))];
     }
-    return it.points.map((point) => {
+    return it.points.flatMap((point) => {
+        if (point.y === null) return [];
         const [px, py] = [x.position(point.x), y.position(point.y)];
         // A violated step differs by its shape, too.
         return point.tone === "bad"
             ? svg("path", { class: "cross", d: `M${px - 4.5} ${py - 4.5}l9 9m0 -9l-9 9` })
             : svg("circle", { class: `dot ${point.tone}`, cx: px, cy: py, r: 4.5 });
     });
+}
+
+/** Path through points, interrupted where a value is missing. A value between two missing ones is a dot. */
+export function linePath(points: PointSeries["points"], x: (value: number) => number, y: (value: number) => number): string {
+    let command = "M";
+    return points
+        .map((point, i) => {
+            if (point.y === null) {
+                command = "M";
+                return "";
+            }
+            const alone = command === "M" && (points[i + 1]?.y ?? null) === null;
+            const part = `${command}${x(point.x).toFixed(1)} ${y(point.y).toFixed(1)}${alone ? "h0" : ""}`;
+            command = "L";
+            return part;
+        })
+        .join("");
 }
 
 /** Vertical reference line with its text on top. */

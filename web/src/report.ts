@@ -5,6 +5,7 @@ import { Numbers } from "./format";
 import type { Doc, Page } from "./page";
 import { redrawInPlace, ReaderState } from "./reader";
 import { overview } from "./overview";
+import { rememberLanguage } from "./language";
 import { choose, chosen, type Choice } from "./theme";
 import { toneSign } from "./tone";
 import { type Words, words } from "./words";
@@ -17,6 +18,12 @@ export interface PageLinks {
     file?: string | undefined;
 }
 
+/** Elements of a live page. */
+export interface LiveElements {
+    barElement(words: Words): HTMLElement;
+    stripElement(words: Words, lang: string): HTMLElement;
+}
+
 export class Report {
     readonly reader = new ReaderState();
     private lang: string;
@@ -26,8 +33,8 @@ export class Report {
         private readonly root: HTMLElement,
         private doc: Doc,
         private readonly links: PageLinks,
-        /** Returns the state element of a live page, for the bar. */
-        private readonly liveElement: (words: Words) => HTMLElement | null = () => null,
+        /** Connection of a live page, with elements for the bar and for the top of the page. */
+        private readonly live: LiveElements | null = null,
     ) {
         this.lang = doc.lang;
         this.reader.data = doc.data;
@@ -71,9 +78,10 @@ export class Report {
             ),
         );
         const contents = page.sections.map((it) => el("li", {}, el("a", { href: `#${it.id}` }, it.heading)));
-        this.root.replaceChildren(
+        this.root.replaceChildren(...[
             el("a", { class: "skip", href: "#answer" }, say("skip")),
             this.bar(page, say),
+            this.live && this.live.stripElement(say, page.lang),
             el(
                 "main",
                 {},
@@ -83,13 +91,13 @@ export class Report {
                     el("p", { class: "title" }, page.title),
                     el("h1", { id: "question" }, page.question || page.title),
                     page.overview ? overview(page.overview, context) : el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...toneSign(page.answer.tone, say), page.answer.text),
-                    page.overview && el("p", { class: "details-of-answer" }, page.answer.text),
+                    page.overview && el("p", { class: "details-of-answer" }, page.overview.details),
                     el("ul", { class: "facts-line" }, ...page.facts.map((it) => el("li", {}, it))),
                 ),
                 el("nav", { class: "contents", "aria-label": say("contents") }, el("h2", {}, say("contents")), el("ol", {}, ...contents)),
                 el("div", { class: "sections" }, ...sections),
             ),
-        );
+        ].filter((it) => it !== null));
         context.afterLayout.forEach((it) => it());
         this.markVisibleSection(sections, contents);
     }
@@ -123,7 +131,7 @@ export class Report {
             { class: "bar" },
             home !== undefined && el("a", { class: "home", href: home }, say("all_runs")),
             el("span", { class: "bar-title" }, page.title),
-            this.liveElement(say),
+            this.live && this.live.barElement(say),
             el("span", { class: "gap" }),
             languages.length > 1 && el("div", { class: "languages", role: "group", "aria-label": say("language") }, ...languages),
             themes(say),
@@ -134,6 +142,7 @@ export class Report {
 
     private setLanguage(lang: string): void {
         this.lang = lang;
+        rememberLanguage(lang);
         redrawInPlace(() => this.draw());
     }
 }

@@ -3,6 +3,9 @@ import type { Tone } from "./page";
 
 /** Contents of `/runs.json`. */
 export interface Runs {
+    /** Language of the texts, and all languages of the server with their names. */
+    lang: string;
+    languages: [lang: string, name: string][];
     words: Record<string, string>;
     runs: Run[];
     /** True if headlines are missing that a repeated request would return. */
@@ -40,6 +43,10 @@ export function matchingRuns(runs: Run[], filters: Filters): Run[] {
         .sort((a, b) => b.started_ms - a.started_ms);
 }
 
+/** Selected runs in the order of a comparison: the oldest one is the baseline. */
+export const compared = (runs: Run[], selected: string[]) =>
+    runs.filter((it) => selected.includes(it.name)).sort((a, b) => a.started_ms - b.started_ms).map((it) => it.name);
+
 /** URL of the comparison of the first run with the others. */
-export const comparisonUrl = (selected: string[]) =>
-    `/compare?${selected.map((name, i) => `${i === 0 ? "base" : "run"}=${encodeURIComponent(name)}`).join("&")}`;
+export const comparisonUrl = (names: string[]) =>
+    `/compare?${names.map((name, i) => `${i === 0 ? "base" : "run"}=${encodeURIComponent(name)}`).join("&")}`;

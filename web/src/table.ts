@@ -4,8 +4,8 @@ import type { Table } from "./page";
 import { toneSign } from "./tone";
 import type { Words } from "./words";
 
-export function table(it: Table, words: Words): HTMLElement {
-    const heads = it.columns.map((column) => el("th", { scope: "col", class: column.numeric ? "numeric" : null }, column.heading));
+export function table(it: Table, words: Words, definitionOf: (heading: string) => string | null): HTMLElement {
+    const heads = it.columns.map((column) => el("th", { scope: "col", class: column.numeric ? "numeric" : null, title: definitionOf(column.heading) }, column.heading));
     const rows = it.rows.map((row) => {
         const cells = row.cells.map((text, i) => {
             const numeric = it.columns[i]?.numeric ? "numeric" : null;

@@ -19,10 +19,12 @@ export const PAGE_WORDS = [
     "copy", "copied",
     // Units; `per_second` is appended to byte units.
     "s", "ms", "us", "b", "kib", "mib", "gib", "tib", "per_second", "thousand", "million",
+    // Decimal separator of the texts.
+    "decimal",
 ] as const;
 
 /** Further keys of a live page. */
-export const LIVE_WORDS = ["live", "connecting", "lost", "ended", "stop", "stop_sure", "stop_no", "stopping", "stop_failed"] as const;
+export const LIVE_WORDS = ["now", "waiting", "live", "connecting", "lost", "ended", "stop", "stop_sure", "stop_no", "stopping", "stop_failed"] as const;
 
 /** Further keys of a page from a server. */
 export const SERVED_WORDS = ["all_runs", "one_file"] as const;
