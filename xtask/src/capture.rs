@@ -1,11 +1,11 @@
-//! Captures the servers' answers to the probes.
+//! Captures the servers' responses to the probes.
 //!
-//! Runs the real-server tests in the mode that writes answers to `crates/stack/fixtures/probe`, then rewrites their
-//! expected readings. Review both before you commit them.
+//! Runs the real-server tests in the mode that writes responses to `crates/stack/fixtures/probe`, then rewrites their
+//! expected readings. Review the responses and readings before you commit them.
 
 use std::process::{Command, ExitCode};
 
-/// Captures the answers to `probe`, which is the name of a probe or `all`. The tests cover every PostgreSQL version
+/// Captures the responses to `probe`, which is the name of a probe or `all`. The tests cover every PostgreSQL version
 /// that can be fetched.
 pub fn main(probe: &str) -> ExitCode {
     let steps: [(&[&str], (&str, &str)); 2] = [
@@ -22,7 +22,7 @@ pub fn main(probe: &str) -> ExitCode {
         match status {
             Ok(it) if it.success() => {}
             Ok(status) => {
-                eprintln!("capture: the tests that ask the servers ended with {status}");
+                eprintln!("capture: the tests that query the servers ended with {status}");
                 return ExitCode::from(1);
             }
             Err(error) => {

@@ -1,6 +1,7 @@
 //! Development tasks: `cargo xtask tidy` checks the code's layers, `cargo xtask capture` captures probe fixtures.
 
 mod capture;
+mod markdown;
 mod tidy;
 
 use std::process::ExitCode;

@@ -9,6 +9,7 @@ mod files;
 mod layers;
 mod leftovers;
 mod manifest;
+mod manual;
 mod products;
 mod source;
 mod tree;
@@ -61,6 +62,8 @@ const RULES: &[(&str, Rule)] = &[
     ("languages have the messages that the code uses", catalogue::catalogue),
     ("nothing is left for later", leftovers::leftovers),
     ("every link leads somewhere", documents::links),
+    ("the index of the manual lists every page once", manual::index),
+    ("translations have the headings of their originals", manual::translations),
     ("every promise has a test", documents::promises),
     ("the map shows the crates as they are", documents::crate_table),
     ("every crate obeys the workspace's lints", manifest::lints),

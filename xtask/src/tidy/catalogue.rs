@@ -13,13 +13,13 @@ const MESSAGES: &str = "crates/report/messages/";
 /// Prefixes of messages that scripts use instead of Rust code.
 const WEB_PREFIXES: [&str; 3] = ["web-", "list-", "bar-"];
 
-/// Language whose messages the others are compared with.
+/// Language with whose messages the messages of other languages are compared.
 const REFERENCE: &str = "en.ftl";
 
 /// A message of a file.
 struct Message {
     line: usize,
-    /// Arguments of its value and of its attributes.
+    /// Arguments of the message's value and of its attributes.
     arguments: BTreeSet<String>,
     attributes: BTreeSet<String>,
 }
@@ -130,7 +130,7 @@ fn inline_argument(inline: &ast::InlineExpression<&str>, arguments: &mut BTreeSe
     }
 }
 
-/// The uses of messages in a source file, including those inside other macros.
+/// The uses of messages in a source file, including uses inside other macros.
 fn uses(text: &str) -> Vec<Use> {
     let mut found = Vec::new();
     if let Ok(tokens) = text.parse::<TokenStream>() {
@@ -192,7 +192,7 @@ fn check_use(file: &File, message: &Use, expected: &BTreeMap<String, Message>) -
     Some(Violation::new(&file.path, *line, what, "give the arguments that its message has"))
 }
 
-/// Compares the messages of a language with those of the reference.
+/// Compares the messages of a language with the reference messages.
 fn compare(
     file: &File,
     messages: &BTreeMap<String, Message>,

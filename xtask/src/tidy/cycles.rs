@@ -26,7 +26,7 @@ pub fn cycles(tree: &Tree) -> Vec<Violation> {
 /// Names of modules from the crate's root to a module or item; empty for the root.
 type Path<'a> = Vec<&'a str>;
 
-/// The modules of a crate, except those of tests.
+/// The modules of a crate, except test modules.
 struct Modules<'a>(BTreeMap<Path<'a>, &'a File>);
 
 impl<'a> Modules<'a> {
@@ -59,8 +59,8 @@ impl<'a> Modules<'a> {
         all
     }
 
-    /// The module that contains `target`, as its parent's depth and its name. `None` unless the parent is an ancestor
-    /// of `from` and the module itself is not. Follows imports of the parent.
+    /// Finds the module that contains `target`, but not `from`, and whose parent contains both. Returns the parent's
+    /// depth and the module's name; `None` if there is no such module. Follows imports of the parent.
     fn sibling(&self, from: &[&str], mut target: Path<'a>) -> Option<(usize, &'a str)> {
         for _ in 0..self.0.len() {
             let depth = from.iter().zip(&target).take_while(|(a, b)| a == b).count();

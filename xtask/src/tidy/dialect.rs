@@ -2,10 +2,6 @@
 
 use super::{Violation, tree::File, tree::Tree};
 
-/// Crates whose comments already follow the rules. A crate is added once it is rewritten, and is never removed.
-const CRATES: [&str; 9] =
-    ["analysis", "experiment", "feed", "load", "model", "pgdyno", "stack", "store", "wire"];
-
 /// Words with which no doc comment begins, because its subject would be missing.
 const OPENINGS: [&str; 7] = ["Of ", "What ", "Whatever ", "Who ", "Whom ", "Whose ", "The same "];
 
@@ -25,13 +21,8 @@ const PHRASES: [(&str, &str); 8] = [
 const HISTORY: [&str; 1] = ["CHANGELOG.md"];
 
 pub fn dialect(tree: &Tree) -> Vec<Violation> {
-    found(tree, &CRATES)
-}
-
-fn found(tree: &Tree, crates: &[&str]) -> Vec<Violation> {
     let mut all = Vec::new();
-    let is_ours = |file: &&File| file.path.split('/').nth(1).is_some_and(|name| crates.contains(&name));
-    for file in tree.files.iter().filter(|file| file.path.ends_with(".rs")).filter(is_ours) {
+    for file in tree.files.iter().filter(|file| file.path.ends_with(".rs")) {
         openings(file, &mut all);
         let comments = file.text.lines().map(|line| line.split_once("//").map_or("", |(_, comment)| comment));
         phrases(file, comments, &mut all);
@@ -82,7 +73,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: &str) -> Vec<String> {
-        let all = found(&Tree::from_files(&[(path, text)]), &["load"]);
+        let all = dialect(&Tree::from_files(&[(path, text)]));
         all.iter().map(|it| format!("{}: {}", it.line, it.message)).collect()
     }
 

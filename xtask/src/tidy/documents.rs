@@ -1,6 +1,7 @@
 //! Checks of the documents: links, promised tests, crate table.
 
-use super::{Violation, files::normalise, manifest, tree::File, tree::Tree};
+use super::{Violation, manifest, tree::File, tree::Tree};
+use crate::markdown::{anchors, prose, resolve, targets};
 use std::collections::BTreeSet;
 
 /// Reports relative links whose file or heading does not exist.
@@ -21,46 +22,17 @@ pub fn links(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Lines outside code blocks, with their numbers.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut code = false;
-    text.lines().enumerate().filter_map(move |(i, line)| {
-        let fence = line.trim_start().starts_with("```");
-        code ^= fence;
-        (!code && !fence).then_some((i + 1, line))
-    })
-}
-
-/// Targets of links, `[…](target)`, without titles and angle brackets.
-fn targets(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices("](").filter_map(move |(i, _)| {
-        let inner = &line[i + 2..];
-        let inner = &inner[..inner.find(')')?];
-        Some(inner.split_whitespace().next().unwrap_or("").trim_matches(['<', '>']))
-    })
-}
-
 fn target_exists(tree: &Tree, from: &File, target: &str) -> bool {
     if ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme)) {
         return true;
     }
-    let (path, heading) = target.split_once('#').unwrap_or((target, ""));
-    let folder = from.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let path = if path.is_empty() { from.path.clone() } else { normalise(&format!("{folder}/{path}")) };
+    let path = resolve(&from.path, target);
+    let anchor = target.split_once('#').map_or("", |(_, anchor)| anchor);
     let is_folder = || tree.files.iter().any(|file| file.path.starts_with(&format!("{path}/")));
     match tree.get(&path) {
-        Some(file) => heading.is_empty() || headings(&file.text).any(|it| it == heading),
-        None => !target.is_empty() && heading.is_empty() && is_folder(),
+        Some(file) => anchor.is_empty() || anchors(&file.text).any(|it| it == anchor),
+        None => !target.is_empty() && anchor.is_empty() && is_folder(),
     }
-}
-
-/// Anchors of a document's headings: the headings in lower case, with hyphens for blanks, without other signs.
-fn headings(text: &str) -> impl Iterator<Item = String> {
-    prose(text).filter(|(_, line)| line.starts_with('#')).map(|(_, line)| {
-        let title = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = title.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
-        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
-    })
 }
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";

@@ -1,6 +1,7 @@
 //! Checks of source files: reachable, documented, short.
 
 use super::{Violation, source::Module, tree::File, tree::Tree};
+use crate::markdown::normalise;
 use std::collections::BTreeSet;
 
 /// Reports files that no crate's module tree reaches.
@@ -50,19 +51,6 @@ fn find_module<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a
     };
     let path = format!("{below}/{}", module.name);
     tree.get(&format!("{path}.rs")).or_else(|| tree.get(&format!("{path}/mod.rs")))
-}
-
-/// The path without `.` and `..`.
-pub fn normalise(path: &str) -> String {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "." | "" => {}
-            ".." => drop(parts.pop()),
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 /// Reports modules whose first line is not `//!`.

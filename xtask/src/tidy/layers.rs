@@ -5,9 +5,9 @@ use super::{Violation, manifest, tree::File, tree::Tree};
 /// A crate's permissions; ARCHITECTURE.md gives the reasons.
 struct Layer {
     krate: &'static str,
-    /// Crates of this project that it may import.
+    /// Crates of this project that the crate may import.
     imports: &'static [&'static str],
-    /// Libraries that it must not depend on.
+    /// Libraries that the crate must not depend on.
     forbidden: &'static [&'static str],
 }
 
@@ -61,7 +61,7 @@ fn layer_of(krate: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|wall| wall.krate == krate)
 }
 
-/// Reports forbidden imports between our crates, and forbidden paths of `wire` in `model`.
+/// Reports forbidden imports between the project's crates, and forbidden paths of `wire` in `model`.
 pub fn imports(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
@@ -123,7 +123,7 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Ban of paths: where they are forbidden, and the fix.
+/// Forbidden paths, the files in which they are forbidden, and the fix.
 struct PathBan {
     /// Whole segments of the forbidden paths: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
     paths: &'static [&'static str],

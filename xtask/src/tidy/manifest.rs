@@ -20,7 +20,7 @@ pub fn crates(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
     })
 }
 
-/// All dependencies, including those of single platforms.
+/// All dependencies, including dependencies for single platforms.
 pub fn dependencies(manifest: &File) -> Vec<Dependency> {
     let Ok(table) = manifest.text.parse::<Table>() else { return Vec::new() };
     let targets = table.get("target").and_then(Value::as_table).into_iter().flatten();

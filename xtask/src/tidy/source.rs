@@ -35,7 +35,7 @@ pub struct Module {
 #[derive(Clone, Default)]
 struct TokenContext {
     test: bool,
-    /// True if strings here are internal, such as an assertion's message.
+    /// True if strings of the group are internal, such as an assertion's message.
     internal: bool,
     /// Enclosing inline modules: `outer/`.
     module_prefix: String,
