@@ -120,11 +120,14 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
     }
 }
 
-/// True if clients had sessions at a server. PostgreSQL 15 counts a transaction that touches no table only when the
-/// session ends or reports other statistics. Until then, the server's counters do not show that the load reached the
-/// server.
+/// True if clients had sessions at a server at the end of a trial. PostgreSQL 15 counts a transaction that touches no
+/// table only when the session ends or reports other statistics. Until then, the server's counters do not show that the
+/// load reached the server. Sessions that ended earlier, such as pgdyno's own before the trial, hide nothing.
 fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
-    maximum(&sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true)).is_some_and(|it| it >= 1.0)
+    let sampled = sums(trial.samples, &node.name, samples::PG_COMMITS, |_| true);
+    let end = sampled.last().map_or(0.0, |it| it.0.as_secs_f64()) - REPORT_DELAY_SECONDS;
+    let sessions = sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true);
+    sessions.iter().any(|(moment, count)| moment.as_secs_f64() >= end && *count >= 1.0)
 }
 
 /// True if transactions stayed open for half of a trial. Counters include only transactions that have ended.
