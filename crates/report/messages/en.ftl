@@ -515,7 +515,7 @@ doctor-frequency = frequency
 doctor-limits = limits
 doctor-jitter = timer jitter
 
-doctor-download = if no server is installed, pgdyno demo downloads PostgreSQL { $first } to { $last }
+doctor-download = if no server is installed, pgdyno unpacks PostgreSQL { $first } to { $last } from an archive: see PGDYNO_POSTGRES_MIRROR
 doctor-features = Features of experiments
 doctor-missing = lacks { $missing }
 doctor-missing-program = the program { $name } of PostgreSQL
@@ -4189,8 +4189,11 @@ server-not-found = no PostgreSQL { $major ->
    *[other] { $major }{" "}
 }server was found on this machine{"\u000A"}{ $rejected }{"\u000A"}install one: { $install }{"\u000A"}or name its directory: PGDYNO_PG_BIN=/path/to/bin
 download-versions = only PostgreSQL { $first } to { $last } can be downloaded
-download-timeout = the download took more than { $seconds } s
-download-not-built = this pgdyno was built without the feature `embedded`
+download-no-source = none is in the cache, and { $mirror } is not set; set it to the address of a Maven repository, or { $archive } to an archive file
+download-architecture = there is no archive for { $architecture }
+download-checksum = { $address } has the SHA-256 checksum { $found } instead of { $expected }; use another mirror
+archive-unknown-format = the file is neither a JAR nor a tar file compressed by xz or gzip
+archive-no-tar-file = the JAR contains no .txz file
 download-failed = PostgreSQL { $major } could not be downloaded: { $reason }{ $install ->
     [none] {""}
    *[other] {"\u000A"}to install it: { $install }

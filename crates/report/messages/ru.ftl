@@ -577,7 +577,7 @@ doctor-frequency = частота CPU
 doctor-limits = ограничения
 doctor-jitter = таймеры
 
-doctor-download = если сервер не установлен, pgdyno demo скачивает PostgreSQL (версии с { $first } по { $last })
+doctor-download = если сервер не установлен, pgdyno распаковывает PostgreSQL (версии с { $first } по { $last }) из архива: см. PGDYNO_POSTGRES_MIRROR
 doctor-features = Возможности экспериментов
 doctor-missing = не хватает: { $missing }
 doctor-missing-program = программа { $name } из PostgreSQL
@@ -4351,8 +4351,11 @@ server-not-found = на этой машине не найден сервер Pos
    *[other] {" "}{ $major }
 }{"\u000A"}{ $rejected }{"\u000A"}установите его: `{ $install }`{"\u000A"}или укажите его каталог: `PGDYNO_PG_BIN=/path/to/bin`
 download-versions = загрузить можно только PostgreSQL с { $first } по { $last }
-download-timeout = загрузка заняла больше { $seconds }{"\u00A0"}с
-download-not-built = этот pgdyno собран без возможности `embedded`
+download-no-source = в кэше его нет, а { $mirror } не задана; задайте в ней адрес репозитория Maven или в { $archive } файл архива
+download-architecture = архива для { $architecture } нет
+download-checksum = у { $address } контрольная сумма SHA-256 { $found } вместо { $expected }; выберите другое зеркало
+archive-unknown-format = это не JAR и не файл tar, сжатый xz или gzip
+archive-no-tar-file = в JAR нет файла .txz
 download-failed = не удалось загрузить PostgreSQL { $major }: { $reason }{ $install ->
     [none] {""}
    *[other] {"\u000A"}чтобы установить его: `{ $install }`

