@@ -44,7 +44,7 @@ pub const GROUPS: [CommandGroup; 4] = [
             CommandDescription {
                 name: "doctor",
                 about: "List the capabilities of this machine",
-                examples: &["pgdyno doctor"],
+                examples: &["pgdyno doctor", "pgdyno doctor --report bug.md"],
                 page: "docs/doctor.md",
             },
         ],

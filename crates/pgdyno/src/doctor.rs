@@ -3,6 +3,7 @@
 //! The command only starts programs to print their versions. It changes nothing, except that it creates an empty
 //! control group to test the limits, and namespaces to test the features, and removes them at once.
 
+mod bug_report;
 mod document;
 mod features;
 
@@ -12,7 +13,9 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
+use crate::files;
 use crate::terminal;
+use bug_report::bug_report;
 use clap::Parser;
 use document::{
     DriverSupport, FeatureSupport, LimitSupport, ProgramInfo, ServerInstallation, TimerJitterFigures,
@@ -47,6 +50,9 @@ pub struct Args {
     /// Print one JSON document, in English
     #[arg(long)]
     json: bool,
+    /// Write a new file for a bug report, in English: version, machine, and questions to answer
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     language: LanguageArgs,
 }
@@ -124,6 +130,13 @@ pub fn main(args: &[String]) -> ExitStatus {
 fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let found = MachineReport::inspect(args.pg_bin.clone());
+    if let Some(path) = &args.report {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let text = bug_report(&found.text(english()), home.as_deref());
+        files::write_new(path, &text).map_err(|it| CommandError::new(Message::of_file(path, &it)))?;
+        outln!("{}", say!(lang, "doctor-report-written", path = path.display().to_string()));
+        return Ok(ExitStatus::Success);
+    }
     match args.json {
         true => terminal::json(&to_json(&found.document())),
         false => outln!("{}", found.text(lang).trim_end()),

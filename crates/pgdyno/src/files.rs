@@ -1,8 +1,8 @@
-//! Files that a user names, opened for reading.
+//! Files that a user names
 
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -30,6 +30,11 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Writes a file that must not exist yet.
+pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

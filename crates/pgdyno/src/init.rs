@@ -5,11 +5,11 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::command;
 use crate::exit_status::ExitStatus;
+use crate::files;
 use clap::{Parser, ValueEnum};
 use report::lang::Lang;
 use report::say;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wire::http::Url;
 
@@ -57,12 +57,7 @@ fn write(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let path = args.file.display().to_string();
     let text = template(args, lang)?;
     reject_password(&args.file, &text, lang)?;
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&args.file)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| write_error(&path, &error, lang))?;
+    files::write_new(&args.file, &text).map_err(|error| write_error(&path, &error, lang))?;
     outln!("{}", say!(lang, "init-written", path));
     Ok(ExitStatus::Success)
 }

@@ -502,6 +502,7 @@ doctor-server-installed = { $version }, installed: { $path }
 doctor-server-downloaded = { $version }, downloaded: { $path }
 # Labels of at most 13 columns.
 doctor-not-usable = not usable
+doctor-report-written = wrote { $path }; answer its questions and attach it to your report
 doctor-none = none
 doctor-user = server user
 doctor-data = data

@@ -564,6 +564,7 @@ doctor-server-installed = { $version }, установлен: { $path }
 doctor-server-downloaded = { $version }, скачан: { $path }
 # Подписи длиной не более 13 знаков.
 doctor-not-usable = не подходит
+doctor-report-written = записан { $path }; ответьте в нём на вопросы и приложите его к сообщению об ошибке
 doctor-none = нет
 doctor-user = сервер от
 doctor-data = данные
