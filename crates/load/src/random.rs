@@ -6,7 +6,6 @@
 
 use model::SplitMix64;
 use std::f64::consts::PI;
-use std::fmt;
 use std::hint::black_box;
 
 /// Minimum parameter of `random_gaussian`; a smaller parameter would reject too many draws.
@@ -120,32 +119,6 @@ pub enum DrawError {
     Gaussian(f64),
     Exponential(f64),
     Zipfian(f64),
-}
-
-impl fmt::Display for DrawError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            DrawError::EmptyRange => {
-                write!(f, "empty range given to random; write the smaller bound first, as in random(3, 5)")
-            }
-            DrawError::RangeTooLarge => {
-                write!(f, "random range is too large; max - min must be less than 9223372036854775807")
-            }
-            DrawError::Gaussian(p) => write!(
-                f,
-                "gaussian parameter must be at least {GAUSSIAN_MIN:.6} (not {p:.6}); the larger, the narrower"
-            ),
-            DrawError::Exponential(p) => write!(
-                f,
-                "exponential parameter must be greater than zero (not {p:.6}); the larger, the nearer to the minimum"
-            ),
-            DrawError::Zipfian(p) => write!(
-                f,
-                "zipfian parameter must be in range [{ZIPFIAN_MIN:.3}, {ZIPFIAN_MAX:.0}] (not {p:.6}); \
-                 the larger, the more often the minimum"
-            ),
-        }
-    }
 }
 
 /// Checks that `min..=max` is a valid range for draws.

@@ -1,7 +1,9 @@
 //! First server message for each error code
 
+use crate::cli::language;
 use load::{AbortReason, LoadEvent};
-use model::Code;
+use model::message::Message;
+use model::{Code, message};
 
 /// Maximum number of codes per measurement for which the first message is stored.
 const CODES_MAX: usize = 64;
@@ -18,7 +20,10 @@ impl Messages {
             LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {
                 (*code, message.clone())
             }
-            LoadEvent::Aborted { reason, .. } => abort_message(reason),
+            LoadEvent::Aborted { reason, .. } => {
+                let (code, message) = abort_message(reason);
+                (code, language::selected().message(&message))
+            }
             LoadEvent::Exhausted { .. } | LoadEvent::Debug { .. } => return,
         };
         self.add(&code.to_string(), &words);
@@ -37,28 +42,26 @@ impl Messages {
 }
 
 /// Code and message of an aborted client, such as `42601 syntax error at or near "SELEC"`.
-pub fn reason(reason: &AbortReason) -> String {
-    let (code, words) = abort_message(reason);
-    format!("{code} {}", shorten(&words)).trim_end().to_owned()
+pub fn reason(reason: &AbortReason) -> Message {
+    let (code, message) = abort_message(reason);
+    message!("abort-reason", code = code.to_string(), message = message.map_texts(&shorten))
 }
 
 /// Error code and reason with which a client aborted.
-pub fn abort_message(reason: &AbortReason) -> (Code, String) {
-    let words = match reason {
-        AbortReason::PermanentError { code, message } => return (*code, message.clone()),
+pub fn abort_message(reason: &AbortReason) -> (Code, Message) {
+    let message = match reason {
+        AbortReason::PermanentError { code, message } => return (*code, Message::text(message)),
         AbortReason::Expression(it) | AbortReason::Shell(it) => it.clone(),
-        AbortReason::RowCount { got } => format!("expected one row, got {got}"),
-        AbortReason::InvalidColumnName(it) => format!("error storing into variable {it}"),
-        AbortReason::OpenTransaction => {
-            "end of script reached without completing the last transaction".to_owned()
-        }
-        AbortReason::OpenPipeline => "end of script reached with pipeline open".to_owned(),
-        AbortReason::Pipeline => "a pipeline starts inside another one, or ends without a start".to_owned(),
-        AbortReason::SimplePipeline => "cannot use pipeline mode with the simple query protocol".to_owned(),
-        AbortReason::StoreInPipeline { .. } => "rows cannot be stored in pipeline mode".to_owned(),
-        AbortReason::Copy => "COPY is not supported".to_owned(),
+        AbortReason::RowCount { got } => message!("abort-row-count", got = *got),
+        AbortReason::InvalidColumnName(name) => message!("abort-column-name", name),
+        AbortReason::OpenTransaction => message!("abort-open-transaction"),
+        AbortReason::OpenPipeline => message!("abort-open-pipeline"),
+        AbortReason::Pipeline => message!("abort-pipeline"),
+        AbortReason::SimplePipeline => message!("abort-simple-pipeline"),
+        AbortReason::StoreInPipeline { .. } => message!("abort-store-in-pipeline"),
+        AbortReason::Copy => message!("abort-copy"),
     };
-    (Code::SqlState(*b"38000"), words)
+    (Code::SqlState(*b"38000"), message)
 }
 
 /// Longest line that [`one_line`] returns, in characters.
@@ -91,6 +94,7 @@ fn shorten(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::lang::english;
 
     #[test]
     fn keeps_the_first_message_of_each_code_in_brief() {
@@ -131,7 +135,10 @@ mod tests {
     fn an_abort_keeps_the_servers_code() {
         let hopeless =
             AbortReason::PermanentError { code: Code::SqlState(*b"42601"), message: "ERROR:  x".into() };
-        assert_eq!(abort_message(&hopeless), (Code::SqlState(*b"42601"), "ERROR:  x".to_owned()));
-        assert_eq!(abort_message(&AbortReason::RowCount { got: 0 }).0, Code::SqlState(*b"38000"));
+        assert_eq!(abort_message(&hopeless), (Code::SqlState(*b"42601"), Message::text("ERROR:  x")));
+        assert_eq!(english().message(&reason(&hopeless)), "42601 x");
+        let rows = AbortReason::RowCount { got: 0 };
+        assert_eq!(abort_message(&rows).0, Code::SqlState(*b"38000"));
+        assert_eq!(english().message(&reason(&rows)), "38000 expected one row, got 0");
     }
 }

@@ -171,7 +171,8 @@ impl<'a> Observer<'a> {
                 (script.0, *command, *code, message, body.as_slice())
             }
             LoadEvent::Aborted { script, command, reason, .. } => {
-                aborted = messages::abort_message(reason);
+                let (code, message) = messages::abort_message(reason);
+                aborted = (code, language::selected().message(&message));
                 (script.0, *command, aborted.0, &aborted.1, &[][..])
             }
             _ => return,
@@ -309,15 +310,15 @@ impl LoadListener for Observer<'_> {
                 self.push_event(EventKind::Error, Some(code.to_string()), first_line(&message));
             }
             LoadEvent::Aborted { client, reason, .. } => {
-                self.aborted
-                    .get_or_insert_with(|| message!("error-quoted", text = messages::reason(&reason)));
-                let (code, words) = messages::abort_message(&reason);
-                let first = words.lines().next().unwrap_or_default();
+                self.aborted.get_or_insert_with(|| messages::reason(&reason));
+                let (lang, (code, message)) = (language::selected(), messages::abort_message(&reason));
+                let text = lang.message(&message);
+                let first = text.lines().next().unwrap_or_default();
                 if before.find(&code.to_string()).is_none() {
                     self.push_event(EventKind::Error, Some(code.to_string()), first.to_owned());
                 }
-                let text = format!("client {} aborted: its script cannot continue: {first}", client.0);
-                self.push_event(EventKind::Other, None, text);
+                let aborted = message!("abort-client", client = client.0.to_string(), reason = first);
+                self.push_event(EventKind::Other, None, lang.message(&aborted));
             }
             // An exhausted feed ends the load of all threads, including threads that seldom draw from it. Each thread
             // reports the feed.
@@ -325,8 +326,8 @@ impl LoadListener for Observer<'_> {
                 self.stop.store(true, Ordering::Relaxed);
                 if self.exhausted_feed.replace(feed).is_none() {
                     let name = self.feeds.get(usize::from(feed)).map_or("", String::as_str);
-                    let text = format!("feed {name} is exhausted: each of its rows has been used once");
-                    self.push_event(EventKind::Other, None, text);
+                    let exhausted = message!("abort-feed-exhausted", name);
+                    self.push_event(EventKind::Other, None, language::selected().message(&exhausted));
                 }
             }
             LoadEvent::Debug { .. } => {}

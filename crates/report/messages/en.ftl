@@ -1013,6 +1013,50 @@ script-ammo-column = operation "{ $operation }": the feed has no column "{ $name
     .help = use a feed in the format uri, uripost, raw or access
 
 
+### Reasons why a client or the load stops: abort-
+
+# The English texts begin with pgbench's wording. The advice follows after a semicolon.
+abort-reason = { $code } { $message }
+abort-client = client { $client } aborted: { $reason }
+abort-feed-exhausted = feed { $name } is exhausted: each of its rows has been used once
+abort-row-count = expected one row, got { $got }
+abort-column-name = error storing into variable { $name }
+abort-open-transaction = end of script reached without completing the last transaction
+abort-open-pipeline = end of script reached with pipeline open
+abort-pipeline = \startpipeline within a pipeline, or \endpipeline or \syncpipeline outside of a pipeline
+abort-simple-pipeline = cannot use pipeline mode with the simple query protocol
+abort-store-in-pipeline = \gset and \aset are not allowed in pipeline mode
+abort-copy = COPY is not supported
+abort-undefined = undefined variable "{ $name }"; set it first with \set { $name } … or -D { $name }=…
+abort-unquotable = variable "{ $name }" is a text within a comment or a dollar-quoted string, where a simple query cannot escape it; write :{ $name } elsewhere, or use query_mode extended
+abort-malformed = malformed variable "{ $name }" value: "{ $text }"; an expression needs null, a boolean, an integer or a double
+abort-not-integer = invalid input syntax for type bigint: "{ $text }" (variable "{ $name }")
+abort-too-large = value "{ $text }" is out of range for type bigint (variable "{ $name }"); add a decimal point to make it a double
+abort-variable-name = set: invalid variable name: "{ $name }"; use letters, digits and underscores, and begin with no digit
+abort-coercion = cannot coerce { $from } to { $to }; { $advice ->
+    [null] test for null first, with IS NULL
+    [boolean] compare the value, as in x <> 0
+   *[number] write CASE WHEN … THEN 1 ELSE 0 END
+ }
+abort-double-to-int = double to int overflow for { $value }; an int has 64 bits
+abort-overflow = bigint { $operation } out of range; convert an operand with double(…) to get a double
+abort-division-by-zero = division by zero; write CASE WHEN divisor <> 0 THEN … END
+abort-too-many-arguments = too many function arguments, maximum is { $max }; nest the calls, as in least(least(…), …)
+abort-permute-size = permute size parameter must be greater than zero; it is the number of values to permute
+abort-sleep-undefined = sleep: undefined variable "{ $name }"; set it first with \set { $name } …
+abort-sleep-not-numeric = sleep: invalid sleep time "{ $text }" for variable "{ $name }"; it must begin with an integer
+abort-empty-range = empty range given to random; write the lower bound first, as in random(3, 5)
+abort-range-too-large = random range is too large; max - min must be less than 9223372036854775807
+abort-gaussian = gaussian parameter must be at least { $min } (not { $parameter }); a larger parameter gives a narrower distribution
+abort-exponential = exponential parameter must be greater than zero (not { $parameter }); with a larger parameter, values near the minimum are more frequent
+abort-zipfian = zipfian parameter must be in range [{ $min }, { $max }] (not { $parameter }); with a larger parameter, the minimum is more frequent
+abort-shell-undefined = { $command }: undefined variable ":{ $name }"; set it first with \set { $name } …, or write ::{ $name } for the literal text
+abort-shell-launch = could not launch shell command "{ $line }": { $error }
+abort-shell-status = shell command "{ $line }" failed: { $status }
+abort-shell-no-output = { $command }: could not read result of shell command; it must print an integer
+abort-shell-not-integer = { $command }: shell command must return an integer (not "{ $line }")
+
+
 ### Command export: export-
 
 export-no-directory = cannot create directory { $path }: { $error }

@@ -4,7 +4,7 @@ use super::Slot;
 use super::value_type::ValueType;
 use crate::random::DrawError;
 
-/// Reason why an expression cannot be evaluated; see [`EvalError::explain`].
+/// Reason why an expression cannot be evaluated; see [`EvalError::message`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EvalError {
     Undefined(Slot),

@@ -1,14 +1,17 @@
-//! Texts of evaluation errors
+//! Messages of evaluation errors
 
 use super::error::EvalError;
 use super::eval::MAX_ARGUMENTS;
 use super::value_type::ValueType;
 use super::variables::Variables;
 use super::{Slot, VariableNames};
+use crate::random::{DrawError, GAUSSIAN_MIN, ZIPFIAN_MAX, ZIPFIAN_MIN};
+use model::message;
+use model::message::Message;
 
 impl EvalError {
-    /// Message in pgbench's wording, with a suggested correction.
-    pub fn explain(&self, names: &VariableNames, variables: &Variables) -> String {
+    /// Message, in English in pgbench's wording, with a suggested correction.
+    pub fn message(&self, names: &VariableNames, variables: &Variables) -> Message {
         let name = |slot: Slot| &*names[usize::from(slot)];
         let text = |slot: Slot| {
             let mut text = Vec::new();
@@ -16,76 +19,63 @@ impl EvalError {
             String::from_utf8_lossy(&text).into_owned()
         };
         match *self {
-            EvalError::Undefined(slot) => {
-                let name = name(slot);
-                format!("undefined variable \"{name}\"; set it before by \\set {name} … or -D {name}=…")
-            }
-            EvalError::Unquotable(slot) => format!(
-                "variable \"{0}\" is a text within a comment or between dollar signs, where a simple query cannot hold \
-                 it safely; write :{0} outside, or use query_mode extended",
-                name(slot)
-            ),
-            EvalError::Malformed(slot) => format!(
-                "malformed variable \"{}\" value: \"{}\"; expressions read null, a boolean, an integer or a double",
-                name(slot),
-                text(slot)
-            ),
+            EvalError::Undefined(slot) => message!("abort-undefined", name = name(slot)),
+            EvalError::Unquotable(slot) => message!("abort-unquotable", name = name(slot)),
+            EvalError::Malformed(slot) => message!("abort-malformed", name = name(slot), text = text(slot)),
             EvalError::NotInteger(slot) => {
-                format!(
-                    "invalid input syntax for type bigint: \"{}\" (variable \"{}\")",
-                    text(slot),
-                    name(slot)
-                )
+                message!("abort-not-integer", name = name(slot), text = text(slot))
             }
-            EvalError::TooLarge(slot) => format!(
-                "value \"{}\" is out of range for type bigint (variable \"{}\"); with a decimal point it is a double",
-                text(slot),
-                name(slot)
-            ),
-            EvalError::InvalidName(slot) => format!(
-                "set: invalid variable name: \"{}\"; letters, digits and underscores, not a digit first",
-                name(slot)
-            ),
+            EvalError::TooLarge(slot) => message!("abort-too-large", name = name(slot), text = text(slot)),
+            EvalError::InvalidName(slot) => message!("abort-variable-name", name = name(slot)),
             EvalError::Coercion { from, to } => {
                 let advice = match (from, to) {
-                    (ValueType::Null, _) => "test it with IS NULL before",
-                    (_, ValueType::Bool) => "compare it, as in x <> 0",
-                    _ => "write CASE WHEN … THEN 1 ELSE 0 END",
+                    (ValueType::Null, _) => "null",
+                    (_, ValueType::Bool) => "boolean",
+                    _ => "number",
                 };
-                format!("cannot coerce {} to {}; {advice}", from.name(), to.name())
+                message!("abort-coercion", from = from.name(), to = to.name(), advice)
             }
             EvalError::NotInt(double) => {
-                let double = if double.is_infinite() {
-                    if double < 0.0 { "-Infinity" } else { "Infinity" }.to_owned()
-                } else {
-                    format!("{double:.6}")
+                let value = match double {
+                    f64::INFINITY => "Infinity".to_owned(),
+                    f64::NEG_INFINITY => "-Infinity".to_owned(),
+                    _ => format!("{double:.6}"),
                 };
-                format!("double to int overflow for {double}; an int has 64 bits")
+                message!("abort-double-to-int", value)
             }
-            EvalError::Overflow(what) => {
-                format!("bigint {what} out of range; with double(…) around an operand the result is a double")
-            }
-            EvalError::DivisionByZero => {
-                "division by zero; write CASE WHEN divisor <> 0 THEN … END around it".to_owned()
-            }
+            EvalError::Overflow(operation) => message!("abort-overflow", operation),
+            EvalError::DivisionByZero => message!("abort-division-by-zero"),
             EvalError::TooManyArguments => {
-                format!(
-                    "too many function arguments, maximum is {MAX_ARGUMENTS}; nest the calls, as in least(least(…), …)"
-                )
+                message!("abort-too-many-arguments", max = MAX_ARGUMENTS.to_string())
             }
-            EvalError::Draw(ref bad) => bad.to_string(),
-            EvalError::PermuteSize => {
-                "permute size parameter must be greater than zero; it is the number of values to permute"
-                    .to_owned()
+            EvalError::Draw(ref error) => error.into(),
+            EvalError::PermuteSize => message!("abort-permute-size"),
+            EvalError::SleepUndefined(slot) => message!("abort-sleep-undefined", name = name(slot)),
+            EvalError::SleepNotNumeric(slot) => {
+                message!("abort-sleep-not-numeric", name = name(slot), text = text(slot))
             }
-            EvalError::SleepUndefined(slot) => {
-                let name = name(slot);
-                format!("sleep: undefined variable \"{name}\"; set it before by \\set {name} …")
+        }
+    }
+}
+
+impl From<&DrawError> for Message {
+    fn from(error: &DrawError) -> Message {
+        match error {
+            DrawError::EmptyRange => message!("abort-empty-range"),
+            DrawError::RangeTooLarge => message!("abort-range-too-large"),
+            DrawError::Gaussian(parameter) => message!(
+                "abort-gaussian",
+                min = format!("{GAUSSIAN_MIN:.6}"),
+                parameter = format!("{parameter:.6}")
+            ),
+            DrawError::Exponential(parameter) => {
+                message!("abort-exponential", parameter = format!("{parameter:.6}"))
             }
-            EvalError::SleepNotNumeric(slot) => format!(
-                "sleep: invalid sleep time \"{}\" for variable \"{}\"; it must start with a whole number",
-                text(slot),
-                name(slot)
+            DrawError::Zipfian(parameter) => message!(
+                "abort-zipfian",
+                min = format!("{ZIPFIAN_MIN:.3}"),
+                max = format!("{ZIPFIAN_MAX:.0}"),
+                parameter = format!("{parameter:.6}")
             ),
         }
     }

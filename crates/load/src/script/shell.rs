@@ -2,7 +2,8 @@
 
 use super::variables::{Variables, WriteResult};
 use super::{Slot, VariableNames, number};
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::io;
 
 /// Word of a shell command.
@@ -13,7 +14,7 @@ pub enum ShellWord {
     Var(Slot),
 }
 
-/// Error in a shell command, with pgbench's message.
+/// Error in a shell command.
 #[derive(Debug)]
 pub enum ShellError {
     UndefinedVariable {
@@ -40,29 +41,21 @@ pub enum ShellError {
     },
 }
 
-impl fmt::Display for ShellError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShellError::UndefinedVariable { command, name } => write!(
-                f,
-                "{command}: undefined variable \":{name}\"; set it before by \\set {name} …, or write ::{name} for the \
-                 text"
-            ),
+impl From<&ShellError> for Message {
+    fn from(error: &ShellError) -> Message {
+        match error {
+            ShellError::UndefinedVariable { command, name } => {
+                message!("abort-shell-undefined", command, name)
+            }
             ShellError::Launch { line, error } => {
-                write!(f, "could not launch shell command \"{line}\": {error}")
+                message!("abort-shell-launch", line, error = Message::from(error))
             }
-            ShellError::Status { line, status } => write!(f, "shell command \"{line}\" ended with {status}"),
-            ShellError::NoOutput { command } => {
-                write!(f, "{command}: could not read result of shell command; it must print an integer")
-            }
-            ShellError::NotAnInteger { command, line } => {
-                write!(f, "{command}: shell command must return an integer (not \"{line}\")")
-            }
+            ShellError::Status { line, status } => message!("abort-shell-status", line, status),
+            ShellError::NoOutput { command } => message!("abort-shell-no-output", command),
+            ShellError::NotAnInteger { command, line } => message!("abort-shell-not-integer", command, line),
         }
     }
 }
-
-impl std::error::Error for ShellError {}
 
 /// Command line for `sh -c`: the words joined by blanks.
 pub fn command_line(

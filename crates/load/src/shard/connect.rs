@@ -125,7 +125,7 @@ impl<R: Recorder> Shard<R> {
                 now,
                 self.conn(i),
                 CANNOT_CONNECT_NOW,
-                "the server is not of the role that is wanted",
+                "the server does not have the required role",
             );
         }
         self.connecting -= 1;

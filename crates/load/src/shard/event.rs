@@ -1,6 +1,7 @@
 //! Events that are reported to the user during a run
 
 use crate::script::Value;
+use model::message::Message;
 use model::{ClientId, Code, ScriptId};
 
 /// Event of a client, reported once per kind unless the plan is verbose.
@@ -30,8 +31,8 @@ pub enum LoadEvent {
 /// Reason why a client cannot continue: an error in the script, which would recur in every transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AbortReason {
-    /// An expression cannot be evaluated; the text is pgbench's message.
-    Expression(String),
+    /// An expression cannot be evaluated.
+    Expression(Message),
     /// The statement before `\gset` did not return exactly one row.
     RowCount {
         got: u32,
@@ -55,7 +56,8 @@ pub enum AbortReason {
         code: Code,
         message: String,
     },
-    Shell(String),
+    /// A shell command failed.
+    Shell(Message),
     /// The script contains COPY, which is not supported.
     Copy,
 }

@@ -460,9 +460,9 @@ impl<R: Recorder> Shard<R> {
         let reported = self.is_reported(i, code);
         let words = match code {
             _ if reported => String::new(),
-            Code::TEXT_NOT_FOUND => "the answer does not hold the text that it should".to_owned(),
-            Code::CAPTURE_NOT_FOUND => "what was to be captured is not in the answer".to_owned(),
-            _ => format!("the service answered with {code}"),
+            Code::TEXT_NOT_FOUND => "the response does not contain the expected text".to_owned(),
+            Code::CAPTURE_NOT_FOUND => "the response does not contain the value to capture".to_owned(),
+            _ => format!("unexpected status of the response: {code}"),
         };
         self.call_failed(now, i, code, false, &words);
     }

@@ -36,11 +36,7 @@ impl<R: Recorder> Shard<R> {
         let Some(hop) = connection.hop.next(status, connection.method) else { return Ok(false) };
         let Some(location) = connection.channel.reader().header("location") else { return Ok(false) };
         if connection.hops >= most {
-            let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
-            return Err((
-                Code::TOO_MANY_REDIRECTS,
-                format!("the service has redirected {times}, and does it again"),
-            ));
+            return Err((Code::TOO_MANY_REDIRECTS, format!("too many redirects (maximum is {most})")));
         }
         origin.resolve(&connection.target, location, &mut connection.location).map_err(|lost| {
             let code = match lost {

@@ -7,6 +7,7 @@ use crate::recorder::{Recorder, TraceEvent};
 use crate::schedule::think_duration;
 use crate::script::{CommandKind, Mode, ShellError, Value, WriteResult, command_line, parse_output};
 use model::durability::{WriteAttempt, WriteKey};
+use model::message::Message;
 use model::{ClientId, Code, Nanos, Outcome, Record, RequestSample, Schedule, ScriptId};
 use wire::pg::TransactionStatus;
 
@@ -145,7 +146,7 @@ impl<R: Recorder> Shard<R> {
                         return self.abort(now, i, AbortReason::StoreInPipeline { every: keep.all_rows });
                     }
                     if let Some(refusal) = self.work.refusal(tx.script, tx.command, &client.variables) {
-                        let reason = refusal.explain(&self.work.plan.program.names, &client.variables);
+                        let reason = refusal.message(&self.work.plan.program.names, &client.variables);
                         return self.abort(now, i, AbortReason::Expression(reason));
                     }
                     if self.send_request(i) {
@@ -158,7 +159,7 @@ impl<R: Recorder> Shard<R> {
                     match value.eval(&client.variables, &mut client.rng, &mut debug) {
                         Ok(value) => client.variables.set(*slot, value),
                         Err(error) => {
-                            let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                            let reason = error.message(&self.work.plan.program.names, &client.variables);
                             return self.abort(now, i, AbortReason::Expression(reason));
                         }
                     }
@@ -171,7 +172,7 @@ impl<R: Recorder> Shard<R> {
                             Ok(value) if value.is_true() => break,
                             Ok(_) => {}
                             Err(error) => {
-                                let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                                let reason = error.message(&self.work.plan.program.names, &client.variables);
                                 return self.abort(now, i, AbortReason::Expression(reason));
                             }
                         }
@@ -191,14 +192,14 @@ impl<R: Recorder> Shard<R> {
                         return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
                     }
                     Err(error) => {
-                        let reason = error.explain(&self.work.plan.program.names, &client.variables);
+                        let reason = error.message(&self.work.plan.program.names, &client.variables);
                         return self.abort(now, i, AbortReason::Expression(reason));
                     }
                 },
                 CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
                     match command_line(words, &self.work.plan.program.names, &client.variables) {
                         Ok(line) => client.shell_line = line,
-                        Err(error) => return self.abort(now, i, AbortReason::Shell(error.to_string())),
+                        Err(error) => return self.abort(now, i, AbortReason::Shell(Message::from(&error))),
                     }
                     client.state = ClientState::RunningShell;
                     return self.request_action(self.conn(i), todo::SHELL);
@@ -434,9 +435,9 @@ impl<R: Recorder> Shard<R> {
             (CommandKind::SetShell { slot, words }, Ok(output)) => {
                 parse_output(words, &self.work.plan.program.names, output)
                     .map(|number| client.variables.set(*slot, Value::Int(number)))
-                    .map_err(|error| error.to_string())
+                    .map_err(|error| Message::from(&error))
             }
-            (_, output) => output.map(drop).map_err(ToString::to_string),
+            (_, output) => output.map(drop).map_err(Message::from),
         };
         match done {
             Ok(()) => self.finish_command(now, i),

@@ -211,8 +211,8 @@ impl<R: Recorder> Shard<R> {
                     && !std::mem::replace(&mut self.reported_slow_shutdown, true)
                 {
                     let (client, code) = (self.client_id(i), Code::TIMED_OUT);
-                    let message = "the server still keeps a session that was given up, which holds the \
-                                   client's place until it ends";
+                    let message = "the server has not ended an abandoned session yet; its client cannot \
+                                   start a transaction until it does";
                     self.events.push_back(LoadEvent::Refused { client, code, message: message.to_owned() });
                 }
             }

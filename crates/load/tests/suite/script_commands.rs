@@ -253,7 +253,7 @@ fn parses_sleep_with_variable() {
     let mut variables = Variables::new(program.names.len());
     let slept = |variables: &Variables| {
         amount.micros(variables).map_err(|error| {
-            let explained = error.explain(&program.names, variables);
+            let explained = english::text(&error.message(&program.names, variables));
             explained.split(';').next().unwrap().to_owned()
         })
     };
@@ -355,7 +355,7 @@ fn invalid_name_fails_when_set() {
     let CommandKind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("a set") };
     let variables = Variables::new(program.names.len());
     let error = value.eval(&variables, &mut Prng::seeded(0), &mut |_| ()).unwrap_err();
-    let explained = error.explain(&program.names, &variables);
+    let explained = english::text(&error.message(&program.names, &variables));
     assert!(explained.starts_with("set: invalid variable name: \".\""), "{explained}");
 }
 

@@ -42,7 +42,7 @@ fn value(expression: &str) -> String {
     let CommandKind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("one \\set") };
     match value.eval(&variables, &mut SeedSequence::new(5432).client_rng(), &mut |_| ()) {
         Ok(value) => value.to_string(),
-        Err(error) => format!("error: {}", error.explain(&program.names, &variables)),
+        Err(error) => format!("error: {}", english::text(&error.message(&program.names, &variables))),
     }
 }
 

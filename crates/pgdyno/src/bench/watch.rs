@@ -9,6 +9,7 @@ use crate::messages::{Messages, one_line};
 use load::script::{CommandKind, Value, Variables};
 use load::{AbortReason, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};
+use report::lang::english;
 use report::progress::{self, ProgressStyle};
 use std::io;
 use std::sync::Arc;
@@ -155,11 +156,11 @@ impl LoadListener for BenchDisplay<'_> {
                 let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));
                 match abort_reason {
                     AbortReason::Expression(message) => {
-                        self.terminal.error(&one_line(&message));
+                        self.terminal.error(&one_line(&english().message(&message)));
                         aborted(name, "evaluation of meta-command failed");
                     }
                     AbortReason::Shell(message) => {
-                        self.terminal.error(&one_line(&message));
+                        self.terminal.error(&one_line(&english().message(&message)));
                         aborted(name, "execution of meta-command failed");
                     }
                     AbortReason::RowCount { got } => aborted(name, &format!("expected one row, got {got}")),

@@ -24,9 +24,9 @@ impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RedirectError::CrossOrigin(whom) => {
-                write!(f, "the service redirects to {whom}: only redirects to itself are followed")
+                write!(f, "redirect to another origin, {whom}, is not followed")
             }
-            RedirectError::Malformed => f.write_str("the service redirects to an invalid Location"),
+            RedirectError::Malformed => f.write_str("redirect with an invalid Location header"),
         }
     }
 }

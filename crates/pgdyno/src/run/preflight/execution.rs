@@ -3,7 +3,7 @@
 use super::OperationError;
 use super::statements::place;
 use crate::bench::http;
-use crate::cli::{CommandError, os_error_text};
+use crate::cli::{CommandError, language, os_error_text};
 use crate::messages;
 use crate::run::test_bed::TestBed;
 use crate::run::workload::{self, LoadInputs, PreparedLoad};
@@ -150,7 +150,9 @@ pub fn execute(
     let driven = driven.map_err(|it| CommandError::new(os_error_text(&it)))?;
     let Tracer { entries, record, .. } = driven.shard.recorder;
     let reasons = received.try_iter().filter_map(|event| match event {
-        LoadEvent::Aborted { reason, .. } => Some(messages::abort_message(&reason).1),
+        LoadEvent::Aborted { reason, .. } => {
+            Some(language::selected().message(&messages::abort_message(&reason).1))
+        }
         LoadEvent::Refused { message, .. } => Some(message),
         _ => None,
     });
