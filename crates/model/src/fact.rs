@@ -7,6 +7,7 @@ use crate::feed_coverage::FeedCoverage;
 use crate::freshness::Freshness;
 use crate::matrix::UnappliedLimit;
 use crate::message::Message;
+use crate::note::{Note, OmittedFact};
 use crate::objective::ObjectiveResult;
 use crate::search::{CellSuspects, SearchStep};
 use crate::stop::StopEvent;
@@ -97,4 +98,8 @@ facts! {
     Plans(Plans) = "plans", 2;
     /// Reason why the trial or the run is not complete. The outcome contains its text in the run's language.
     Reason(Message) = "reason", 1;
+    /// Note for readers, for example about missing data.
+    Note(Note) = "note", 1;
+    /// Fact that was too long to be stored.
+    Omitted(OmittedFact) = "omitted", 1;
 }

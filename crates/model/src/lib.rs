@@ -21,6 +21,7 @@ pub mod lock;
 pub mod matrix;
 mod measurement;
 pub mod message;
+pub mod note;
 pub mod objective;
 pub mod observation;
 mod percent;

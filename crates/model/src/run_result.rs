@@ -9,6 +9,7 @@ use crate::finding::Finding;
 use crate::freshness::FreshnessResult;
 use crate::matrix::{Matrix, TrialStatus, UnappliedLimit};
 use crate::message::Message;
+use crate::note::Note;
 use crate::objective::ObjectiveResult;
 use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
@@ -272,8 +273,8 @@ pub struct TrialResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
-    /// Notes as pairs of subject and text, such as a note about a probe that could not be read.
-    pub notes: Vec<(String, String)>,
+    /// Notes, such as a note about a probe that could not be read.
+    pub notes: Vec<Note>,
 }
 
 /// Machine and nodes of the run.

@@ -14,13 +14,14 @@ use load::driver::Clock;
 use model::fact::Fact;
 use model::message;
 use model::message::Message;
+use model::note::Note;
 use model::plan::Operation;
 use model::{Code, EventKind, Interval, LogEvent, Nanos, Sample, Second, StepFailure, Tick};
 use stack::sampler::Observation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
-use store::{Note, TrialId, Writer};
+use store::{TrialId, Writer};
 
 /// A clock that starts with a trial's window.
 #[derive(Clone, Debug)]
@@ -233,12 +234,8 @@ impl<'a> Observer<'a> {
                 Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
                 Observation::Missing { node, probe, reason } => {
-                    let subject = format!("{node}: {probe}");
-                    writer.note(Note {
-                        trial: Some(trial),
-                        subject,
-                        text: language::selected().message(&reason),
-                    });
+                    let subject = Message::text(format!("{node}: {probe}"));
+                    writer.fact(Some(trial), Fact::Note(Note { subject, message: reason }));
                 }
             }
         }

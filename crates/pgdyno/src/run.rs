@@ -40,13 +40,14 @@ use model::fact::Fact;
 use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
+use model::note::Note;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
 use preflight::Preflight;
-use report::lang::{Lang, english};
+use report::lang::Lang;
 use report::say;
 use request::RunRequest;
 use stack::restore::Bloat;
@@ -54,7 +55,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::{Note, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
+use store::{RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
 use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
 
@@ -400,9 +401,9 @@ impl Runner {
         self.display.set_figures(&done);
         for change in self.test_bed.address_changes() {
             if !self.address_changes.contains(&change) {
-                let (subject, text) = ("address".to_owned(), self.lang.message(&change));
-                self.display.print_diagnostic(&text);
-                self.writer.note(Note { trial: Some(id), subject, text });
+                self.display.print_diagnostic(&self.lang.message(&change));
+                let note = Note { subject: message!("note-subject-address"), message: change.clone() };
+                self.writer.fact(Some(id), Fact::Note(note));
                 self.address_changes.push(change);
             }
         }
@@ -422,14 +423,13 @@ impl Runner {
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         // Report tables that grew, because their bloat would slow the next trial.
-        let bytes = |bytes: u64| english().numbers().bytes(bytes as f64);
-        let bloat_text = |bloat: Bloat| {
-            let Bloat { table, before, now, dead } = bloat;
-            format!("{table}: {}, then {}, {dead} dead rows", bytes(before), bytes(now))
+        let growth = |Bloat { table, before, now, dead }: Bloat| {
+            let (before, now) = (before.div_ceil(1024), now.div_ceil(1024));
+            message!("note-growth", table, before, now, dead)
         };
-        let grown = self.test_bed.bloat().into_iter().map(bloat_text).collect::<Vec<_>>().join("; ");
-        if !grown.is_empty() {
-            self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
+        if let Some(message) = Message::join(self.test_bed.bloat().into_iter().map(growth)) {
+            let note = Note { subject: message!("note-subject-growth"), message };
+            self.writer.fact(Some(id), Fact::Note(note));
         }
         let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
@@ -449,7 +449,8 @@ impl Runner {
         let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
         let failed = failed.filter(|_| operation.is_none()).map(|it| (it.operation, it.reason));
         for (subject, message) in blind.chain(failed) {
-            self.writer.note(Note { trial: Some(id), subject, text: self.lang.message(&message) });
+            let note = Note { subject: Message::text(subject), message };
+            self.writer.fact(Some(id), Fact::Note(note));
         }
         // A search level may overload the system, so failures are expected. A statement that fails at every level is an
         // error.
@@ -516,8 +517,8 @@ impl Runner {
         match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
             Some(Ok(plans)) => self.writer.fact(Some(id), Fact::Plans(plans)),
             Some(Err(error)) => {
-                let text = self.lang.error(error);
-                self.writer.note(Note { trial: Some(id), subject: "no plans".to_owned(), text });
+                let note = Note { subject: message!("note-subject-no-plans"), message: error.into() };
+                self.writer.fact(Some(id), Fact::Note(note));
             }
             None => {}
         }

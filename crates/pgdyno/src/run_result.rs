@@ -44,8 +44,8 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let freshness = freshness(&reading, &counting);
     let advice = index_advice::advice(&reading, &cells);
     search_results::add_suspects(&reading, &mut maxima, &findings, &advice);
-    let StoredRun { experiment, notes, trials, .. } = reading;
-    let trials: Vec<TrialResult> = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
+    let StoredRun { experiment, trials, .. } = reading;
+    let trials: Vec<TrialResult> = trials.into_iter().map(|it| trial(&experiment, it)).collect();
     let survivals = survivals(&experiment, &trials);
     Ok(RunResult {
         info: about,
@@ -160,10 +160,9 @@ fn run_state(status: RunStatus) -> RunState {
     }
 }
 
-fn trial(experiment: &Experiment, notes: &[store::Note], stored: StoredTrial) -> TrialResult {
-    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, .. } = stored;
+fn trial(experiment: &Experiment, stored: StoredTrial) -> TrialResult {
+    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, notes, .. } = stored;
     let (id, cell) = (recorded.id, recorded.trial.cell as usize);
-    let of_trial = notes.iter().filter(|note| note.trial == Some(id));
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
     let ended = matches!(status, Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }));
     let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
@@ -190,7 +189,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], stored: StoredTrial) ->
         errors: summary.as_ref().and_then(|it| it.total.counts.error_share()),
         fault_injection,
         charts,
-        notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
+        notes,
     }
 }
 

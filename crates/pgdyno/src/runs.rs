@@ -20,7 +20,7 @@ use report::terminal::sanitise_line;
 use std::fmt::Write as _;
 use std::io::stdout;
 use std::path::{Path, PathBuf};
-use store::{Run, RunEntry, RunHeader, RunOutcome, State, TrialId, TrialRecord};
+use store::{FactRecord, Run, RunEntry, RunHeader, RunOutcome, State, TrialId, TrialRecord};
 
 /// List, show and remove stored runs; without a command, list them
 #[derive(Clone, Debug, Parser)]
@@ -158,7 +158,7 @@ fn show(path: &Path, with_trials: bool, lang: &Lang) -> Result<String, CommandEr
     line(say!(lang, "runs-status"), &state_text(&state, lang));
     if let State::Ended(end) = &state {
         line(say!(lang, "runs-ended"), &format!("{} UTC", format_time(end.ended_ms)));
-        if let Some(reason) = reason(&run, None, end, lang) {
+        if let Some(reason) = reason(&run, None, end, lang)? {
             line(say!(lang, "runs-reason"), &reason);
         }
     }
@@ -209,29 +209,38 @@ fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> Result<String, Com
         text += "\n";
         text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8], &[], width());
     }
-    let reasons = trials.iter().filter_map(|record| match &record.state {
-        State::Ended(end) => Some((record.id.0, reason(run, Some(record.id), end, lang)?)),
-        _ => None,
-    });
-    for (id, reason) in reasons {
+    for record in trials {
+        let State::Ended(end) = &record.state else { continue };
+        let Some(reason) = reason(run, Some(record.id), end, lang)? else { continue };
+        let id = record.id.0;
         let _ = writeln!(text, "{}: {}", trial_name(id, lang), sanitise_line(&reason));
     }
-    for note in run.notes()? {
-        let trial = note.trial.map(|trial| trial_name(trial.0, lang) + ": ").unwrap_or_default();
-        let note = format!("{trial}{}: {}", sanitise_line(&note.subject), sanitise_line(&note.text));
+    for FactRecord { trial, fact } in run.facts()? {
+        let note = match fact {
+            Fact::Note(note) => note,
+            Fact::Omitted(omitted) => omitted.into(),
+            _ => continue,
+        };
+        let trial = trial.map(|trial| trial_name(trial.0, lang) + ": ").unwrap_or_default();
+        let note = trial + &sanitise_line(&lang.note(&note));
         let _ = writeln!(text, "{}", say!(lang, "runs-note", note));
     }
     Ok(text)
 }
 
 /// Reason why a run or a trial is not complete.
-fn reason(run: &Run, trial: Option<TrialId>, outcome: &RunOutcome, lang: &Lang) -> Option<String> {
-    let facts = run.facts().unwrap_or_default().into_iter().filter(|it| it.trial == trial);
+fn reason(
+    run: &Run,
+    trial: Option<TrialId>,
+    outcome: &RunOutcome,
+    lang: &Lang,
+) -> store::Result<Option<String>> {
+    let facts = run.facts()?.into_iter().filter(|record| record.trial == trial);
     let mut message = facts.filter_map(|record| match record.fact {
         Fact::Reason(message) => Some(message),
         _ => None,
     });
-    Some(lang.message(&stored_reason(outcome, message.next())?))
+    Ok(stored_reason(outcome, message.next()).map(|reason| lang.message(&reason)))
 }
 
 fn trial_name(id: u32, lang: &Lang) -> String {

@@ -4408,6 +4408,18 @@ failure-node-ended = { $node } { $end } during the trial{ $reason ->
 failure-out-of-memory = { $node } ran out of memory: the kernel killed some of its processes
 
 
+### Notes of a run: note-
+
+note-subject-address = address
+note-subject-growth = growth
+note-subject-no-plans = no plans
+note-growth = { $table } grew from { $before } KiB to { $now } KiB and has { $dead ->
+    [one] { $dead } dead row
+   *[other] { $dead } dead rows
+ }
+note-omitted = too long to be stored: { $mebibytes } MiB
+
+
 ### Errors of run files: store-
 
 # The messages `store-attempt-…` are verb phrases of `store-attempt-failed`.

@@ -4580,6 +4580,19 @@ failure-node-ended = во время измерения { $node } { $end }{ $rea
 failure-out-of-memory = узлу { $node } не хватило памяти: ядро завершило часть его процессов
 
 
+### Замечания прогона: note-
+
+note-subject-address = адрес
+note-subject-growth = рост таблиц
+note-subject-no-plans = планов нет
+note-growth = таблица { $table } выросла с { $before } до { $now } КиБ; { $dead ->
+    [one] { $dead } мёртвая строка
+    [few] { $dead } мёртвые строки
+   *[many] { $dead } мёртвых строк
+ }
+note-omitted = слишком велико для сохранения: { $mebibytes } МиБ
+
+
 ### Ошибки файлов прогонов: store-
 
 # Сообщения `store-attempt-…` — инфинитивы для `store-attempt-failed`.

@@ -26,7 +26,9 @@ pub use number::Numbers;
 
 use crate::say;
 use model::Nanos;
+use model::message;
 use model::message::Message;
+use model::note::Note;
 use model::plan::{Experiment, Operation, OperationKind};
 use std::sync::LazyLock;
 use text::{cell_list, cell_name, request, short};
@@ -121,6 +123,12 @@ impl Lang {
     /// Renders the text of a message.
     pub fn message(&self, message: &Message) -> String {
         self.catalogue.message(message)
+    }
+
+    /// Renders the subject and the text of a note.
+    pub fn note(&self, note: &Note) -> String {
+        let message = message!("error-of", subject = &note.subject, error = &note.message);
+        self.message(&message)
     }
 
     /// Renders the text of an error.

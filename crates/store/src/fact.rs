@@ -5,9 +5,11 @@
 
 use crate::error::{Error, ErrorCause, FactError, Result};
 use crate::read::Run;
-use crate::record::{FactRecord, NOT_LIMITED, Note, TrialId, parse_limit};
+use crate::record::{FactRecord, NOT_LIMITED, TrialId, parse_limit};
 use crate::schema;
 use model::fact::Fact;
+use model::message::Message;
+use model::note::Note;
 use model::plan::GENERATOR;
 
 /// Payload of a fact, as JSON text.
@@ -29,11 +31,32 @@ fn parse(kind: &str, version: u32, payload: &str) -> std::result::Result<Fact, F
 }
 
 impl Run {
-    /// Facts of the run and of all its trials, in the order in which they were written.
+    /// Facts of the run and of all its trials, in the order in which they were written. Texts that an older pgdyno
+    /// stored as notes follow as [`Fact::Note`].
     pub fn facts(&self) -> Result<Vec<FactRecord>> {
-        if let Some((_, facts)) = self.legacy_facts()? {
-            return Ok(facts);
+        let is_legacy = self.version < schema::FACTS_SINCE;
+        let mut facts = if is_legacy { Vec::new() } else { self.fact_rows()? };
+        for row in self.note_rows()? {
+            let legacy = LegacyFact::from_note(&row).filter(|_| is_legacy);
+            facts.push(match legacy {
+                Some(fact) => {
+                    fact.parse().map_err(|reason| self.unreadable_fact(fact.kind, row.trial, reason))?
+                }
+                None => {
+                    let (subject, message) = (Message::text(row.subject), Message::text(row.text));
+                    FactRecord { trial: row.trial, fact: Fact::Note(Note { subject, message }) }
+                }
+            });
         }
+        Ok(facts)
+    }
+
+    /// Facts of a file that stores facts as notes; `None` for a newer file.
+    pub(crate) fn legacy_facts(&self) -> Result<Option<Vec<FactRecord>>> {
+        (self.version < schema::FACTS_SINCE).then(|| self.facts()).transpose()
+    }
+
+    fn fact_rows(&self) -> Result<Vec<FactRecord>> {
         let sql = "SELECT trial, kind, version, payload FROM fact ORDER BY id";
         let rows = self.query_all(sql, [], |row| {
             let texts: (String, u32, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
@@ -47,47 +70,28 @@ impl Run {
         rows.into_iter().map(read).collect()
     }
 
-    /// Notes about the run and all its trials, which are texts for people.
-    pub fn notes(&self) -> Result<Vec<Note>> {
-        let mut notes = self.note_rows()?;
-        if self.version < schema::FACTS_SINCE {
-            notes.retain(|note| LegacyFact::from_note(note).is_none());
-        }
-        Ok(notes)
-    }
-
-    /// Notes and facts of a file that stores both as notes; `None` for a newer file.
-    pub(crate) fn legacy_facts(&self) -> Result<Option<(Vec<Note>, Vec<FactRecord>)>> {
-        if self.version >= schema::FACTS_SINCE {
-            return Ok(None);
-        }
-        let (mut notes, mut facts) = (Vec::new(), Vec::new());
-        for note in self.note_rows()? {
-            match LegacyFact::from_note(&note) {
-                Some(fact) => facts.push(
-                    fact.parse().map_err(|reason| self.unreadable_fact(fact.kind, note.trial, reason))?,
-                ),
-                None => notes.push(note),
-            }
-        }
-        Ok(Some((notes, facts)))
-    }
-
     fn unreadable_fact(&self, kind: &str, trial: Option<TrialId>, reason: FactError) -> Error {
         let program = self.query_one("SELECT program FROM run", [], |row| row.get(0)).unwrap_or_default();
         let (kind, trial) = (kind.to_owned(), trial.map(|id| id.0));
         Error::new(&self.path, ErrorCause::UnreadableFact { kind, trial, reason, program })
     }
 
-    fn note_rows(&self) -> Result<Vec<Note>> {
+    fn note_rows(&self) -> Result<Vec<NoteRow>> {
         self.query_all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
-            Ok(Note {
+            Ok(NoteRow {
                 trial: row.get::<_, Option<u32>>(0)?.map(TrialId),
                 subject: row.get(1)?,
                 text: row.get(2)?,
             })
         })
     }
+}
+
+/// Row of the table `note`, which only older versions of pgdyno write.
+struct NoteRow {
+    trial: Option<TrialId>,
+    subject: String,
+    text: String,
 }
 
 /// Subjects of notes that are facts in files before version 4, and the names of their kinds.
@@ -114,7 +118,7 @@ const COMMAND: &str = "command";
 struct LegacyFact<'a> {
     /// Name of the fact's kind.
     kind: &'static str,
-    note: &'a Note,
+    note: &'a NoteRow,
 }
 
 impl<'a> LegacyFact<'a> {
@@ -122,7 +126,7 @@ impl<'a> LegacyFact<'a> {
     ///
     /// The subject does not suffice, because a note for people may have the same subject as a fact: if an operation has
     /// this name, or if the note replaces a fact that was too long.
-    fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
+    fn from_note(note: &'a NoteRow) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {
             COMMAND => note.trial.is_none(),

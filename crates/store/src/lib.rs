@@ -32,8 +32,7 @@ pub use list::{RunEntry, RunOverview, find_exact, list, remove, run_names};
 pub use progress::RunProgress;
 pub use read::{Run, State, TrialRecord};
 pub use record::{
-    Configuration, FactRecord, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader,
-    TrialId,
+    Configuration, FactRecord, NodeRecord, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId,
 };
 pub use replay::Ticks;
 pub use schema::VERSION;

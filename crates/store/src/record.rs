@@ -144,16 +144,6 @@ pub struct FactRecord {
     pub fact: Fact,
 }
 
-/// Note: a text for people, such as a note about a missing privilege of a probe. Programs do not interpret it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Number of the trial; `None` for a note about the whole run.
-    pub trial: Option<TrialId>,
-    /// Subject of the note: a node, probe, operation or stop rule.
-    pub subject: String,
-    pub text: String,
-}
-
 /// Parses the text of a limit that could not be applied, such as `cpu is not limited: no right`.
 pub(crate) fn parse_limit(node: &str, text: &str) -> UnappliedLimit {
     let (limit, reason) = text.split_once(NOT_LIMITED).unwrap_or((text, ""));

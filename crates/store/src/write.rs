@@ -2,19 +2,20 @@
 
 use crate::error::{Attempt, Error, Result};
 use crate::guard::{self, SchemaCheck};
-use crate::record::{FactRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
+use crate::record::{FactRecord, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 use crate::rows::{
     self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
 };
 use crate::steps::stored_sum;
 use crate::{bounds, fact, process, schema};
+use model::fact::Fact;
+use model::note::OmittedFact;
 use model::{
     AnswerSizes, CommandCounts, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent,
     LogSession, Measurement, RequestPhase, Sample, ScriptCounts, SizeUnit, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,6 @@ pub enum Message {
     Samples(TrialId, Vec<Sample>),
     Events(TrialId, Vec<LogEvent>),
     Fact(Box<FactRecord>),
-    Note(Note),
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
     /// Flush request. It is dropped as soon as all messages before it are written.
@@ -47,16 +47,8 @@ pub struct RunDatabase {
     documents: HashMap<String, i64>,
 }
 
-/// Text of a note. If the text is too long for a row, it is replaced, because a long note must not end the run.
-fn truncate_note(text: &str) -> Cow<'_, str> {
-    match text.len() {
-        ..=MAX_TEXT_BYTES => Cow::Borrowed(text),
-        length => Cow::Owned(format!("left out: it is {} MiB long", length >> 20)),
-    }
-}
-
-/// Maximum length of a note or fact in bytes. It leaves enough room for the other values of the row.
-const MAX_TEXT_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
+/// Maximum length of a fact's payload in bytes. It leaves enough room for the other values of the row.
+const MAX_PAYLOAD_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
 
 /// Timeout for a lock that a reader holds.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -76,13 +68,8 @@ impl RunDatabase {
 
     /// Reopens the file of a run that is not being written. Returns the number of the last trial.
     ///
-    /// A trial without an end is marked as interrupted. `upgrade` has the notes and facts of a file that stored facts
-    /// as notes.
-    pub fn reopen(
-        path: &Path,
-        upgrade: Option<&(Vec<Note>, Vec<FactRecord>)>,
-        now_ms: u64,
-    ) -> Result<(RunDatabase, u32)> {
+    /// A trial without an end is marked as interrupted. `upgrade` has the facts of a file that stored them as notes.
+    pub fn reopen(path: &Path, upgrade: Option<&[FactRecord]>, now_ms: u64) -> Result<(RunDatabase, u32)> {
         let mut database = RunDatabase::connect(path).map_err(Error::sqlite(path, Attempt::Resume))?;
         let work = guard::limit(&mut database.connection).map_err(Error::sqlite(path, Attempt::Resume))?;
         guard::check_schema(&database.connection, path, SchemaCheck::Writable)?;
@@ -96,9 +83,8 @@ impl RunDatabase {
                         database.connection.execute_batch(sql)?;
                     }
                 }
-                if let Some((notes, facts)) = upgrade {
+                if let Some(facts) = upgrade {
                     database.insert("DELETE FROM note", [])?;
-                    notes.iter().try_for_each(|note| database.note(note))?;
                     facts.iter().try_for_each(|record| database.fact(record))?;
                 }
                 database.connection.pragma_update(None, "user_version", schema::VERSION)?;
@@ -207,7 +193,6 @@ impl RunDatabase {
             Message::Samples(trial, it) => self.samples(*trial, None, it),
             Message::Events(trial, it) => it.iter().try_for_each(|it| self.event(*trial, it)),
             Message::Fact(it) => self.fact(it),
-            Message::Note(it) => self.note(it),
             Message::End(trial, it) => self.end(*trial, it),
             Message::Flush(_) => Ok(()),
             Message::Finish(end) => self.insert(
@@ -221,18 +206,13 @@ impl RunDatabase {
         self.connection.prepare_cached(sql)?.execute(values).map(|_| ())
     }
 
-    fn note(&self, note: &Note) -> rusqlite::Result<()> {
-        self.insert(
-            "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)",
-            params![note.trial.map(|id| id.0), note.subject, truncate_note(&note.text)],
-        )
-    }
-
-    /// Writes a fact. If the fact is too long for a row, writes a note about it instead.
+    /// Writes a fact. If the fact is too long for a row, writes its kind and its length instead, because a long fact
+    /// must not end the run.
     fn fact(&self, FactRecord { trial, fact }: &FactRecord) -> rusqlite::Result<()> {
         let (kind, payload) = (fact.kind(), fact::payload(fact));
-        if payload.len() > MAX_TEXT_BYTES {
-            return self.note(&Note { trial: *trial, subject: kind.name.to_owned(), text: payload });
+        if payload.len() > MAX_PAYLOAD_BYTES {
+            let omitted = OmittedFact { kind: kind.name.to_owned(), bytes: payload.len() as u64 };
+            return self.fact(&FactRecord { trial: *trial, fact: Fact::Omitted(omitted) });
         }
         self.insert(
             "INSERT INTO fact (trial, kind, version, payload) VALUES (?, ?, ?, ?)",

@@ -10,7 +10,7 @@ use crate::error::{Attempt, Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
 use crate::guard;
 use crate::read::{Run, State};
-use crate::record::{FactRecord, Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
+use crate::record::{FactRecord, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
 use crate::stop_request;
 use crate::write::{Message, RunDatabase};
 use batch::Batch;
@@ -74,7 +74,7 @@ pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
     drop(run);
     guard::check_journal(&path)?;
     let reserve = DiskReserve::allocate_near(&path)?;
-    let (database, trials) = RunDatabase::reopen(&path, upgrade.as_ref(), now_ms)?;
+    let (database, trials) = RunDatabase::reopen(&path, upgrade.as_deref(), now_ms)?;
     Writer::start(&path, reserve, database, trials)
 }
 
@@ -139,11 +139,6 @@ impl Writer {
     /// Queues a fact of a trial, or of the whole run, without waiting.
     pub fn fact(&self, trial: Option<TrialId>, fact: Fact) {
         self.try_send(Message::Fact(Box::new(FactRecord { trial, fact })));
-    }
-
-    /// Queues a note without waiting.
-    pub fn note(&self, note: Note) {
-        self.try_send(Message::Note(note));
     }
 
     /// Ends a trial. Call this after the load has ended, because it may wait for queued messages.

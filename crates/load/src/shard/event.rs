@@ -34,9 +34,7 @@ pub enum AbortReason {
     /// An expression cannot be evaluated.
     Expression(Message),
     /// The statement before `\gset` did not return exactly one row.
-    RowCount {
-        got: u32,
-    },
+    RowCount { got: u32 },
     /// The prefix and the column's name together are not a valid variable name.
     InvalidColumnName(String),
     /// The script ended within a transaction block.
@@ -48,14 +46,9 @@ pub enum AbortReason {
     /// A pipeline contained simple queries, which the server answers one by one.
     SimplePipeline,
     /// The script has `\gset`, or `\aset` if `every` is true, within a pipeline.
-    StoreInPipeline {
-        every: bool,
-    },
+    StoreInPipeline { every: bool },
     /// The server rejects the statement in every transaction, and no transaction of the script has succeeded.
-    PermanentError {
-        code: Code,
-        message: String,
-    },
+    PermanentError { code: Code, message: String },
     /// A shell command failed.
     Shell(Message),
     /// The script contains COPY, which is not supported.

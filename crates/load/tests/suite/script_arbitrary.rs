@@ -103,7 +103,9 @@ fn parse_and_evaluate(text: &[u8], mode: Mode) -> Result<(), TestCaseError> {
         match &command.kind {
             CommandKind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| ()) {
                 Ok(value) => variables.set(*slot, value),
-                Err(error) => prop_assert!(!english::text(&error.message(&program.names, &variables)).is_empty()),
+                Err(error) => {
+                    prop_assert!(!english::text(&error.message(&program.names, &variables)).is_empty())
+                }
             },
             CommandKind::Sleep { amount } => drop(amount.micros(&variables)),
             CommandKind::If { next, .. } => {

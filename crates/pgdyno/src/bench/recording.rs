@@ -12,6 +12,7 @@ use load::LoadEvent;
 use load::driver::Clock;
 use model::fact::Fact;
 use model::message::Message;
+use model::note::Note;
 use model::objective::ObjectiveResult;
 use model::plan::{Cell, Experiment, Goal, Setup};
 use model::summary::Script;
@@ -22,7 +23,7 @@ use stack::sampler::{Sampler, SamplingTarget};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
-use store::{Note, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
+use store::{RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
 
 /// Run file that is being written.
 pub struct Recording {
@@ -115,8 +116,8 @@ impl Recording {
         }
         objectives.iter().cloned().for_each(|it| writer.fact(Some(trial), Fact::Objective(it)));
         for failure in trial_failure::never_succeeded(&setup, summary) {
-            let (subject, message) = (failure.operation, failure.reason);
-            writer.note(Note { trial: Some(trial), subject, text: lang.message(&message) });
+            let note = Note { subject: Message::text(failure.operation), message: failure.reason };
+            writer.fact(Some(trial), Fact::Note(note));
         }
         let store_error = writer.error().map(write_error);
         let run_status = match () {

@@ -5,11 +5,14 @@ use crate::runs;
 use analysis::verdict::distribution;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use model::fact::Fact;
 use model::matrix::UnappliedLimit;
+use model::note::Note;
 use model::plan::Limits;
 use model::summary::Distribution;
 use model::{FailureCounts, HistogramEncoder, LatencyHistogram, LogEvent, Nanos, Sample, ScriptCounts, Tick};
 use report::json_document::{JsonDocument, RunFile, write_json};
+use report::lang::english;
 use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -18,7 +21,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use store::{Configuration, FactRecord, NodeRecord, Note, Run, State, TrialRecord};
+use store::{Configuration, FactRecord, NodeRecord, Run, State, TrialRecord};
 
 /// Content of a run file: `pgdyno export --format json`.
 #[derive(Serialize, JsonSchema)]
@@ -30,7 +33,7 @@ pub struct ExportDocument<'a> {
     experiment: &'a Value,
     /// Facts of the run and of its trials.
     facts: Vec<ExportedFact>,
-    /// Notes about the run and its trials.
+    /// Notes about the run and its trials, in English. The facts of the kinds `note` and `omitted` state the same.
     notes: Vec<ExportedNote>,
     #[schemars(with = "Vec<ExportedTrial<'a>>")]
     trials: Stream<'a, ExportedTrial<'a>>,
@@ -208,12 +211,13 @@ pub(super) fn write(run: &Run, path: &Path, to: impl Write) -> ExportResult<()> 
     let error = Cell::new(None);
     let (header, state) = (run.header()?, run.state()?);
     let trials = run.trials()?.into_iter().map(|record| ExportedTrial::new(run, record, &error));
+    let facts = run.facts()?;
     let document = ExportDocument {
         run: runs::run_file(path, &header, &state),
         experiment_text: &header.text,
         experiment: &header.experiment,
-        facts: run.facts()?.iter().map(ExportedFact::from).collect(),
-        notes: run.notes()?.into_iter().map(ExportedNote::from).collect(),
+        facts: facts.iter().map(ExportedFact::from).collect(),
+        notes: facts.iter().filter_map(ExportedNote::new).collect(),
         trials: Stream { items: RefCell::new(Box::new(trials)), error: &error },
     };
     write_json(&document, to).map_err(|failure| error.take().map_or_else(|| failure.into(), Into::into))
@@ -324,9 +328,16 @@ impl From<&FactRecord> for ExportedFact {
     }
 }
 
-impl From<Note> for ExportedNote {
-    fn from(Note { trial, subject, text }: Note) -> ExportedNote {
-        ExportedNote { trial: trial.map(|id| id.0), subject, text }
+impl ExportedNote {
+    /// Note that the fact states, in English; `None` for other facts.
+    fn new(FactRecord { trial, fact }: &FactRecord) -> Option<ExportedNote> {
+        let Note { subject, message } = match fact {
+            Fact::Note(note) => note.clone(),
+            Fact::Omitted(omitted) => omitted.clone().into(),
+            _ => return None,
+        };
+        let [subject, text] = [subject, message].map(|part| english().message(&part));
+        Some(ExportedNote { trial: trial.map(|id| id.0), subject, text })
     }
 }
 

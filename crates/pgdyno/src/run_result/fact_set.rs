@@ -8,6 +8,7 @@ use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::UnappliedLimit;
 use model::message::Message;
+use model::note::Note;
 use model::search::{CellSuspects, SearchStep};
 use model::stop::StopEvent;
 use model::target::TargetState;
@@ -33,6 +34,7 @@ pub struct FactSet {
     pub replays: Vec<ReplayFigures>,
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
+    pub notes: Vec<Note>,
     /// Reason why the trial or the run is not complete.
     pub reason: Option<Message>,
 }
@@ -68,6 +70,8 @@ impl FactSet {
             Fact::StepFailure(failure) => self.step_failures.push(failure),
             Fact::Plans(plans) => self.plans = Some(plans),
             Fact::Reason(reason) => self.reason = Some(reason),
+            Fact::Note(note) => self.notes.push(note),
+            Fact::Omitted(omitted) => self.notes.push(omitted.into()),
         }
     }
 }

@@ -26,6 +26,7 @@ use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::{self, UnappliedLimit};
 use model::message::Message;
+use model::note::Note;
 use model::objective::ObjectiveResult;
 use model::plan::{Experiment, GENERATOR, LoadModel, Setup};
 use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
@@ -41,7 +42,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 use store::{
-    HistogramSelection, Note, Run, RunHeader, RunOutcome, RunStatus, Seconds, State, TrialId, TrialRecord,
+    HistogramSelection, Run, RunHeader, RunOutcome, RunStatus, Seconds, State, TrialId, TrialRecord,
 };
 
 /// A complete run as stored.
@@ -57,8 +58,6 @@ pub struct StoredRun {
     pub command: Option<String>,
     /// Suspects of the cells whose maximum was perturbed.
     pub suspects: Vec<CellSuspects>,
-    /// Notes for people.
-    pub notes: Vec<Note>,
     /// Trials of the experiment's cells; trials of unknown cells are omitted.
     pub trials: Vec<StoredTrial>,
 }
@@ -96,6 +95,7 @@ pub struct StoredTrial {
     /// First failures of the steps, by code.
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
+    pub notes: Vec<Note>,
     pub charts: Charts,
     /// First server message for each failure code.
     pub messages: Messages,
@@ -110,7 +110,6 @@ impl StoredRun {
         let run = Run::open(path)?;
         let header = run.header()?;
         let experiment: Experiment = read(path, &header.experiment)?;
-        let notes = run.notes()?;
         let trials = run.trials()?;
         let mut facts = fact_sets(&run)?;
         let FactSet { command, suspects, reason, .. } = facts.remove(&None).unwrap_or_default();
@@ -123,7 +122,7 @@ impl StoredRun {
             })
             .collect::<Result<_, _>>()?;
         let state = run.state()?;
-        Ok(StoredRun { header, state, reason, experiment, processors, command, suspects, notes, trials })
+        Ok(StoredRun { header, state, reason, experiment, processors, command, suspects, trials })
     }
 
     /// Trials that have ended, in their order.
@@ -154,6 +153,7 @@ fn read_trial(
         replays,
         step_failures,
         plans,
+        notes,
         reason,
         ..
     } = facts;
@@ -278,6 +278,7 @@ fn read_trial(
         freshness,
         step_failures,
         plans,
+        notes,
         recorded,
     };
     let unused = trial_facts(&stored).map(|it| finding::unused_nodes(&it)).unwrap_or_default();

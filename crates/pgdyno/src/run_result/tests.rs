@@ -268,7 +268,7 @@ fn notes_of_a_trial_are_texts_for_people() {
         (1, 'target', '{"server":{"system":"7","major_version":15,"database":"d"},"data":null}'),
         (1, 'generator', 'cpu is not limited: no controller')"#;
     let result = from_changed_file(sql).unwrap_or_else(|it| panic!("{:?}", it.message));
-    let subjects: Vec<&str> = result.trials[0].notes.iter().map(|it| it.0.as_str()).collect();
+    let subjects: Vec<String> = result.trials[0].notes.iter().map(|it| it.subject.describe()).collect();
     assert_eq!(subjects, ["growth"]);
 }
 

@@ -49,9 +49,8 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
         let name = lang.trial(case.name(trial.cell), trial.repetition + 1);
         items.extend(trial.stop.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
     }
-    let notes: Vec<String> = trials()
-        .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
-        .collect();
+    let notes: Vec<String> =
+        trials().flat_map(|it| distinct(it.notes.iter().map(|note| lang.note(note)))).collect();
     // Merge notes that differ only in their figures into the first note.
     let mut kinds: Vec<(String, &String, usize)> = Vec::new();
     for note in &notes {

@@ -21,10 +21,7 @@ pub struct Batch {
 impl Batch {
     /// Adds a message that arrived at `now`. Returns true if the batch must be written now.
     pub fn add(&mut self, message: Message, now: Instant) -> bool {
-        let waits = matches!(
-            message,
-            Message::Samples(..) | Message::Events(..) | Message::Fact(_) | Message::Note(_)
-        );
+        let waits = matches!(message, Message::Samples(..) | Message::Events(..) | Message::Fact(_));
         self.begun.get_or_insert(now);
         self.messages.push(message);
         !waits || self.messages.len() >= MAX_MESSAGES || self.time_left(now) == Some(Duration::ZERO)
@@ -46,10 +43,11 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::RunStatus;
-    use crate::record::{Note, RunOutcome};
+    use crate::record::{FactRecord, RunOutcome};
+    use model::fact::Fact;
 
-    fn note() -> Message {
-        Message::Note(Note { trial: None, subject: String::new(), text: String::new() })
+    fn fact() -> Message {
+        Message::Fact(Box::new(FactRecord { trial: None, fact: Fact::MonitoringCpu(0.0) }))
     }
 
     fn finish() -> Message {
@@ -87,14 +85,14 @@ mod tests {
 
     #[test]
     fn first_message_waits_at_most_the_maximum_delay() {
-        check([0, 400, 800, 1_200].map(|at| (at, note())), &[(500, 2), (1_300, 2)]);
-        check([0, 500, 1_600].map(|at| (at, note())), &[(500, 1), (1_000, 1), (2_100, 1)]);
+        check([0, 400, 800, 1_200].map(|at| (at, fact())), &[(500, 2), (1_300, 2)]);
+        check([0, 500, 1_600].map(|at| (at, fact())), &[(500, 1), (1_000, 1), (2_100, 1)]);
     }
 
     #[test]
     fn other_messages_and_full_batches_are_written_at_once() {
-        check([(0, finish()), (10, note()), (20, finish())], &[(0, 1), (20, 2)]);
-        check((0..40).map(|at| (at, note())), &[(31, 32), (532, 8)]);
+        check([(0, finish()), (10, fact()), (20, finish())], &[(0, 1), (20, 2)]);
+        check((0..40).map(|at| (at, fact())), &[(31, 32), (532, 8)]);
     }
 
     /// A thread that was not scheduled in time finds a message instead of the timeout.
@@ -102,7 +100,7 @@ mod tests {
     fn message_after_the_deadline_is_written_at_once() {
         let start = Instant::now();
         let mut batch = Batch::default();
-        assert!(!batch.add(note(), start));
-        assert!(batch.add(note(), start + MAX_DELAY));
+        assert!(!batch.add(fact(), start));
+        assert!(batch.add(fact(), start + MAX_DELAY));
     }
 }

@@ -141,7 +141,6 @@ pub fn read_all(path: &Path) -> store::Result<()> {
     let run = Run::open(path)?;
     run.header()?;
     run.state()?;
-    run.notes()?;
     run.facts()?;
     for trial in run.trials()? {
         run.ticks(trial.id)?.try_for_each(|it| it.map(drop))?;

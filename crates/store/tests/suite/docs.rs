@@ -2,10 +2,11 @@
 
 use crate::invent::{RandomRun, TestDirectory, end, header, outcome, trial};
 use model::fact::Fact;
+use model::note::Note;
 use model::plan::LoadScale;
 use model::search::{SearchStep, StepPurpose};
 use rusqlite::{Connection, OpenFlags};
-use store::{Note, RunStatus};
+use store::RunStatus;
 
 const DOCUMENT: &str = include_str!("../../../../docs/store.md");
 
@@ -25,7 +26,7 @@ fn connection(folder: &TestDirectory) -> Connection {
         round: 0,
     };
     writer.fact(Some(id), Fact::SearchStep(step));
-    writer.note(Note { trial: None, subject: "x".to_owned(), text: "y".to_owned() });
+    writer.fact(None, Fact::Note(Note { subject: "x".into(), message: "y".into() }));
     writer.end_trial(id, end(RunStatus::Complete, Some(random.measurement(&ticks))));
     assert_eq!(writer.error(), None);
     let path = writer.finish(outcome(RunStatus::Complete)).expect("the disk has room");

@@ -9,6 +9,7 @@ use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::UnappliedLimit;
 use model::message;
+use model::note::{Note, OmittedFact};
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::{GENERATOR, LoadScale};
 use model::search::{CellSuspects, Limit, SearchStep, StepPurpose, Suspect};
@@ -17,7 +18,7 @@ use model::target::{ServerIdentity, TargetState};
 use model::{Nanos, Outage, PerSecond, ReplayFigures, StepFailure};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
-use store::{FactRecord, Note, Run, RunStatus, TrialId};
+use store::{FactRecord, Run, RunStatus, TrialId};
 
 /// One fact of each kind, in the order of [`Fact::KINDS`].
 fn samples() -> Vec<Fact> {
@@ -102,6 +103,11 @@ fn samples() -> Vec<Fact> {
             "failure-nothing-succeeded",
             reason = message!("limits-no-controller", name = "cpu")
         )),
+        Fact::Note(Note {
+            subject: "postgres: pg_wait_sampling".into(),
+            message: message!("limits-no-controller", name = "cpu"),
+        }),
+        Fact::Omitted(OmittedFact { kind: "plans".to_owned(), bytes: 17 << 20 }),
     ]
 }
 
@@ -128,7 +134,6 @@ fn facts_of_all_kinds_round_trip() {
     let trial = Some(TrialId(1));
     let expected: Vec<_> = facts.into_iter().map(|fact| FactRecord { trial, fact }).collect();
     assert_eq!(run.facts().expect("they can be read"), expected);
-    assert_eq!(run.notes().expect("they can be read"), []);
 }
 
 #[test]
@@ -161,15 +166,17 @@ fn names_file_kind_trial_and_reason_of_unreadable_fact() {
 
 /// A row of an SQLite file can hold at most 16 MiB.
 #[test]
-fn overlong_fact_becomes_a_note() {
+fn omits_an_overlong_fact() {
     let folder = TestDirectory::new("fact-long");
     let facts = [Fact::Command("x".repeat(17 << 20)), Fact::Command("y".to_owned())];
     let run = Run::open(&write(&folder.0, &facts)).expect("the file is a run");
     let trial = Some(TrialId(1));
     let [_, short] = facts;
-    assert_eq!(run.facts().expect("they can be read"), [FactRecord { trial, fact: short }]);
-    let text = "left out: it is 17 MiB long".to_owned();
-    assert_eq!(run.notes().expect("they can be read"), [Note { trial, subject: "command".to_owned(), text }]);
+    let omitted = Fact::Omitted(OmittedFact { kind: "command".to_owned(), bytes: (17 << 20) + 2 });
+    assert_eq!(
+        run.facts().expect("they can be read"),
+        [omitted, short].map(|fact| FactRecord { trial, fact })
+    );
 }
 
 /// Notes of a file before version 4, each with the kind of the fact that it stores.
@@ -238,7 +245,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
         Fact::KINDS
             .iter()
             .map(|it| it.name)
-            .filter(|it| !["reason", "step_failure"].contains(it))
+            .filter(|it| !["reason", "step_failure", "note", "omitted"].contains(it))
             .collect::<Vec<_>>()
     );
     let notes: Vec<_> =
@@ -246,9 +253,14 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     let read = || {
         let run = Run::open(&path).expect("the file is a run");
         let read = run.facts().expect("they can be read");
-        assert_eq!(read.iter().map(|it| (it.trial, it.fact.kind().name)).collect::<Vec<_>>(), facts);
-        let texts = run.notes().expect("they can be read");
-        assert_eq!(texts.iter().map(|it| (&*it.subject, &*it.text)).collect::<Vec<_>>(), notes);
+        let (texts, typed): (Vec<_>, Vec<_>) = read.iter().partition(|it| matches!(it.fact, Fact::Note(_)));
+        assert_eq!(typed.iter().map(|it| (it.trial, it.fact.kind().name)).collect::<Vec<_>>(), facts);
+        let texts = texts.iter().map(|it| match &it.fact {
+            Fact::Note(note) => (note.subject.describe(), note.message.describe()),
+            _ => unreachable!("the others are filtered out"),
+        });
+        let texts: Vec<_> = texts.collect();
+        assert_eq!(texts.iter().map(|it| (&*it.0, &*it.1)).collect::<Vec<_>>(), notes);
         read
     };
     let before = read();
@@ -269,7 +281,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     let count = |table| -> u32 {
         connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect(table)
     };
-    assert_eq!([count("fact"), count("note")], [facts.len() as u32, notes.len() as u32]);
+    assert_eq!([count("fact"), count("note")], [(facts.len() + notes.len()) as u32, 0]);
     assert_eq!(count("nodes"), count("node"), "resuming adds the view");
 }
 
@@ -286,5 +298,4 @@ fn reports_unreadable_fact_of_older_file_and_leaves_it_unchanged() {
         assert!(error.starts_with(expected), "{error:?}");
     }
     assert_eq!(std::fs::read(&path).expect("the file exists"), before);
-    assert_eq!(Run::open(&path).and_then(|it| it.notes()).expect("they can be read").len(), 7);
 }

@@ -3,12 +3,14 @@
 use crate::invent::{
     RandomRun, TestDirectory, end, format_interval, format_tick, header, outcome, read_all, trial,
 };
+use model::fact::Fact;
+use model::note::{Note, OmittedFact};
 use model::plan::Operation;
 use model::{HistogramEncoder, Tick};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use store::{Note, Run, RunStatus, State, TrialId};
+use store::{FactRecord, Run, RunStatus, State, TrialId};
 
 #[test]
 fn run_round_trips_through_file() {
@@ -31,13 +33,13 @@ fn run_round_trips_through_file() {
             writer.tick(id, Box::new(tick.clone()));
         }
         writer.events(id, events.clone());
-        let note = Note { trial: Some(id), subject: "probe".to_owned(), text: "no right".to_owned() };
-        writer.note(note.clone());
+        let note = Fact::Note(Note { subject: "probe".into(), message: "no right".into() });
+        writer.fact(Some(id), note.clone());
         let measured = random.measurement(&ticks);
         writer.end_trial(id, end(RunStatus::Complete, Some(measured.clone())));
         assert_eq!(writer.error(), None);
         ids.push(id);
-        expected.push((trial, before, ticks, events, note, measured));
+        expected.push((trial, before, ticks, events, FactRecord { trial: Some(id), fact: note }, measured));
     }
     let running = Run::open(&path).expect("the file is a run file");
     assert_eq!(running.state().expect("the run can be read"), State::Running);
@@ -83,7 +85,7 @@ fn run_round_trips_through_file() {
         };
         assert_eq!(rest(&back), rest(&measured));
     }
-    assert_eq!(run.notes().unwrap(), notes);
+    assert_eq!(run.facts().unwrap(), notes);
     drop(run);
 
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|it| it.unwrap().file_name()).collect();
@@ -92,15 +94,20 @@ fn run_round_trips_through_file() {
 }
 
 #[test]
-fn overlong_note_is_truncated() {
+fn overlong_note_is_omitted() {
     let folder = TestDirectory::new("long-note");
     let writer = store::create(&folder.0, &header("long-note")).expect("the disk has room");
-    let note = |text: String| Note { trial: None, subject: "plans".to_owned(), text };
-    writer.note(note("x".repeat(17 << 20)));
-    writer.note(note("y".to_owned()));
+    let note = |text: String| Fact::Note(Note { subject: "plans".into(), message: text.into() });
+    let long = note("x".repeat(17 << 20));
+    writer.fact(None, long);
+    writer.fact(None, note("y".to_owned()));
     let path = writer.finish(outcome(RunStatus::Complete)).expect("nothing failed");
-    let notes = Run::open(&path).and_then(|it| it.notes()).expect("the run can be read");
-    assert_eq!(notes, ["left out: it is 17 MiB long", "y"].map(|it| note(it.to_owned())));
+    let facts = Run::open(&path).and_then(|it| it.facts()).expect("the run can be read");
+    let [FactRecord { fact: Fact::Omitted(OmittedFact { kind, bytes }), .. }, short] = &facts[..] else {
+        panic!("{facts:?}");
+    };
+    assert_eq!((kind.as_str(), bytes >> 20), ("note", 17));
+    assert_eq!(short.fact, note("y".to_owned()));
 }
 
 #[test]

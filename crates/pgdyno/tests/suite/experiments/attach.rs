@@ -2,6 +2,8 @@
 
 use super::postgres_servers::{start_server, start_servers};
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
+use model::fact::Fact;
+use report::lang::english;
 use rustix::process::Signal;
 use std::io::Write as _;
 use std::path::Path;
@@ -335,9 +337,10 @@ fn reports_a_changed_address_of_an_attached_server() {
     ended.expect(0);
     let warning = "\"db.test\" now resolves to 127.0.0.77; the whole run used 127.0.0.1";
     assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
-    let texts: Vec<String> =
-        workspace.stored().notes().expect("the run file can be read").into_iter().map(|it| it.text).collect();
-    assert!(texts.iter().any(|it| it == warning), "{texts:?}");
+    let facts = workspace.stored().facts().expect("the run file can be read");
+    let is_warning =
+        |fact: &Fact| matches!(fact, Fact::Note(note) if english().message(&note.message) == warning);
+    assert!(facts.iter().any(|record| is_warning(&record.fact)), "{facts:?}");
 }
 
 /// The hints of the messages lead to a dataset on an attached server, without a superuser. A signal cancels its statements.

@@ -1,6 +1,7 @@
 //! Stop rules and exit statuses of trials that end early
 
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, row, trials};
+use model::fact::Fact;
 use std::process::Command;
 use std::time::Duration;
 use store::RunStatus;
@@ -116,6 +117,7 @@ fn reports_a_rule_that_never_had_a_value() {
         ended.expect(0).err.lines().filter(|it| it.contains("was never evaluated")).collect();
     assert_eq!(warnings.len(), 1, "{}", ended.err);
     assert!(warnings[0].contains("metric_higher(pooler, pg_backends, 1, 2)"), "{}", ended.err);
-    let notes = workspace.stored().notes().unwrap_or_else(|error| panic!("{error:?}"));
-    assert_eq!(notes.iter().filter(|it| it.text == "never had a value").count(), 1, "{notes:?}");
+    let facts = workspace.stored().facts().unwrap_or_else(|error| panic!("{error:?}"));
+    let is_blind = |fact: &Fact| matches!(fact, Fact::Note(note) if note.message.id == "failure-blind-rule");
+    assert_eq!(facts.iter().filter(|record| is_blind(&record.fact)).count(), 1, "{facts:?}");
 }

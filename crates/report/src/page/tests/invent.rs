@@ -6,6 +6,7 @@ use model::matrix::{
     BaselineComparison, ChangeVerdict, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, TrialStatus,
     UnappliedLimit,
 };
+use model::note::Note;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept};
 use model::plan::{
     Baseline, CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind,
@@ -362,7 +363,8 @@ pub fn account() -> RunResult {
     let starved = Doubt::Starved { thread: 0, share: 0.061 };
     trials[1].doubts = vec![starved.clone()];
     let doubts = vec![DoubtSummary { doubt: starved, cell: 1, repetition: 0, clients: 8, trials: 1 }];
-    trials[2].notes = vec![("log".into(), "cannot be read: Permission denied".into())];
+    trials[2].notes =
+        vec![Note { subject: "log".into(), message: "cannot be read: Permission denied".into() }];
     let configured = |name: &str, kind: &str, cells: &[usize], port: u32| NodeInfo {
         name: name.into(),
         kind: kind.into(),
@@ -521,7 +523,7 @@ pub fn hostile_account() -> RunResult {
     result.trials[last].status = Some(TrialStatus::Failed { reason: text().into() });
     result.trials[last].valid = false;
     for trial in &mut result.trials {
-        trial.notes.push((text(), text()));
+        trial.notes.push(Note { subject: text().into(), message: text().into() });
         trial.objectives[0].objective = text();
         for mark in &mut trial.charts.annotations {
             (mark.node, mark.text) = (text(), text());
