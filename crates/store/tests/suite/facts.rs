@@ -255,7 +255,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
         let read = run.facts().expect("they can be read");
         let (texts, typed): (Vec<_>, Vec<_>) = read.iter().partition(|it| matches!(it.fact, Fact::Note(_)));
         assert_eq!(typed.iter().map(|it| (it.trial, it.fact.kind().name)).collect::<Vec<_>>(), facts);
-        let texts = texts.iter().map(|it| match &it.fact {
+        let texts = texts.iter().map(|record| match &record.fact {
             Fact::Note(note) => (note.subject.describe(), note.message.describe()),
             _ => unreachable!("the others are filtered out"),
         });
