@@ -393,7 +393,7 @@ check-note = замечание
 check-connected = Сервер принимает все команды.
 check-many-clients = клиентов { $clients }, а stack.{ $key } оставляет им соединений { $limit }: остальные получат отказ; увеличьте его или уменьшите число клиентов
 check-search-without-objectives = у поиска нет целей, поэтому подходит любое время ответа; добавьте их, например  objectives: [ "p99 < 100ms" ]
-check-few-repeats = при `repeat: { $repeat }` нельзя показать различие ячеек: критерию нужно не меньше { $least } испытаний каждой; напишите  repeat: 5
+check-few-repeats = при `repeat: { $repeat }` нельзя показать различие ячеек: критерию нужно не меньше { $least } измерений каждой; напишите  repeat: 5
 check-cells = { $count ->
     [one] { $count } ячейка
     [few] { $count } ячейки
@@ -417,13 +417,13 @@ check-copies = { $count ->
     [few] { $count } экземпляра
    *[other] { $count } экземпляров
  }
-check-limit-cpu = { $count } CPU
+check-limit-cpu = { $count } ЦП
 check-limit-memory = память { $bytes }
 check-limit-reads = { $rate } чтений/с
 check-limit-writes = { $rate } записей/с
 check-limit-read-bytes = чтение { $bytes }/с
 check-limit-write-bytes = запись { $bytes }/с
-check-limit-cpu-list = на CPU { $list }
+check-limit-cpu-list = на ЦП { $list }
 
 check-operation = { $name }, { $share }: { $request }{ $feed ->
     [none] {""}
@@ -569,12 +569,12 @@ doctor-none = нет
 doctor-user = сервер от
 doctor-data = данные
 doctor-system = система
-doctor-cpus = процессоры
+doctor-cpus = ЦП
 doctor-memory = память
 doctor-files = файлы
 doctor-ports = порты
 doctor-clock = часы
-doctor-frequency = частота CPU
+doctor-frequency = частота ЦП
 doctor-limits = ограничения
 doctor-jitter = таймеры
 
@@ -626,10 +626,10 @@ doctor-purpose-networks = сбой `isolate` и кластеры менедже�
 doctor-purpose-disks = сбой `fill_disk`
 doctor-purpose-statements = время команд, которые посылают пулеры и сервисы
 doctor-purpose-indexes = советы по индексам, проверенные без их построения
-doctor-purpose-cpu = генератора, который не отнимает CPU у сервера
-doctor-remedy-cpu = второй процессор
+doctor-purpose-cpu = генератора, который не отнимает ЦП у сервера
+doctor-remedy-cpu = второй ЦП
 doctor-purpose-files = большего числа соединений одного процесса
-doctor-purpose-driver = драйвера, которому нужно меньше CPU
+doctor-purpose-driver = драйвера, которому нужно меньше ЦП
 doctor-purpose-clock = чтения часов за 20 нс, без системного вызова
 doctor-remedy-clock = источник времени tsc
 doctor-purpose-frequency = более ровного времени ответа при малой нагрузке
@@ -1227,7 +1227,7 @@ run-untrusted-file-hint = посмотрите их:  pgdyno report { $file } ; 
 run-other-server = stack.{ $node }{ $address ->
     [none] {""}
    *[other] {" "}({ $address })
- } ведёт не на тот сервер, что в прежних испытаниях этого запуска: сейчас это { $now }, а было { $before }; испытания разных серверов нельзя сравнивать; начните новый запуск или верните адрес первому серверу
+ } ведёт не на тот сервер, что в прежних измерениях этого запуска: сейчас это { $now }, а было { $before }; измерения разных серверов нельзя сравнивать; начните новый запуск или верните адрес первому серверу
 run-server-identity = PostgreSQL { $version }, идентификатор системы { $system ->
     [none] неизвестен
    *[other] { $system }
@@ -1235,11 +1235,11 @@ run-server-identity = PostgreSQL { $version }, идентификатор сис
 run-other-version = stack.{ $node }{ $address ->
     [none] {""}
    *[other] {" "}({ $address })
- }: сейчас { $now }, а в прежних испытаниях этого запуска было { $before }; испытания разных серверов нельзя сравнивать; начните новый запуск
+ }: сейчас { $now }, а в прежних измерениях этого запуска было { $before }; измерения разных серверов нельзя сравнивать; начните новый запуск
 run-set = напишите  { $set }
 run-quick = --quick лишь проверяет, что эксперимент работает: для результата измерений слишком мало{ $least ->
     [none] {""}
-   *[other] , а различие ячеек требует не меньше { $least } испытаний каждой
+   *[other] , а различие ячеек требует не меньше { $least } измерений каждой
  }; чтобы получить результат, запустите файл без --quick
 run-load-ended = нагрузка закончилась раньше времени
 run-setup-stopped = остановлено
@@ -1248,7 +1248,7 @@ run-other-owner = он принадлежит другому пользоват�
 run-other-mode = его права доступа { $mode }, а не 0600
 
 
-### Проверка операций перед первым испытанием: preflight-
+### Проверка операций перед первым измерением: preflight-
 
 # Так psql подписывает строку команды. Дальше следуют пробел и строка.
 preflight-line = СТРОКА { $line }:
@@ -1260,8 +1260,8 @@ preflight-errors = { $count ->
     [one] { $count } ошибка операций
     [few] { $count } ошибки операций
    *[other] { $count } ошибок операций
- }; испытания не начаты
-preflight-stopped = сервер отвергает команды следующего испытания
+ }; измерения не начаты
+preflight-stopped = сервер отвергает команды следующего измерения
 
 
 ### Команда try: try-
@@ -1348,7 +1348,7 @@ matrix-slots = { $size ->
 matrix-maxconn = maxconn { $size }
 # Между номерами ядер.
 matrix-cpu-separator = ,{" "}
-# Квота процессора и номера ядер; `count` — число ядер.
+# Квота ЦП и номера ядер; `count` — число ядер.
 matrix-placement = { $quota ->
     [none] { $count ->
         [0] любые ядра
@@ -1397,8 +1397,8 @@ finding-starved-pool = среднее скрывает, что за пулом �
    *[other] { $size } соединений
  } в режиме { $mode } обслужена только часть клиентов
 finding-not-compared = не участвуют в сравнениях
-finding-host-bound = все процессоры этой машины ({ $processors }) были насыщены, поэтому на различия ячеек влияет и борьба за процессор
-finding-generator-share = генератор занял заметную часть процессоров этой машины (всего { $processors })
+finding-host-bound = все ЦП этой машины ({ $processors }) были насыщены, поэтому на различия ячеек влияет и борьба за ЦП
+finding-generator-share = генератор занял заметную часть ЦП этой машины (всего { $processors })
 finding-like-for-like = пропускная способность относительно прямой ячейки, с одним и тем же транспортом на всех участках
 # `with` — unix, tcp или tls; `transports` — список.
 finding-unlike = при разном транспорте, { $transports } против { $with ->
@@ -1413,9 +1413,9 @@ finding-queue-balancer = очередь в { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
  }; ждущие соединения и их среднее ожидание
-finding-pooler-bound = { $node } упирается в процессор, а не в пул: консоль показывает заполненный пул, но лишь немногие его серверные соединения выполняют запрос
-finding-pool-bound = { $node } упирается в размер пула, а не в процессор
-finding-server-bound = { $node } упирается в процессор
+finding-pooler-bound = { $node } упирается в ЦП, а не в пул: консоль показывает заполненный пул, но лишь немногие его серверные соединения выполняют запрос
+finding-pool-bound = { $node } упирается в размер пула, а не в ЦП
+finding-server-bound = { $node } упирается в ЦП
 finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
 finding-failures = транзакции завершились ошибкой { $code }{ $name ->
     [none] {""}
@@ -1537,7 +1537,7 @@ finding-left-out-cell = { $cell }{ $failed ->
  }
 finding-unlike-many = { $changes } ({ $like }) в { $cells }
 
-# Кто занимал процессоры: в списке ячеек и в диапазоне по ячейкам.
+# Кто занимал ЦП: в списке ячеек и в диапазоне по ячейкам.
 finding-used-generator = генератор { $cpus }
 finding-used-before = узлы перед PostgreSQL { $cpus }
 finding-used-server = PostgreSQL { $cpus }
@@ -1553,7 +1553,7 @@ finding-shares-these = в { $cells } заняли: { $used }
 
 ### Causes of limits: bound-
 
-bound-service = { $node } упирается в процессор
+bound-service = { $node } упирается в ЦП
 bound-service-pool = все соединения { $node } ({ $pool }) заняты, и запросы ждут свободного
 bound-service-threads = все потоки { $node } заняты, и запросы ждут свободного
 bound-reads = { $node } ждёт чтения с диска
@@ -1601,7 +1601,7 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = то, что выбирает лента данных { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
+circumstance-feed-cached = набор данных, которые выбирает лента { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
 circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
@@ -1659,9 +1659,9 @@ circumstance-read = { $blocks ->
      }
  }
 
-circumstance-rule-server-cpu = процессор PostgreSQL
-circumstance-rule-pooler-cpu = процессор пулера
-circumstance-rule-service-cpu = процессор сервиса
+circumstance-rule-server-cpu = ЦП PostgreSQL
+circumstance-rule-pooler-cpu = ЦП пулера
+circumstance-rule-service-cpu = ЦП сервиса
 circumstance-rule-pool = пул
 circumstance-rule-service-pool = соединения сервиса
 circumstance-rule-service-threads = потоки сервиса
@@ -2183,8 +2183,8 @@ page-in-trials = в { $trials } из { $total } измерений: { $text }
 page-not-passed = Нагрузка прошла мимо { $nodes }: результаты к ним не относятся.
 page-machine-system = система
 page-machine-kernel = ядро
-page-machine-processor = процессор
-page-machine-processors = число процессоров
+page-machine-processor = ЦП
+page-machine-processors = число ЦП
 page-machine-memory = память
 page-machine-files = открытые файлы (предел, наибольший предел)
 page-machine-ports = локальные порты
@@ -2254,7 +2254,7 @@ answer-confidence = { $low ->
  }
 # Ячейка и её собственная база. `comparison` нет, если одна из них не участвует в сравнении.
 answer-pair = { $name } выдерживает { $rate } транзакций в секунду, { $baseline } — { $rate_with }{ $comparison ->
-    [none] {" "}(не сравнивается: клиентам отказали, им ничего не досталось или слишком много ошибок)
+    [none] {" "}(не сравнивается: клиентам отказали, они простаивали без соединения или слишком много ошибок)
    *[other] : { $comparison }
  }{ $p99 ->
     [none] {""}
@@ -2264,7 +2264,7 @@ answer-pair = { $name } выдерживает { $rate } транзакций в
     }
  } ({ $trials })
     .requests = { $name } выдерживает { $rate } запросов в секунду, { $baseline } — { $rate_with }{ $comparison ->
-        [none] {" "}(не сравнивается: клиентам отказали, им ничего не досталось или слишком много ошибок)
+        [none] {" "}(не сравнивается: клиентам отказали, они простаивали без соединения или слишком много ошибок)
        *[other] : { $comparison }
      }{ $p99 ->
         [none] {""}
@@ -2366,7 +2366,7 @@ term-served-text = Клиенты, которые выполнили хотя б
 term-settling = разгон
 term-settling-text = Секунды от холодного старта до девяти десятых установившейся частоты.
 term-cpu = ЦП
-term-cpu-text = Среднее число занятых процессоров.
+term-cpu-text = Среднее число занятых ЦП.
 term-ratio = отношение
 term-ratio-text = Значение, делённое на значение базы: 1 — без изменений.
 term-change = изменение
@@ -2416,8 +2416,8 @@ overview-difference = { $name }: { $rate }, это { $ratio } от { $base } в 
 overview-no-difference = Нет свидетельств, что по пропускной способности { $name } отличается от { $baseline }.
 overview-too-few-trials = Слишком мало измерений, чтобы обнаружить разницу между { $name } и { $baseline }.
 overview-nothing-comparable = Ни у одной ячейки нет пропускной способности, пригодной для сравнения.
-overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они голодали или слишком много ошибок.
-    .requests = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они голодали или слишком много ошибок.
+overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
+    .requests = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
 overview-objectives-violated = { $total ->
     [1] Цель нарушена.
    *[other] Нарушено целей: { $count } из { $total }.
@@ -2941,7 +2941,7 @@ search-limit-scan = последовательный просмотр табли
 search-limit-checkpoints = контрольные точки
 search-limit-clients = число клиентов
 search-limit-client-cap = предел числа заявок в работе
-search-limit-feed = лента данных { $feed }, которая целиком помещается в кэш
+search-limit-feed = набор данных ленты { $feed }, который целиком помещается в кэш
 search-limit-host = ЦП этой машины
 search-limit-generator = генератор
 
@@ -3887,9 +3887,9 @@ experiment-limit-memory = предел памяти меньше `1MB`
     .help = напишите не меньше `1MB`, например `256MB`
 experiment-limit-zero = значение `{ $key }` должно быть больше 0
     .help = напишите не меньше 1 или удалите ограничение
-experiment-limit-cpu-twice = CPU { $cpu } указан дважды
-    .help = укажите каждый CPU один раз, например [0, 1]
-experiment-limit-cpu = предел { $cpu } CPU больше, чем { $count } CPU в `cpus`
+experiment-limit-cpu-twice = ЦП { $cpu } указан дважды
+    .help = укажите каждый ЦП один раз, например [0, 1]
+experiment-limit-cpu = предел { $cpu } ЦП больше, чем { $count } ЦП в `cpus`
     .help = напишите не больше { $count }
 
 # Сервисы.
@@ -4502,7 +4502,7 @@ path-identity = база данных «{ $database }» сервера по ад
 }запущен { $started } UTC)
 limits-no-controller = контроллер cgroup `{ $name }` недоступен
 limits-no-disk = данные находятся на { $kind }, а это не диск, который можно ограничить
-limits-cpus-only = узел может работать только на CPU { $cpus }
+limits-cpus-only = узел может работать только на ЦП { $cpus }
 plan-several-statements = запрос состоит из нескольких команд
 plan-unreadable = план запроса не удалось прочитать
 plan-no-hypopg = на этом сервере не установлено расширение HypoPG
@@ -4515,7 +4515,7 @@ service-no-program = программа { $program } не существует
 service-no-file = файл { $file } не существует
 service-unreadable = pgdyno запущен от имени root и запускает сервисы от имени пользователя { $user }, который не может читать { $path }
 service-unreadable-remedy = перенесите эксперимент и его программы в каталог, доступный для чтения всем
-limits-no-cpu = процессора { $number } нет; процессоры этой машины: { $online }
+limits-no-cpu = ЦП { $number } нет; ЦП этой машины: { $online }
 location-no-process-error = сервер не сообщает свой процесс ({ $error })
 location-no-process = сервер не сообщает свой процесс
 location-other-process = его адрес — { $address }, а процесса { $pid } на этой машине нет
