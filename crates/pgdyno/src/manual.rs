@@ -1,10 +1,13 @@
 //! `pgdyno manual`: manual pages, generated from the definitions of the commands
 
+use crate::cli::language;
 use crate::exit_status::ExitStatus;
 use crate::{command, command_list};
 use clap::builder::PossibleValuesParser;
 use clap::{Command, Parser};
 use clap_mangen::Man;
+use report::lang::{self, Lang};
+use stack::component;
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
@@ -31,18 +34,22 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// Environment variables of all commands.
-const ENVIRONMENT: [(&str, &str); 7] = [
-    ("PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE", "connection settings, as in libpq"),
-    ("PGDYNO_LANG", "language of the output: en or ru"),
-    ("PGDYNO_PG_BIN", "directory of PostgreSQL's programs"),
-    (
-        "PGDYNO_PGBOUNCER, PGDYNO_ODYSSEY, PGDYNO_HAPROXY, PGDYNO_PGPOOL, PGDYNO_PATRONI, PGDYNO_ETCD",
-        "path of a program",
-    ),
-    ("TMPDIR", "directory for the data of the servers that pgdyno starts"),
-    ("XDG_CACHE_HOME", "directory for a downloaded PostgreSQL; default: ~/.cache"),
-    ("NO_COLOR", "output without colours if the value is not empty"),
-];
+fn environment() -> Vec<(String, String)> {
+    let codes: Vec<&str> = lang::all().iter().map(Lang::code).collect();
+    let programs: Vec<&str> = component::programs().map(|(_, program)| program.env_var).collect();
+    let (languages, programs) =
+        (format!("language of the output, one of {}", codes.join(", ")), programs.join(", "));
+    let rows: [(&str, &str); 7] = [
+        ("PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSSLMODE", "connection settings, as in libpq"),
+        (language::VARIABLE, &languages),
+        ("PGDYNO_PG_BIN", "directory of PostgreSQL's programs"),
+        (&programs, "path of a program"),
+        ("TMPDIR", "directory for the data of the servers that pgdyno starts"),
+        ("XDG_CACHE_HOME", "directory for a downloaded PostgreSQL; default: ~/.cache"),
+        ("NO_COLOR", "output without colours if the value is not empty"),
+    ];
+    rows.map(|(names, meaning)| (names.to_owned(), meaning.to_owned())).to_vec()
+}
 
 /// `tree` is the definition of the whole command line.
 pub fn main(args: &[String], tree: &Command) -> ExitStatus {
@@ -77,7 +84,7 @@ fn render(command: &Command) -> io::Result<String> {
     let mut text = String::from_utf8_lossy(&text).into_owned();
     section(&mut text, "EXIT STATUS", &exit_statuses());
     section(&mut text, "FILES", &FILES);
-    section(&mut text, "ENVIRONMENT", &ENVIRONMENT);
+    section(&mut text, "ENVIRONMENT", &environment());
     Ok(text)
 }
 
@@ -90,10 +97,10 @@ fn exit_statuses() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-fn section(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
+fn section<T: AsRef<str>>(page: &mut String, heading: &str, entries: &[(T, T)]) {
     let _ = writeln!(page, ".SH \"{heading}\"");
     for (name, text) in entries {
-        let _ = writeln!(page, ".TP\n\\fB{}\\fR\n{}", plain(name), plain(text));
+        let _ = writeln!(page, ".TP\n\\fB{}\\fR\n{}", plain(name.as_ref()), plain(text.as_ref()));
     }
 }
 
@@ -122,6 +129,7 @@ mod tests {
             for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "FILES", "ENVIRONMENT"] {
                 assert!(page.contains(heading), "{}: no {heading}\n{page}", command.get_name());
             }
+            assert!(page.contains("PGDYNO_PGPOOL, ") && page.contains("one of en, ru"), "{page}");
             assert!(page.contains(".TP\n\\fB99\\fR\na requirement is not met"), "{page}");
         }
     }

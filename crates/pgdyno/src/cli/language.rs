@@ -23,7 +23,7 @@ pub fn selected() -> &'static Lang {
 /// The option of every command that prints text.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LanguageArgs {
-    /// Language of the output: en or ru [default: PGDYNO_LANG, else en]
+    /// Language of the output, such as en [default: PGDYNO_LANG, else en]
     #[arg(long, value_name = "LANG", value_parser = find, global = true)]
     lang: Option<&'static Lang>,
 }

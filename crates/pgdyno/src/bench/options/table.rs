@@ -386,7 +386,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Extended, "exit with status 3 if the measurement is invalid")],
         switch!(strict)),
     opt(NONE, "lang", "LANG", Phase::Run,
-        &[(Section::Extended, "language of output that pgbench does not have: en or ru (default: PGDYNO_LANG, else en)")],
+        &[(Section::Extended, "language of output that pgbench does not have, such as en (default: PGDYNO_LANG, else en)")],
         read!(lang = |it| value::lang(it, "--lang option"))),
     opt(NONE, "allow-shell", "", Phase::Both,
         &[(Section::Extended, "allow \\shell and \\setshell in scripts")],
