@@ -54,7 +54,7 @@ const RULES: &[(&str, Rule)] = &[
     ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
-    ("the analysis and the report know no pooler", products::products),
+    ("only the product table and the components know poolers", products::products),
     ("every source file is part of a crate", files::unreachable_files),
     ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),

@@ -67,8 +67,8 @@ pub fn imports(tree: &Tree) -> Vec<Violation> {
     for (krate, file) in manifest::crates(tree) {
         let Some(wall) = layer_of(krate) else {
             let todo =
-                "add its line to WALLS in xtask/src/tidy/layers.rs and to the table in ARCHITECTURE.md";
-            all.push(Violation::new(&file.path, 1, format!("no wall is known around `{krate}`"), todo));
+                "add its line to LAYERS in xtask/src/tidy/layers.rs and to the table in ARCHITECTURE.md";
+            all.push(Violation::new(&file.path, 1, format!("no layer is known for `{krate}`"), todo));
             continue;
         };
         for dependency in manifest::dependencies(file) {

@@ -2,9 +2,10 @@
 
 use super::Violation;
 use super::tree::{File, Tree};
+use std::collections::BTreeSet;
 
 /// Crates whose rules and sentences must hold for every product.
-const NEUTRAL: [&str; 2] = ["analysis", "report"];
+const NEUTRAL: [&str; 6] = ["analysis", "report", "load", "store", "feed", "pgdyno"];
 /// File that calls `product("Name", "key", Role::…)` for each product.
 const TABLE: &str = "crates/model/src/product.rs";
 /// Product keys that are ordinary words.
@@ -13,7 +14,12 @@ const WORDS: [&str; 1] = ["balancer"];
 /// Reports names of poolers and balancers in crates that work for every product, comments included.
 pub fn products(tree: &Tree) -> Vec<Violation> {
     let keys = tree.get(TABLE).map_or(Vec::new(), |it| keys(&it.text));
-    let neutral = |it: &&File| it.krate().is_some_and(|name| NEUTRAL.contains(&name)) && !is_test(it);
+    let test_modules = test_modules(tree);
+    let neutral = |file: &&File| {
+        file.krate().is_some_and(|name| NEUTRAL.contains(&name))
+            && !is_test(file)
+            && !test_modules.contains(&file.path)
+    };
     let mut all = Vec::new();
     for file in tree.rust_files().filter(neutral) {
         let code = file.text.lines().take_while(|it| !it.trim_start().starts_with("#[cfg(test)]"));
@@ -32,6 +38,21 @@ pub fn products(tree: &Tree) -> Vec<Violation> {
 
 fn is_test(file: &File) -> bool {
     file.is_test() || file.path_in_crate().split(['/', '.']).any(|it| it == "fixture")
+}
+
+/// Paths of the files that a module declares for tests only.
+fn test_modules(tree: &Tree) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    for file in tree.rust_files() {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let folder = match name {
+            "lib.rs" | "main.rs" => folder.to_owned(),
+            _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
+        };
+        let modules = file.source().modules.iter().filter(|module| module.test);
+        paths.extend(modules.map(|module| format!("{folder}/{}.rs", module.name)));
+    }
+    paths
 }
 
 /// Keys of the poolers and balancers in the product table.
@@ -65,6 +86,16 @@ mod tests {
         check("crates/analysis/src/fixture/trial.rs", "// PgBouncer", &[]);
         check("crates/report/src/page/tests.rs", "// PgBouncer", &[]);
         check("crates/stack/src/component.rs", "// PgBouncer", &[]);
+        for krate in NEUTRAL {
+            let path = format!("crates/{krate}/src/a.rs");
+            check(&path, "// PgBouncer", &[&format!("{path}:1: this line names the product `pgbouncer`")]);
+        }
+        let declared = [
+            (TABLE, PRODUCTS),
+            ("crates/load/src/a.rs", "#[cfg(test)]\nmod generated;"),
+            ("crates/load/src/a/generated.rs", "// PgBouncer"),
+        ];
+        assert_eq!(violations(products, &declared), [""; 0]);
         check(
             "crates/report/src/page.rs",
             "// PgBouncer",
