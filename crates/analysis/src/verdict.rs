@@ -5,6 +5,7 @@ pub(crate) mod objective_summary;
 pub mod rule;
 pub(crate) mod several_trials;
 pub(crate) mod summary;
+pub mod trial_failure;
 pub(crate) mod validity;
 
 pub use summary::{distribution, summarise};

@@ -47,7 +47,6 @@ mod serve;
 mod signals;
 mod stack_command;
 mod trial_event;
-mod trial_failure;
 mod try_command;
 mod version;
 

@@ -29,9 +29,9 @@ use crate::run_file::{now_ms, write_error};
 use crate::run_report::RunReport;
 use crate::serve::Server;
 use crate::signals::Signals;
-use crate::trial_failure;
 use analysis::strategy::sweep::Sweep as Order;
 use analysis::strategy::{search, step_setup};
+use analysis::verdict::trial_failure;
 use clap::Parser;
 use completed::CompletedTrial;
 use display::RunDisplay;
@@ -444,19 +444,15 @@ impl Runner {
         let judged = objectives.iter().cloned().map(Fact::Objective);
         facts.into_iter().flatten().chain(judged).for_each(|fact| self.writer.fact(Some(id), fact));
         let blind = blind.into_iter().map(|rule| (rule, message!("failure-blind-rule")));
-        // A search step may overload the system, which its objectives judge.
-        let operation = trial_failure::operation_failed(setup, &summary).filter(|_| step.is_none());
+        // Operations without a success are noted, unless they are the reason of a failed trial.
+        let is_reason = step.is_none() && trial_failure::operation_failed(setup, &summary).is_some();
         let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
-        let failed = failed.filter(|_| operation.is_none()).map(|it| (it.operation, it.reason));
+        let failed = failed.filter(|_| !is_reason).map(|it| (it.operation, it.reason));
         for (subject, message) in blind.chain(failed) {
             let note = Note { subject: Message::text(subject), message };
             self.writer.fact(Some(id), Fact::Note(note));
         }
-        // A search level may overload the system, so failures are expected. A statement that fails at every level is an
-        // error.
-        let fails =
-            |it: &Message| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
-        let nothing = trial_failure::nothing_succeeded(&summary).as_ref().and_then(fails).or(operation);
+        let failure = trial_failure::transactions_failed(setup, &summary, step.is_some());
         // If no transaction succeeded, this is the reason, and aborted clients are a consequence. Aborted clients take
         // precedence over stop rules, because a script that cannot continue is not a limit of the system.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
@@ -469,7 +465,7 @@ impl Runner {
                 (RunStatus::Stopped, Message::join([vec![rule], ended].concat()))
             }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (RunStatus::Interrupted, None),
-            (None, None) if nothing.is_some() => (RunStatus::Failed, nothing),
+            (None, None) if failure.is_some() => (RunStatus::Failed, failure),
             // If a node exited, the trial measured different systems before and after the exit.
             (None, None) if !ended.is_empty() => (RunStatus::Failed, Message::join(ended)),
             (None, None) => (RunStatus::Complete, None),
@@ -523,9 +519,4 @@ impl Runner {
             None => {}
         }
     }
-}
-
-/// True if the server answered any transaction, even with an error.
-fn has_answers(summary: &model::Summary) -> bool {
-    summary.total.counts.arrivals() > summary.total.counts.unanswered
 }

@@ -7,7 +7,7 @@ use crate::measure::LoadListener;
 use crate::observer::{Observer, TrialClock};
 use crate::run_file::{self, now_ms, write_error};
 use crate::trial_event::TrialEvent;
-use crate::trial_failure;
+use analysis::verdict::trial_failure;
 use load::LoadEvent;
 use load::driver::Clock;
 use model::fact::Fact;

@@ -5,7 +5,6 @@
 use crate::cli::CommandError;
 use crate::messages::Messages;
 use crate::run_result::fact_set::{FactSet, fact_sets};
-use crate::trial_failure;
 use analysis::explain::finding;
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
@@ -19,6 +18,7 @@ use analysis::strategy::search::SecondSummary;
 use analysis::strategy::{search, step_setup};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
+use analysis::verdict::trial_failure;
 use model::chart::Charts;
 use model::explain::Plans;
 use model::fault_injection::FaultInjection;
@@ -234,9 +234,8 @@ fn read_trial(
     }
     let mut status = status(&recorded.state, fired.clone(), reason);
     // Older versions stored a trial without a success, or with an operation that had none, as complete.
-    let failure = summary.as_ref().and_then(|summary| {
-        trial_failure::nothing_succeeded(summary).or_else(|| trial_failure::operation_failed(setup, summary))
-    });
+    let failure =
+        summary.as_ref().and_then(|summary| trial_failure::transactions_failed(setup, summary, false));
     if let (Some(matrix::TrialStatus::Done), None, Some(reason)) = (&status, &step, failure) {
         status = Some(matrix::TrialStatus::Failed { reason });
     }

@@ -12,6 +12,23 @@ pub fn nothing_succeeded(summary: &Summary) -> Option<Message> {
     (summary.total.counts.ok == 0).then(|| message!("failure-nothing-succeeded", reason))
 }
 
+/// Reason why a trial failed because of its transactions; `None` if it did not.
+///
+/// A search step may overload the system, which its objectives judge. It fails only if a server answered, and no
+/// transaction succeeded: such a statement fails at every level.
+pub fn transactions_failed(setup: &Setup, summary: &Summary, is_search_step: bool) -> Option<Message> {
+    if is_search_step {
+        nothing_succeeded(summary).filter(|_| has_answers(summary))
+    } else {
+        nothing_succeeded(summary).or_else(|| operation_failed(setup, summary))
+    }
+}
+
+/// True if the server answered any transaction, even with an error.
+fn has_answers(summary: &Summary) -> bool {
+    summary.total.counts.arrivals() > summary.total.counts.unanswered
+}
+
 /// Reason why a trial with aborted clients failed; `None` if no client aborted. `first` is the reason of the first
 /// client that aborted.
 pub fn clients_aborted(summary: &Summary, first: Option<Message>) -> Option<Message> {
