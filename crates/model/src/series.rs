@@ -56,6 +56,8 @@ pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
 /// Rows returned or changed by statements, by queryid. The value without a queryid is for all statements together.
 pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
+/// Probe that reports [`PG_STATEMENT_TEXT`].
+pub const PG_STATEMENT_TEXTS_PROBE: &str = "pg_statement_texts";
 pub const PG_STATEMENT_CALLS: &str = "pg_statement_calls";
 pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
 pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
@@ -74,6 +76,9 @@ pub const PG_DATABASE_SIZE: &str = "pg_database_size";
 /// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
+/// Updated rows, as a sum over all tables. [`PG_ROWS_HOT_UPDATED`] counts the HOT updates among them.
+pub const PG_ROWS_UPDATED: &str = "pg_rows_updated";
+pub const PG_ROWS_HOT_UPDATED: &str = "pg_rows_hot_updated";
 /// Dead row versions, as a sum over all tables.
 pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";

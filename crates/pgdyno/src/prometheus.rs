@@ -13,6 +13,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::{Method, Request, StatusCode};
 use model::plan::Experiment;
+use model::series::PG_STATEMENT_TEXTS_PROBE;
 use model::totals::{CurrentTrial, Totals};
 use report::lang::Lang;
 use report::prometheus::{self, RunLabels};
@@ -23,8 +24,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Path of the metrics endpoint.
 const PATH: &str = "/metrics";
-/// Probe that is not exported, because its labels are the texts of statements.
-const EXCLUDED_SERIES: &str = "pg_statement_texts";
 
 /// Options of `pgdyno run` for Prometheus.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -148,10 +147,11 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
     headers.get(name)?.to_str().ok()
 }
 
-/// Name of the probe that writes a series; `None` if the series is unknown or not exported.
+/// Name of the probe that writes a series; `None` if the series is unknown or not exported. The texts of statements are
+/// not exported.
 fn series_probe(series: &str) -> Option<&'static str> {
     let known = component::probes().find(|probe| probe.series.iter().any(|it| it.name == series))?;
-    (known.name != EXCLUDED_SERIES).then_some(known.name)
+    (known.name != PG_STATEMENT_TEXTS_PROBE).then_some(known.name)
 }
 
 #[cfg(test)]

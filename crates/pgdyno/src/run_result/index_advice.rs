@@ -7,6 +7,7 @@ use model::Sample;
 use model::advice::{Advice, IndexEffect};
 use model::plan::Setup;
 use model::run_result::CellResult;
+use model::series::{PG_ROWS_HOT_UPDATED, PG_ROWS_UPDATED};
 use std::path::Path;
 use store::Run;
 
@@ -52,7 +53,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         let mut counts = UpdatedRows::default();
         for record in trials_of(cell as u32) {
             let mut trial = UpdatedRows::default();
-            run.for_each_sample(record.id, &[UPDATED, HOT], |it| trial.push(&it))?;
+            run.for_each_sample(record.id, &[PG_ROWS_UPDATED, PG_ROWS_HOT_UPDATED], |it| trial.push(&it))?;
             counts.add(&trial);
         }
         *hot = counts.share();
@@ -80,9 +81,6 @@ fn adds_indexes(without: &Setup, with: &Setup) -> bool {
         && other.post_load.starts_with(&one.post_load)
 }
 
-const UPDATED: &str = "pg_rows_updated";
-const HOT: &str = "pg_rows_hot_updated";
-
 /// Counters of updated rows and of HOT updates, each at the first and the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct UpdatedRows {
@@ -92,7 +90,7 @@ struct UpdatedRows {
 
 impl UpdatedRows {
     fn push(&mut self, sample: &Sample) {
-        let counts = if sample.series == UPDATED { &mut self.all } else { &mut self.hot_updated };
+        let counts = if sample.series == PG_ROWS_UPDATED { &mut self.all } else { &mut self.hot_updated };
         let first = counts.map_or(sample.value, |it| it.0);
         *counts = Some((first, sample.value));
     }

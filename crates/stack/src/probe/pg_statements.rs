@@ -7,6 +7,7 @@
 use super::cells::{self, ColumnMapping};
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
 use crate::log_parser::mask_values;
+use model::series::PG_STATEMENT_TEXTS_PROBE;
 use model::{Series, Unit};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub(super) static STATEMENTS: Probe = Probe {
 };
 
 pub(super) static TEXTS: Probe = Probe {
-    name: "pg_statement_texts",
+    name: PG_STATEMENT_TEXTS_PROBE,
     target: ProbeTarget::Postgres,
     period: Duration::from_secs(10),
     series: &OF_TEXTS,
