@@ -3,6 +3,7 @@
 use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName, OneOrMany};
+use model::message::Message;
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, Table};
 use model::{message, parse_utc};
 
@@ -105,8 +106,7 @@ impl SetupBuilder<'_> {
                 Err(error) => {
                     let at =
                         if is_list { format!("dataset.restore[{i}]") } else { "dataset.restore".to_owned() };
-                    let error = error.to_string();
-                    let error = error.split(" (os error").next().unwrap_or_default();
+                    let error = Message::from(&error);
                     self.report(&at, message!("experiment-dump-unreadable", file = quote(path), error));
                 }
             }

@@ -11,6 +11,7 @@ use crate::name::name_error;
 use crate::template::{self, is_name};
 use crate::unit::Word;
 use model::message;
+use model::message::Message;
 use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
@@ -308,9 +309,8 @@ impl SetupBuilder<'_> {
                 (text, Some(origin))
             }
             Err(error) => {
-                let error = error.to_string();
-                let error = error.split(" (os error").next().unwrap_or_default();
-                let message = message!("experiment-script-file", file = quote(&shown), error);
+                let (file, error) = (quote(&shown), Message::from(&error));
+                let message = message!("experiment-script-file", file, error);
                 self.report(&format!("{path}.script"), message);
                 (String::new(), None)
             }
