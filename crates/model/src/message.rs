@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -90,6 +92,11 @@ impl Message {
         message!("error-of", subject = path.display().to_string(), error = Message::from(error))
     }
 
+    /// Error of an input or output operation that consists of this message.
+    pub fn into_io_error(self) -> io::Error {
+        io::Error::other(MessageError(self))
+    }
+
     /// Joins messages with semicolons; `None` if `all` is empty.
     pub fn join(all: impl IntoIterator<Item = Message>) -> Option<Message> {
         all.into_iter().reduce(Message::and)
@@ -155,9 +162,24 @@ impl From<&str> for Message {
     }
 }
 
-/// Message from the system's error text, without the error number.
+/// Error that consists of a message. [`Message::into_io_error`] puts it into an [`io::Error`].
+#[derive(Debug)]
+struct MessageError(Message);
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.describe())
+    }
+}
+
+impl Error for MessageError {}
+
+/// Message that the error carries, or the system's error text without the error number.
 impl From<&io::Error> for Message {
     fn from(error: &io::Error) -> Message {
+        if let Some(MessageError(message)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return message.clone();
+        }
         let text = error.to_string();
         message!("error-quoted", text = text.split(" (os error").next())
     }

@@ -11,12 +11,13 @@ mod setup_warnings;
 pub use grammars::parse_rule;
 pub use overview::{limits, overview};
 
-use crate::cli::os_error_text;
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::files;
 use analysis::verdict::rule::RuleContext;
 use experiment::{Diagnostics, Plan, Request};
+use model::message;
+use model::message::Message;
 use model::plan::Experiment;
 use report::lang::Lang;
 use report::say;
@@ -29,8 +30,7 @@ pub enum PlanError {
     /// The file cannot be read.
     Unreadable {
         path: PathBuf,
-        /// Error message of the operating system.
-        error: String,
+        error: Message,
     },
     Invalid(Diagnostics),
 }
@@ -56,7 +56,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError
 
 /// Reads and plans an experiment file, and also returns its text, because a pipe can be read only once.
 pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan, String), PlanError> {
-    let unreadable = |error| PlanError::Unreadable { path: path.to_owned(), error: os_error_text(&error) };
+    let unreadable = |error| PlanError::Unreadable { path: path.to_owned(), error: Message::from(&error) };
     let text = read_text(path).map_err(unreadable)?;
     let plan = plan(path, &text, sets, quick).map_err(PlanError::Invalid)?;
     Ok((plan, text))
@@ -87,15 +87,11 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
     files::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
     if text.len() as u64 > FILE_BYTES_MAX {
-        let message =
-            format!("it is longer than {} MiB; rows of data belong into a feed's file", FILE_BYTES_MAX >> 20);
-        return Err(io::Error::other(message));
+        return Err(message!("check-file-too-long", mebibytes = FILE_BYTES_MAX >> 20).into_io_error());
     }
     String::from_utf8(text).map_err(|error| {
-        io::Error::other(format!(
-            "it is not UTF-8 from byte {} on; save it as UTF-8",
-            error.utf8_error().valid_up_to()
-        ))
+        let byte = error.utf8_error().valid_up_to().to_string();
+        message!("check-file-not-utf8", byte).into_io_error()
     })
 }
 

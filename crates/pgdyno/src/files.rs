@@ -1,5 +1,6 @@
 //! Files that a user names
 
+use model::message;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,16 +14,16 @@ pub fn open(path: &Path) -> io::Result<File> {
     let flags = if inherited { OFlags::empty() } else { OFlags::NONBLOCK };
     let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
     let kind = file.metadata()?.file_type();
-    let refused = if kind.is_fifo() && !inherited {
-        "a FIFO"
+    let kind = if kind.is_fifo() && !inherited {
+        "fifo"
     } else if kind.is_char_device() && !inherited {
-        "a character device"
+        "character-device"
     } else if kind.is_block_device() {
-        "a block device"
+        "block-device"
     } else {
         return Ok(file);
     };
-    Err(io::Error::other(format!("it is {refused}; name a regular file")))
+    Err(message!("error-not-regular-file", kind).into_io_error())
 }
 
 /// Reads all bytes of a file that [`open`] accepts.
@@ -40,6 +41,8 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::message::Message;
+    use report::lang::english;
     use std::fs;
     use std::process::Command;
 
@@ -51,7 +54,8 @@ mod tests {
         fs::write(&regular, "text").expect("the file can be written");
         assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there").success());
         std::os::unix::fs::symlink(&fifo, &link).expect("the link can be created");
-        let refused = |path: &Path| read(path).expect_err("no regular file").to_string();
+        let refused = |path: &Path| read(path).expect_err("no regular file");
+        let refused = |path: &Path| english().message(&Message::from(&refused(path)));
         assert_eq!(read(&regular).expect("the regular file can be read"), b"text");
         assert_eq!(refused(&fifo), "it is a FIFO; name a regular file");
         assert_eq!(refused(&link), "it is a FIFO; name a regular file");

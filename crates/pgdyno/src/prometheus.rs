@@ -128,13 +128,16 @@ impl MetricsState {
         let asking =
             RequestIdentity { host: header(HOST), origin: header(ORIGIN), ..RequestIdentity::default() };
         if self.guard.as_ref().is_some_and(|it| it.check_origin(asking).is_err()) {
-            return response::text(StatusCode::FORBIDDEN, "this was not sent to an address of ours");
+            return response::text(
+                StatusCode::FORBIDDEN,
+                "the Host or Origin header does not name this server",
+            );
         }
         if ![Method::GET, Method::HEAD].contains(request.method()) {
             return response::method_not_allowed("GET, HEAD");
         }
         if request.uri().path() != PATH {
-            return response::text(StatusCode::NOT_FOUND, "a Prometheus finds all of it at /metrics");
+            return response::text(StatusCode::NOT_FOUND, "not found; the metrics are at /metrics");
         }
         // Copy the totals, so that the observer is not blocked while the text is rendered.
         let totals = self.totals().clone();

@@ -316,6 +316,8 @@ feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them dis
 
 ### Command check: check-
 
+check-file-too-long = it is longer than { $mebibytes } MiB; move rows of data to the file of a feed
+check-file-not-utf8 = it is not UTF-8 from byte { $byte } on; save it as UTF-8
 check-unreadable = cannot read { $path }: { $error }
 check-error = error
 check-help = help
@@ -2646,6 +2648,8 @@ serve-wrong-token = That is not this server's token.
 serve-unknown-run = There is no such run.
 serve-ended = This run has ended already.
 serve-reader-failed = it could not be read; standard error says why
+serve-no-trial = the run has no trial { $trial }
+serve-no-cell = trial { $trial } belongs to no cell of the experiment
 serve-busy = Too many requests at once; try again in a moment.
 serve-foreign-request = The request was not sent from a page of this server; open the page again.
 serve-unreadable = The run cannot be read: { $reason }
@@ -4098,6 +4102,14 @@ experiment-remote-stop-rule = stop rule { $rule } applies because `{ $node }` is
 # are its verb phrases.
 error-text = { $text }
 error-quoted = { $text }
+error-not-regular-file = it is { $kind ->
+    [fifo] a FIFO; name a regular file
+    [character-device] a character device; name a regular file
+    [block-device] a block device; name a regular file
+   *[other] not a regular file
+ }
+dump-no-toc = the directory contains no toc.dat, so it is not a dump
+probe-page-status = GET { $path } returned status { $status }
 error-and = { $first }; { $next }
 attempt-start = start
 attempt-run = run

@@ -366,6 +366,8 @@ feed-coverage = лента данных { $feed }: { $rows ->
 
 ### Команда check: check-
 
+check-file-too-long = файл длиннее { $mebibytes } МиБ; перенесите строки данных в файл ленты
+check-file-not-utf8 = файл не в UTF-8, начиная с байта { $byte }; сохраните его в UTF-8
 check-unreadable = не удалось прочитать { $path }: { $error }
 check-error = ошибка
 check-help = исправление
@@ -2785,6 +2787,8 @@ serve-wrong-token = Это не токен этого сервера.
 serve-unknown-run = Такого прогона нет.
 serve-ended = Этот прогон уже закончился.
 serve-reader-failed = его не удалось прочитать; причина — в стандартном потоке ошибок
+serve-no-trial = в этом запуске нет измерения { $trial }
+serve-no-cell = измерение { $trial } не относится ни к одной ячейке эксперимента
 serve-busy = Слишком много запросов одновременно; повторите чуть позже.
 serve-foreign-request = Запрос отправлен не со страницы этого сервера; откройте её заново.
 serve-unreadable = Прогон не читается: { $reason }
@@ -4264,6 +4268,14 @@ experiment-remote-stop-rule = действует правило остановк
 # Глаголы в `attempt-…` — инфинитивы: «pooler: не удалось запустить: …».
 error-text = { $text }
 error-quoted = «{ $text }»
+error-not-regular-file = { $kind ->
+    [fifo] это FIFO; укажите обычный файл
+    [character-device] это символьное устройство; укажите обычный файл
+    [block-device] это блочное устройство; укажите обычный файл
+   *[other] это не обычный файл
+ }
+dump-no-toc = в каталоге нет `toc.dat`, поэтому это не дамп
+probe-page-status = ответ на GET { $path } имеет статус { $status }
 error-and = { $first }; { $next }
 attempt-start = запустить
 attempt-run = выполнить

@@ -14,6 +14,7 @@ use load::script::Program;
 use load::script::call::RequestSource;
 use model::Nanos;
 use model::message;
+use model::message::Message;
 use model::summary::{Server, ServerTransport};
 use stack::location;
 use std::fs;
@@ -167,8 +168,13 @@ pub fn system_certificates() -> Result<Vec<u8>, CommandError> {
 }
 
 fn read(path: &str) -> Result<Vec<u8>, CommandError> {
-    files::read(Path::new(path))
-        .map_err(|it| CommandError::new(format!("could not read \"{path}\": {}", os_error_text(&it))))
+    files::read(Path::new(path)).map_err(|error| {
+        CommandError::new(message!(
+            "feed-file-unreadable",
+            path = format!("\"{path}\""),
+            error = Message::from(&error)
+        ))
+    })
 }
 
 trait Stream: Read + Write {}

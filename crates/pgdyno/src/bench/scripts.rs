@@ -2,7 +2,7 @@
 
 use super::options::{BenchOptions, Source};
 use super::ready::mode;
-use crate::cli::{Terminal, os_error_text};
+use crate::cli::Terminal;
 use crate::files;
 use load::script::{self, CommandKind, Diagnostic, Program, Script};
 use model::message;
@@ -63,14 +63,14 @@ pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<CompiledSc
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 
 fn read(name: &str) -> Result<Vec<u8>, Message> {
-    let unreadable = |error: io::Error| message!("bench-script-read", name, error = os_error_text(&error));
+    let unreadable = |error: io::Error| message!("bench-script-read", name, error = Message::from(&error));
     let mut bytes = Vec::new();
     if name == "-" {
         io::stdin().take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     } else {
         // Opening and reading have separate error messages, as in pgbench.
         let file = files::open(Path::new(name))
-            .map_err(|error| message!("bench-script-open", name, error = os_error_text(&error)))?;
+            .map_err(|error| message!("bench-script-open", name, error = Message::from(&error)))?;
         file.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {

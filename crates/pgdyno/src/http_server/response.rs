@@ -130,7 +130,7 @@ pub fn no_content() -> HttpResponse {
 
 /// Redirect to another route.
 pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
-    let mut answer = text(StatusCode::SEE_OTHER, "see there");
+    let mut answer = text(StatusCode::SEE_OTHER, "see other");
     let place = HeaderValue::from_str(place).expect("the location is percent-encoded");
     answer.headers_mut().insert(LOCATION, place);
     if let Some(cookie) = cookie {
@@ -142,7 +142,7 @@ pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
 
 /// Response for a known route with an unsupported method.
 pub fn method_not_allowed(allowed: &'static str) -> HttpResponse {
-    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done here");
+    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed");
     answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     answer
 }

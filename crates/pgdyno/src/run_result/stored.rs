@@ -25,6 +25,7 @@ use model::fault_injection::FaultInjection;
 use model::feed_coverage::FeedCoverage;
 use model::freshness::Freshness;
 use model::matrix::{self, UnappliedLimit};
+use model::message;
 use model::message::Message;
 use model::note::Note;
 use model::objective::ObjectiveResult;
@@ -499,6 +500,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
 
 fn read<T: DeserializeOwned>(path: &Path, value: &Value) -> Result<T, CommandError> {
     T::deserialize(value).map_err(|error| {
-        CommandError::new(format!("{} was written by another version: {error}", path.display()))
+        let (path, error) = (path.display().to_string(), error.to_string());
+        CommandError::new(message!("runs-other-version", path, error))
     })
 }

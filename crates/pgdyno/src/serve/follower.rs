@@ -15,6 +15,7 @@ use hyper::body::Bytes;
 use model::Nanos;
 use model::chart::Charts;
 use model::live::{LatencyObjective, LiveSecond, LiveStatus};
+use model::message;
 use model::plan::{Experiment, Setup};
 use report::lang::Lang;
 use report::live_events::{sse_event, state_event};
@@ -95,7 +96,8 @@ impl Follower {
         let run = Run::open(path).map_err(|it| store_error(&it))?;
         let header = run.header().map_err(|it| store_error(&it))?;
         let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
-            CommandError::new(format!("{} was written by another version: {error}", path.display()))
+            let (path, error) = (path.display().to_string(), error.to_string());
+            CommandError::new(message!("runs-other-version", path, error))
         })?;
         let trials = experiment.trials();
         let once: u64 = experiment.cells.iter().map(|cell| load_duration(&cell.setup).0).sum();
@@ -327,9 +329,11 @@ impl Follower {
 impl FollowedTrial {
     fn begin(run: &Run, id: TrialId, setups: &[Setup]) -> Result<FollowedTrial, CommandError> {
         let recorded = run.trials().map_err(|it| store_error(&it))?.into_iter().find(|it| it.id == id);
-        let recorded = recorded.ok_or_else(|| CommandError::new(format!("trial {} is not there", id.0)))?;
+        let recorded = recorded
+            .ok_or_else(|| CommandError::new(message!("serve-no-trial", trial = id.0.to_string())))?;
         let setup = setups.get(recorded.trial.cell as usize);
-        let setup = setup.ok_or_else(|| CommandError::new(format!("trial {} is of no cell", id.0)))?;
+        let setup =
+            setup.ok_or_else(|| CommandError::new(message!("serve-no-cell", trial = id.0.to_string())))?;
         let processors = run.header().map_err(|it| store_error(&it))?.machine["processors"].as_f64();
         let steps = recorded.trial.operations.iter().map(|it| it.commands.as_slice());
         let charting = ChartBuilder::new(setup, processors, load_duration(setup)).with_steps(steps);

@@ -130,10 +130,7 @@ impl Site {
             (Route::Compare { base, runs }, _) => {
                 let names = [vec![base], runs].concat();
                 if names.len() > COMPARED_MAX {
-                    return Ok(response::text(
-                        StatusCode::BAD_REQUEST,
-                        "too many runs to be compared at once",
-                    ));
+                    return Ok(response::text(StatusCode::BAD_REQUEST, "too many runs to compare"));
                 }
                 let page = self.query(move |index| index.compare(&names, lang)).await?;
                 Ok(response::html(StatusCode::OK, Bytes::from(page), &self.static_policy))
@@ -218,10 +215,13 @@ impl Site {
                 (StatusCode::FORBIDDEN, say!(lang, "serve-foreign-request"))
             }
             SiteError::BodyTooLarge => {
-                return response::text(StatusCode::PAYLOAD_TOO_LARGE, "this is no form of ours");
+                return response::text(StatusCode::PAYLOAD_TOO_LARGE, "the request body is too large");
             }
             SiteError::BodyTimeout => {
-                return response::text(StatusCode::REQUEST_TIMEOUT, "the rest did not arrive");
+                return response::text(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the request body did not arrive in time",
+                );
             }
             SiteError::Query(QueryError::Unknown) => (StatusCode::NOT_FOUND, say!(lang, "serve-unknown-run")),
             SiteError::Query(QueryError::Busy) => (StatusCode::SERVICE_UNAVAILABLE, say!(lang, "serve-busy")),

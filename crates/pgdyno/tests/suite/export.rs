@@ -196,7 +196,7 @@ fn lists_shows_and_removes_runs() {
     // The result cannot be computed from an experiment without labels.
     let (message, status) = pgdyno(&["runs", "show", "book", "--json"], &folder.0).expect_err("no result");
     assert_eq!(status, 1, "{message}");
-    assert!(message.contains("was written by another version: missing field `label`"), "{message}");
+    assert!(message.contains("was written by another version of pgdyno: missing field `label`"), "{message}");
     let shown = pgdyno(&["runs", "show", "book", "--trials"], &folder.0).expect("the run exists");
     assert!(
         shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  TPS  P99  ERRORS  SETTING\n"),

@@ -244,7 +244,10 @@ pub(super) fn page(url: &Url) -> io::Result<String> {
     let page = http::get(url, REQUEST_TIMEOUT)?;
     match page.status {
         200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
-        status => Err(io::Error::other(format!("GET {} returned status {status}", url.target))),
+        status => {
+            let status = status.to_string();
+            Err(message!("probe-page-status", path = &url.target, status).into_io_error())
+        }
     }
 }
 

@@ -162,7 +162,7 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
 fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
     let system = |it: &dyn ToString| Some(RetainReason::System(it.to_string()));
     if !groups::remove_stale_groups(&directory.join(GROUPS), mark.keeper) {
-        return system(&"its control groups cannot be removed");
+        return system(&"cannot remove its control groups");
     }
     match in_use(directory) {
         Ok(None) => remove_dir_all(directory).err().and_then(|it| system(&it)),

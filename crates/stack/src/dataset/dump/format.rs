@@ -1,5 +1,6 @@
 //! Formats of dumps, and their identity
 
+use model::message;
 use model::plan::DumpFile;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -38,7 +39,7 @@ impl DumpFormat {
         if path.is_dir() {
             return match path.join("toc.dat").is_file() {
                 true => Ok(DumpFormat::Archive { parallel: true }),
-                false => Err(io::Error::other("the directory contains no toc.dat, so it is not a dump")),
+                false => Err(message!("dump-no-toc").into_io_error()),
             };
         }
         let mut first = Vec::new();
@@ -85,7 +86,7 @@ pub fn describe(path: &Path) -> io::Result<DumpFile> {
 fn copy(path: &Path, hash: &mut Sha256) -> io::Result<u64> {
     let mut file = File::open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(message!("error-not-regular-file", kind = "other").into_io_error());
     }
     let mut buffer = vec![0; 1 << 20];
     let mut bytes = 0;
