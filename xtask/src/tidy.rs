@@ -13,6 +13,7 @@ mod manual;
 mod products;
 mod source;
 mod tree;
+mod type_names;
 
 use std::fmt;
 use std::path::Path;
@@ -55,6 +56,7 @@ const RULES: &[(&str, Rule)] = &[
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
     ("only the product table and the components know poolers", products::products),
+    ("no crate has two types of one name", type_names::duplicates),
     ("every source file is part of a crate", files::unreachable_files),
     ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),

@@ -117,35 +117,35 @@ impl<'de> VariantAccess<'de> for Datum {
 
 /// Mapping with user-defined names, in the file's order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ordered<T>(pub Vec<(String, T)>);
+pub struct OrderedMap<T>(pub Vec<(String, T)>);
 
-impl<T> Default for Ordered<T> {
-    fn default() -> Ordered<T> {
-        Ordered(Vec::new())
+impl<T> Default for OrderedMap<T> {
+    fn default() -> OrderedMap<T> {
+        OrderedMap(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Ordered<T>, D::Error> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrderedMap<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OrderedMap<T>, D::Error> {
         struct Entries<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-            type Value = Ordered<T>;
+            type Value = OrderedMap<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a mapping")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<T>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedMap<T>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(Ordered(entries))
+                Ok(OrderedMap(entries))
             }
         }
         from.deserialize_map(Entries(PhantomData))
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Ordered<T> {
+impl<T: JsonSchema> JsonSchema for OrderedMap<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("MapOf{}", T::schema_name()).into()
     }

@@ -13,7 +13,7 @@ pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
 pub use work::{Capture, Feed, FileFormat, OneOrMany, Operation, Request, Step};
 
-use crate::datum::Ordered;
+use crate::datum::OrderedMap;
 use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,9 +36,9 @@ pub struct File {
     pub dataset: Option<Dataset>,
     /// Feeds by name: rows of values that operations use.
     #[serde(default)]
-    pub feeds: Ordered<Feed>,
+    pub feeds: OrderedMap<Feed>,
     /// Operations by name: the transactions that clients execute.
-    pub operations: Ordered<Operation>,
+    pub operations: OrderedMap<Operation>,
     /// Load on the system.
     pub load: Load,
     /// Objectives, such as `p99 < 200ms` or `errors < 1%`.
@@ -57,15 +57,15 @@ pub struct File {
     pub prove: Option<bool>,
     /// Axes of the matrix: a path with its values, or a name with variants that set several paths.
     #[serde(default)]
-    pub matrix: Ordered<Axis>,
+    pub matrix: OrderedMap<Axis>,
     /// Cells to skip. Each entry selects values of one or more axes.
     #[serde(default)]
-    pub skip: Vec<Ordered<Word>>,
+    pub skip: Vec<OrderedMap<Word>>,
     /// Cell with which the other cells are compared: a value of each axis.
-    pub baseline: Option<Ordered<Word>>,
+    pub baseline: Option<OrderedMap<Word>>,
     /// Paths and values that the option `--quick` sets.
     #[serde(default)]
-    pub quick: Ordered<serde_json::Value>,
+    pub quick: OrderedMap<serde_json::Value>,
 }
 
 /// Axis of the matrix.
@@ -75,7 +75,7 @@ pub enum Axis {
     /// Values of the path that is the axis's name.
     Values(Vec<serde_json::Value>),
     /// Variants by name, each with the paths and values that it sets.
-    Variants(Ordered<Ordered<serde_json::Value>>),
+    Variants(OrderedMap<OrderedMap<serde_json::Value>>),
 }
 
 /// Value, or the word `none`.
@@ -83,7 +83,7 @@ pub enum Axis {
 #[serde(untagged)]
 #[schemars(inline)]
 pub enum OrNone<T> {
-    None(Nothing),
+    None(NoneKeyword),
     Some(T),
 }
 
@@ -99,7 +99,7 @@ impl<T> OrNone<T> {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub enum Nothing {
+pub enum NoneKeyword {
     None,
 }
 
@@ -136,7 +136,7 @@ pub struct Service {
     pub caps: Option<Caps>,
     /// Additional environment variables.
     #[serde(default)]
-    pub env: Ordered<Word>,
+    pub env: OrderedMap<Word>,
     /// Number of processes. Several processes get a balancer before them. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     pub copies: Option<u32>,
@@ -197,7 +197,7 @@ pub struct Postgres {
     pub max_connections: Option<u32>,
     /// Additional settings of `postgresql.conf`.
     #[serde(default)]
-    pub settings: Ordered<Word>,
+    pub settings: OrderedMap<Word>,
     /// Resource limits.
     pub limits: Option<Limits>,
 }
@@ -248,7 +248,7 @@ pub struct Pooler {
     pub pool_timeout: Option<Duration>,
     /// Additional settings of the pooler's configuration file.
     #[serde(default)]
-    pub settings: Ordered<Word>,
+    pub settings: OrderedMap<Word>,
     /// Resource limits.
     pub limits: Option<Limits>,
 }
@@ -364,7 +364,7 @@ pub struct Dataset {
     #[serde(default)]
     pub after: Vec<String>,
     /// Tables by name, instead of `name`. A name may include a schema, which is created.
-    pub tables: Option<Ordered<Table>>,
+    pub tables: Option<OrderedMap<Table>>,
     /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be compressed
     /// with gzip or zstd. Several are restored in this order. The path is relative to this file.
     pub restore: Option<OneOrMany<String>>,
@@ -378,7 +378,7 @@ pub struct Table {
     #[schemars(range(min = 1))]
     pub rows: u64,
     /// Columns by name.
-    pub columns: Ordered<Column>,
+    pub columns: OrderedMap<Column>,
     /// Columns of the primary key.
     #[serde(default)]
     pub primary_key: Vec<String>,
@@ -432,7 +432,7 @@ pub enum Generator {
     /// Points in a rectangle, uniformly distributed.
     Point(Rectangle),
     /// A `jsonb` object whose members have generators.
-    Json(Ordered<Generator>),
+    Json(OrderedMap<Generator>),
     /// Constant text, equal in every row.
     Constant(Word),
     /// One of these texts, uniformly distributed.

@@ -64,7 +64,7 @@ pub type Columns = Result<Vec<String>, Message>;
 
 /// Reads the column names from the first lines of a file. The list of columns is given for files that do not name their
 /// columns.
-pub type ColumnsOf = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
+pub type ColumnReader = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
 /// Checks a script. The list has the variables that are defined when the script begins; `None` if they are unknown.
 pub type ScriptChecker<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> GrammarResult + 'a;
@@ -114,7 +114,7 @@ impl fmt::Debug for Grammars<'_> {
 
 /// Experiment file to read, with the functions needed for it.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct ReadRequest<'a> {
     /// Path of the file, used in errors and as the base of relative script paths. Its stem is the default name.
     pub path: &'a Path,
     /// Text of the file.
@@ -127,14 +127,14 @@ pub struct Request<'a> {
     /// Reads a script.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads the column names of a feed's file.
-    pub columns: &'a ColumnsOf,
+    pub columns: &'a ColumnReader,
     /// Reads size and hash of a dump.
     pub dump: &'a dyn Fn(&Path) -> io::Result<DumpFile>,
 }
 
-impl fmt::Debug for Request<'_> {
+impl fmt::Debug for ReadRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Request for {}", self.path.display())
+        write!(f, "ReadRequest for {}", self.path.display())
     }
 }
 
@@ -167,7 +167,7 @@ static SHAPE: LazyLock<schema_index::SchemaIndex> =
     LazyLock::new(|| schema_index::SchemaIndex::new(schema()));
 
 /// Reads an experiment file, or returns all its errors.
-pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
+pub fn read(request: &ReadRequest<'_>) -> Result<Plan, Diagnostics> {
     let name = request.path.display().to_string();
     let mut sources = vec![Source { name, text: request.text.to_owned() }];
     let mut diagnostics = Vec::new();
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    fn request(text: &str) -> Request<'_> {
-        Request {
+    fn request(text: &str) -> ReadRequest<'_> {
+        ReadRequest {
             path: Path::new("book.yaml"),
             text,
             sets: &[],

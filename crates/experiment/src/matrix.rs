@@ -23,17 +23,17 @@ pub struct Cells {
     pub baseline: Option<Baseline>,
 }
 
-struct Axis {
+struct MatrixAxis {
     key: Key,
     /// Path that the axis sets; `None` for an axis of named variants.
     path: Option<Path>,
-    all: Vec<Variant>,
+    all: Vec<AxisVariant>,
     /// Variants to measure: a subset of `all`, or values that replace them.
-    chosen: Vec<Variant>,
+    chosen: Vec<AxisVariant>,
 }
 
 #[derive(Clone)]
-struct Variant {
+struct AxisVariant {
     label: String,
     sets: Vec<(Key, Path, Node)>,
 }
@@ -50,7 +50,7 @@ pub fn expand(
 ) -> Cells {
     let mut base = file.clone();
     let [matrix, skip, baseline, _] = META.map(|key| base.take(key));
-    let mut axes: Vec<Axis> =
+    let mut axes: Vec<MatrixAxis> =
         matrix.iter().flat_map(|it| it.1.entries()).filter_map(|it| axis(shape, it, diagnostics)).collect();
     for (key, value) in changes {
         change(shape, &mut base, &mut axes, key, value, diagnostics);
@@ -98,8 +98,8 @@ pub fn expand(
 }
 
 /// Variant of each axis in cell `number`: the last axis varies fastest.
-fn variants_of_cell(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
-    let mut chosen: Vec<&Variant> = Vec::new();
+fn variants_of_cell(axes: &[MatrixAxis], mut number: usize) -> Vec<&AxisVariant> {
+    let mut chosen: Vec<&AxisVariant> = Vec::new();
     for axis in axes.iter().rev() {
         chosen.push(&axis.chosen[number % axis.chosen.len()]);
         number /= axis.chosen.len();
@@ -108,7 +108,11 @@ fn variants_of_cell(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
     chosen
 }
 
-fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Diagnostic>) -> Option<Axis> {
+fn axis(
+    shape: &SchemaIndex,
+    (key, node): &(Key, Node),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<MatrixAxis> {
     let (path, all) = match &node.value {
         Value::List(items) => {
             let path = axis_path(shape, key, diagnostics)?;
@@ -124,7 +128,7 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
                 let sets = sets.entries().iter().filter_map(|(key, value)| {
                     Some((key.clone(), axis_path(shape, key, diagnostics)?, value.clone()))
                 });
-                Variant { label: name.text.clone(), sets: sets.collect() }
+                AxisVariant { label: name.text.clone(), sets: sets.collect() }
             };
             (None, entries.iter().map(variant).collect::<Vec<_>>())
         }
@@ -149,11 +153,11 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
         }
     }
-    Some(Axis { key: key.clone(), path, chosen: all.clone(), all })
+    Some(MatrixAxis { key: key.clone(), path, chosen: all.clone(), all })
 }
 
-fn single(key: &Key, path: &Path, value: &Node) -> Variant {
-    Variant { label: flow(value), sets: vec![(key.clone(), path.clone(), value.clone())] }
+fn single(key: &Key, path: &Path, value: &Node) -> AxisVariant {
+    AxisVariant { label: flow(value), sets: vec![(key.clone(), path.clone(), value.clone())] }
 }
 
 /// Path that an axis sets. Settings that are common to all cells cannot be an axis.
@@ -176,7 +180,7 @@ fn resolve_path(shape: &SchemaIndex, key: &Key, diagnostics: &mut Vec<Diagnostic
 fn change(
     shape: &SchemaIndex,
     base: &mut Node,
-    axes: &mut [Axis],
+    axes: &mut [MatrixAxis],
     key: &Key,
     value: &Node,
     diagnostics: &mut Vec<Diagnostic>,
@@ -186,7 +190,7 @@ fn change(
         Value::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
-    let is_it = |axis: &&mut Axis| axis.key.text == key.text || (path.is_some() && axis.path == path);
+    let is_it = |axis: &&mut MatrixAxis| axis.key.text == key.text || (path.is_some() && axis.path == path);
     if let Some(axis) = axes.iter_mut().find(is_it) {
         let find = |node: &Node| match &axis.path {
             Some(path) => Some(single(key, path, node)),
@@ -223,7 +227,7 @@ fn covers(choice: &CellSelector, label: &Label) -> bool {
     choice.iter().all(|it| label.contains(it))
 }
 
-fn choice(axes: &[Axis], node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<CellSelector> {
+fn choice(axes: &[MatrixAxis], node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<CellSelector> {
     let mut choice = Vec::new();
     for (key, value) in node.entries() {
         let Some(axis) = axes.iter().find(|axis| axis.key.text == key.text) else {
@@ -243,7 +247,7 @@ fn choice(axes: &[Axis], node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Opti
     (!choice.is_empty()).then_some(choice)
 }
 
-fn unknown_label(at: &Span, axis: &Axis, label: &str) -> Diagnostic {
+fn unknown_label(at: &Span, axis: &MatrixAxis, label: &str) -> Diagnostic {
     let labels: Vec<&str> = axis.all.iter().map(|it| it.label.as_str()).collect();
     let nearest = crate::diagnostic::nearest(label, labels.iter().copied()).map(quote);
     let (axis, value) = (quote(&axis.key.text), quote(label));
@@ -257,7 +261,7 @@ fn join_quoted(names: &[&str]) -> String {
 }
 
 fn base_of(
-    axes: &[Axis],
+    axes: &[MatrixAxis],
     cells: &Cells,
     key: &Key,
     node: &Node,

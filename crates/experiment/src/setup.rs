@@ -23,7 +23,7 @@ use crate::diagnostic::{Diagnostic, Source, Span, quote};
 use crate::file::File;
 use crate::path;
 use crate::tree::Node;
-use crate::{GrammarDiagnostic, GrammarResult, Request};
+use crate::{GrammarDiagnostic, GrammarResult, ReadRequest};
 use load::RequestedLoad;
 use model::Nanos;
 use model::message;
@@ -50,7 +50,7 @@ pub struct CellSetup {
 #[derive(Debug)]
 pub struct SetupBuilder<'a> {
     pub tree: &'a Node,
-    pub request: &'a Request<'a>,
+    pub request: &'a ReadRequest<'a>,
     pub sources: &'a mut Vec<Source>,
     pub diagnostics: &'a mut Vec<Diagnostic>,
     /// Warnings about settings that are valid but most likely not intended.
@@ -101,7 +101,7 @@ impl SetupBuilder<'_> {
             stop_rules: stop,
             faults,
         };
-        let Request { grammars, .. } = *self.request;
+        let ReadRequest { grammars, .. } = *self.request;
         for (i, objective) in setup.objectives.iter().enumerate() {
             self.report_grammar("objectives", i, objective, (grammars.objective)(objective, &setup));
         }

@@ -14,7 +14,7 @@ use crate::objective::ObjectiveResult;
 use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
-use crate::summary::{Failure, Unanswered};
+use crate::summary::{Failure, UnansweredArrivals};
 use crate::validity::{Doubt, InvalidReason};
 use crate::{Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
 use schemars::JsonSchema;
@@ -181,7 +181,7 @@ pub struct PhaseFigures {
 pub struct Quantiles {
     /// Unanswered arrivals; absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered: Option<Unanswered>,
+    pub unanswered: Option<UnansweredArrivals>,
     #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
     #[serde(rename = "p50_ns")]

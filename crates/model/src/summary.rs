@@ -231,7 +231,7 @@ pub struct Distribution {
     pub count: u64,
     /// Unanswered arrivals; absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unanswered: Option<Unanswered>,
+    pub unanswered: Option<UnansweredArrivals>,
     #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
     #[serde(rename = "deviation_ns")]
@@ -254,7 +254,7 @@ pub struct Distribution {
 
 /// Arrivals without an answer, which count as longer than any bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unanswered {
+pub struct UnansweredArrivals {
     pub count: u64,
     /// Lower bound of the durations of these arrivals: the window, or the longest duration of an answered arrival.
     #[serde(rename = "longer_than_ns")]
@@ -287,7 +287,7 @@ impl Distribution {
     }
 }
 
-impl Unanswered {
+impl UnansweredArrivals {
     /// Lower bound as in [`Distribution::longer_than`]; `answered` is the number of answered samples.
     pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
         (q == 1.0 || is_quantile_unanswered(q, answered, self.count)).then_some(self.longer_than)

@@ -15,7 +15,7 @@ use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::files;
 use analysis::verdict::rule::RuleContext;
-use experiment::{Diagnostics, Plan, Request};
+use experiment::{Diagnostics, Plan, ReadRequest};
 use model::message;
 use model::message::Message;
 use model::plan::Experiment;
@@ -65,7 +65,7 @@ pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan
 /// Plan from the text of an experiment file. `path` appears in diagnostics, and relative file names are relative to its
 /// directory.
 pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
-    let request = Request {
+    let request = ReadRequest {
         path,
         text,
         sets,

@@ -45,7 +45,7 @@ pub fn main(args: &[String]) -> ExitStatus {
 }
 
 /// The figures of one run, kept after its file is closed.
-struct LoadedRun {
+struct RunFigures {
     source: RunRef,
     server: Option<String>,
     experiment: model::plan::Experiment,
@@ -77,7 +77,7 @@ fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     };
     named.retain(|it| it.0 == name);
     named.reverse();
-    let mut runs: Vec<LoadedRun> = Vec::new();
+    let mut runs: Vec<RunFigures> = Vec::new();
     for (_, path) in &named {
         match read(path) {
             Ok(run) => runs.push(run),
@@ -106,7 +106,7 @@ fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     Ok(ExitStatus::Success)
 }
 
-fn read(path: &Path) -> Result<LoadedRun, CommandError> {
+fn read(path: &Path) -> Result<RunFigures, CommandError> {
     let reading = StoredRun::from_file(path)?;
     let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
     let mut server = None;
@@ -116,5 +116,5 @@ fn read(path: &Path) -> Result<LoadedRun, CommandError> {
         trials[facts.cell].extend(TrialFigures::from_facts(&facts));
     }
     let (source, run_environment) = (source(path, &reading.header), environment(&reading));
-    Ok(LoadedRun { source, server, environment: run_environment, trials, experiment: reading.experiment })
+    Ok(RunFigures { source, server, environment: run_environment, trials, experiment: reading.experiment })
 }

@@ -50,6 +50,12 @@ pub trait LoadListener {
     fn on_records(&mut self, _thread: usize, _records: &[Record], _start: Nanos) {}
 }
 
+/// Listener that discards the events.
+#[derive(Debug)]
+pub struct IgnoreEvents;
+
+impl LoadListener for IgnoreEvents {}
+
 /// Reasons why nothing was measured.
 #[derive(Debug)]
 pub enum MeasureError {

@@ -52,7 +52,7 @@ enum StackCommand {
     /// Show the running stacks, the state of their nodes, and how to connect
     Status(Status),
     /// Stop a stack, and wait until all its processes and files are gone
-    Down(Down),
+    Down(DownArgs),
     /// Hold a running stack
     #[command(hide = true)]
     Hold { name: String },
@@ -93,7 +93,7 @@ struct Status {
 }
 
 #[derive(Clone, Debug, clap::Args)]
-struct Down {
+struct DownArgs {
     /// Experiment file or name of a stack
     #[arg(value_name = "FILE|NAME")]
     which: String,

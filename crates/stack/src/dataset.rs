@@ -145,7 +145,7 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
         }
         Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.table_specs(),
         &Content::Delivery { scale } => delivery::Delivery { scale, seed }.table_specs(),
-        Content::Users { users } => vec![users::Users { users: *users, seed }.table_spec()],
+        Content::Users { users } => vec![users::UserTable { users: *users, seed }.table_spec()],
         Content::Books { rows } => vec![books::Books { rows: *rows, seed }.table_spec()],
         Content::Declared(tables) => declared::table_specs(tables, seed).map_err(Error::InvalidTables)?,
         // The dump creates its tables.

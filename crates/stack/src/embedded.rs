@@ -8,7 +8,7 @@ mod archive;
 mod fetch;
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
-use crate::supervisor::{MachineError, User, open_to_all};
+use crate::supervisor::{MachineError, SystemUser, open_to_all};
 use model::message;
 use model::message::Message;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ fn cache_directory() -> Result<PathBuf, MachineError> {
 pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, MachineError> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
-    let other_user = User::unprivileged()?.is_some();
+    let other_user = SystemUser::unprivileged()?.is_some();
     let existing = |path: &Path| path.ancestors().find(|it| it.exists()).map(Path::to_owned);
     let reachable = |path: &PathBuf| !other_user || existing(path).is_some_and(|it| open_to_all(&it));
     let base = own.filter(reachable).or(other_user.then(|| "/var/cache".into()));

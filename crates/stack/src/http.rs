@@ -125,24 +125,24 @@ fn render_request(url: &Url, out: &mut Vec<u8>) {
     builder.build().render(out, |_, _| true);
 }
 
-trait Stream: Read + Write {
+trait HttpStream: Read + Write {
     /// Sets the timeout of each read and write.
     fn set_timeout(&self, timeout: Duration) -> io::Result<()>;
 }
 
-impl Stream for TcpStream {
+impl HttpStream for TcpStream {
     fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(timeout)).and(self.set_write_timeout(Some(timeout)))
     }
 }
 
-impl Stream for UnixStream {
+impl HttpStream for UnixStream {
     fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(timeout)).and(self.set_write_timeout(Some(timeout)))
     }
 }
 
-fn connect(address: &Address, timeout: Duration) -> io::Result<Box<dyn Stream>> {
+fn connect(address: &Address, timeout: Duration) -> io::Result<Box<dyn HttpStream>> {
     Ok(match address {
         Address::Unix(path) => Box::new(UnixStream::connect(path)?),
         Address::Tcp(address) => Box::new(interrupt::connect(address, timeout)?),

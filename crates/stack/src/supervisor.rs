@@ -11,7 +11,7 @@ mod protocol;
 mod run_directory;
 
 pub use error::MachineError;
-pub use launch::{Launch, Sig, StopStep, User};
+pub use launch::{Launch, Sig, StopStep, SystemUser};
 pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
@@ -46,7 +46,7 @@ pub struct Supervisor {
     pending: Vec<u8>,
     directory: PathBuf,
     stale_directories: Vec<StaleRunDirectory>,
-    user: Option<User>,
+    user: Option<SystemUser>,
     names: Vec<String>,
     started: HashMap<NodeId, StartedProcess>,
     ended: HashMap<NodeId, End>,
@@ -117,7 +117,7 @@ impl Supervisor {
     /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
         let failure = |reason: Message| NodeError::new("keeper", message!("attempt-start"), reason);
-        let user = User::unprivileged().map_err(|it| failure((&it).into()))?;
+        let user = SystemUser::unprivileged().map_err(|it| failure((&it).into()))?;
         let base = scratch_base(user.as_ref()).map_err(|it| failure((&it).into()))?;
         let (own_end, keeper_end) = UnixStream::pair().map_err(|it| failure((&it).into()))?;
         let child = Command::new(&keeper.program)
@@ -152,7 +152,7 @@ impl Supervisor {
     }
 
     /// User that runs the nodes; `None` for the current user.
-    pub fn user(&self) -> Option<&User> {
+    pub fn user(&self) -> Option<&SystemUser> {
         self.user.as_ref()
     }
 
@@ -564,12 +564,12 @@ pub fn free_port() -> io::Result<u16> {
 
 /// Returns the user that runs the servers; `None` for the current user.
 pub fn server_user() -> Result<Option<String>, MachineError> {
-    Ok(User::unprivileged()?.map(|it| it.name))
+    Ok(SystemUser::unprivileged()?.map(|it| it.name))
 }
 
 /// Returns the directory in which run directories are created.
 pub fn scratch() -> Result<PathBuf, MachineError> {
-    scratch_base(User::unprivileged()?.as_ref())
+    scratch_base(SystemUser::unprivileged()?.as_ref())
 }
 
 /// Chooses the directory for run directories: the first of `TMPDIR`, `/var/tmp` and `/tmp` that is on a disk and that
@@ -577,7 +577,7 @@ pub fn scratch() -> Result<PathBuf, MachineError> {
 ///
 /// The directory must be on a disk because it contains data, and a memory file system has no real fsync.
 /// `XDG_RUNTIME_DIR` is unsuitable: it is in memory and closed to other users.
-fn scratch_base(user: Option<&User>) -> Result<PathBuf, MachineError> {
+fn scratch_base(user: Option<&SystemUser>) -> Result<PathBuf, MachineError> {
     let tried = std::env::var_os("TMPDIR").map(PathBuf::from);
     let tried: Vec<PathBuf> = tried.into_iter().chain(["/var/tmp".into(), "/tmp".into()]).collect();
     let reachable = |it: &&PathBuf| it.is_dir() && (user.is_none() || open_to_all(it)) && writable(it);

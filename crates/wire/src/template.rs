@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Template {
     bytes: Box<[u8]>,
-    steps: Box<[Step]>,
+    steps: Box<[TemplateStep]>,
 }
 
 /// Encoding of an argument.
@@ -30,7 +30,7 @@ pub enum Placeholder {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum TemplateStep {
     /// Copies `bytes[from..to]` unchanged.
     Copy {
         from: u32,
@@ -68,27 +68,29 @@ impl Template {
         let (mut open, mut place) = (0, 0);
         for step in &self.steps {
             match *step {
-                Step::Copy { from, to } => out.extend_from_slice(&self.bytes[from as usize..to as usize]),
-                Step::Fill { arg, hole: Placeholder::Raw } => {
+                TemplateStep::Copy { from, to } => {
+                    out.extend_from_slice(&self.bytes[from as usize..to as usize])
+                }
+                TemplateStep::Fill { arg, hole: Placeholder::Raw } => {
                     write(arg, out);
                 }
-                Step::Fill { arg, hole: Placeholder::LengthPrefixed } => {
+                TemplateStep::Fill { arg, hole: Placeholder::LengthPrefixed } => {
                     let at = out.len();
                     out.extend_from_slice(&[0; 4]);
                     let length = if write(arg, out) { (out.len() - at - 4) as i32 } else { -1 };
                     out[at..at + 4].copy_from_slice(&length.to_be_bytes());
                 }
-                Step::Fill { arg, hole } => {
+                TemplateStep::Fill { arg, hole } => {
                     let at = out.len();
                     write(arg, out);
                     escape::escape_in_place(out, at, hole);
                 }
-                Step::Decimal => {
+                TemplateStep::Decimal => {
                     place = out.len();
                     out.extend_from_slice(&[b' '; DECIMAL_WIDTH]);
                 }
-                Step::Begin => open = out.len(),
-                Step::End => {
+                TemplateStep::Begin => open = out.len(),
+                TemplateStep::End => {
                     let mut length = out.len() - open;
                     for digit in out[place..place + DECIMAL_WIDTH].iter_mut().rev() {
                         *digit = b'0' + (length % 10) as u8;
@@ -98,11 +100,11 @@ impl Template {
                         }
                     }
                 }
-                Step::Open => {
+                TemplateStep::Open => {
                     open = out.len();
                     out.extend_from_slice(&[0; 4]);
                 }
-                Step::Close => {
+                TemplateStep::Close => {
                     let length = (out.len() - open) as i32;
                     out[open..open + 4].copy_from_slice(&length.to_be_bytes());
                 }
@@ -120,7 +122,7 @@ impl Template {
 #[derive(Debug, Default)]
 pub struct TemplateBuilder {
     bytes: Vec<u8>,
-    steps: Vec<Step>,
+    steps: Vec<TemplateStep>,
     placeholders_in_frame: usize,
     frame: Option<(usize, usize)>,
 }
@@ -132,8 +134,8 @@ impl TemplateBuilder {
         self.bytes.extend_from_slice(bytes);
         let to = self.bytes.len() as u32;
         match self.steps.last_mut() {
-            Some(Step::Copy { to: end, .. }) => *end = to,
-            _ if from != to => self.steps.push(Step::Copy { from, to }),
+            Some(TemplateStep::Copy { to: end, .. }) => *end = to,
+            _ if from != to => self.steps.push(TemplateStep::Copy { from, to }),
             _ => {}
         }
         self
@@ -141,22 +143,22 @@ impl TemplateBuilder {
 
     /// Appends a placeholder for argument `arg`.
     pub fn placeholder(&mut self, arg: u16, hole: Placeholder) -> &mut Self {
-        self.steps.push(Step::Fill { arg, hole });
+        self.steps.push(TemplateStep::Fill { arg, hole });
         self.placeholders_in_frame += 1;
         self
     }
 
     /// Appends a placeholder for a decimal number: the length of the bytes that `counted` appends later.
     pub fn decimal_length(&mut self) -> &mut Self {
-        self.steps.push(Step::Decimal);
+        self.steps.push(TemplateStep::Decimal);
         self
     }
 
     /// Appends the output of `body`; its length is written at `decimal_length`.
     pub fn counted(&mut self, body: impl FnOnce(&mut Self)) -> &mut Self {
-        self.steps.push(Step::Begin);
+        self.steps.push(TemplateStep::Begin);
         body(self);
-        self.steps.push(Step::End);
+        self.steps.push(TemplateStep::End);
         self
     }
 
@@ -166,7 +168,7 @@ impl TemplateBuilder {
         assert!(self.frame.is_none(), "frames do not nest");
         self.bytes(&[tag]);
         self.frame = Some((self.steps.len(), self.bytes.len()));
-        self.steps.push(Step::Open);
+        self.steps.push(TemplateStep::Open);
         self.placeholders_in_frame = 0;
         body(self);
         let (step, at) = self.frame.take().expect("the frame was set above");
@@ -176,11 +178,11 @@ impl TemplateBuilder {
             self.bytes.splice(at..at, length.to_be_bytes());
             let (from, to) = (at as u32, self.bytes.len() as u32);
             match self.steps.last_mut() {
-                Some(Step::Copy { to: end, .. }) => *end = to,
-                _ => self.steps.push(Step::Copy { from, to }),
+                Some(TemplateStep::Copy { to: end, .. }) => *end = to,
+                _ => self.steps.push(TemplateStep::Copy { from, to }),
             }
         } else {
-            self.steps.push(Step::Close);
+            self.steps.push(TemplateStep::Close);
         }
         self
     }

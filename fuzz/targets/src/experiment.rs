@@ -1,6 +1,6 @@
 //! Target for experiment files: they yield a consistent plan, or diagnostics with positions.
 
-use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
+use experiment::{GrammarDiagnostic, Grammars, ReadRequest, ScheduleExtent, UrlTarget, read};
 use model::plan::{DumpFile, Transport};
 use model::{Nanos, message};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
         }]),
         false => Ok(()),
     };
-    let request = Request {
+    let request = ReadRequest {
         path: Path::new("fuzz/book.yaml"),
         text,
         sets: &sets,

@@ -1,8 +1,7 @@
 //! Check that only the product table and the components know poolers and balancers.
 
-use super::Violation;
 use super::tree::{File, Tree};
-use std::collections::BTreeSet;
+use super::{Violation, tree};
 
 /// Crates whose rules and sentences must hold for every product.
 const NEUTRAL: [&str; 6] = ["analysis", "report", "load", "store", "feed", "pgdyno"];
@@ -14,11 +13,10 @@ const WORDS: [&str; 1] = ["balancer"];
 /// Reports names of poolers and balancers in crates that work for every product, comments included.
 pub fn products(tree: &Tree) -> Vec<Violation> {
     let keys = tree.get(TABLE).map_or(Vec::new(), |it| keys(&it.text));
-    let test_modules = test_modules(tree);
+    let test_modules = tree.test_modules();
     let neutral = |file: &&File| {
         file.krate().is_some_and(|name| NEUTRAL.contains(&name))
-            && !is_test(file)
-            && !test_modules.contains(&file.path)
+            && !tree::is_within(&file.path, &test_modules)
     };
     let mut all = Vec::new();
     for file in tree.rust_files().filter(neutral) {
@@ -34,25 +32,6 @@ pub fn products(tree: &Tree) -> Vec<Violation> {
         }
     }
     all
-}
-
-fn is_test(file: &File) -> bool {
-    file.is_test() || file.path_in_crate().split(['/', '.']).any(|it| it == "fixture")
-}
-
-/// Paths of the files that a module declares for tests only.
-fn test_modules(tree: &Tree) -> BTreeSet<String> {
-    let mut paths = BTreeSet::new();
-    for file in tree.rust_files() {
-        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
-        let folder = match name {
-            "lib.rs" | "main.rs" => folder.to_owned(),
-            _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
-        };
-        let modules = file.source().modules.iter().filter(|module| module.test);
-        paths.extend(modules.map(|module| format!("{folder}/{}.rs", module.name)));
-    }
-    paths
 }
 
 /// Keys of the poolers and balancers in the product table.
@@ -83,7 +62,6 @@ mod tests {
         check(rule, "\n// PgBouncer counts these.", &[found]);
         check(rule, "fn f() {}\n#[cfg(test)]\nmod tests {\n    const A: &str = \"pgbouncer\";\n}", &[]);
         check(rule, "// A balancer before etcd.", &[]);
-        check("crates/analysis/src/fixture/trial.rs", "// PgBouncer", &[]);
         check("crates/report/src/page/tests.rs", "// PgBouncer", &[]);
         check("crates/stack/src/component.rs", "// PgBouncer", &[]);
         for krate in NEUTRAL {
@@ -94,6 +72,7 @@ mod tests {
             (TABLE, PRODUCTS),
             ("crates/load/src/a.rs", "#[cfg(test)]\nmod generated;"),
             ("crates/load/src/a/generated.rs", "// PgBouncer"),
+            ("crates/load/src/a/generated/trial.rs", "// PgBouncer"),
         ];
         assert_eq!(violations(products, &declared), [""; 0]);
         check(

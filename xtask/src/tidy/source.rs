@@ -14,6 +14,8 @@ pub struct Source {
     pub macros: Vec<(String, usize)>,
     /// String literals, except those in attributes, assertions and `expect`, which users do not normally see.
     pub strings: Vec<(String, usize)>,
+    /// Names of structs, enums and traits.
+    pub types: Vec<(String, usize)>,
     /// Modules in files of their own, including tests.
     pub modules: Vec<Module>,
     /// Syntax error, if the file is not valid Rust.
@@ -108,6 +110,14 @@ impl Source {
             {
                 let outer = format!("{}{name}/", context.module_prefix);
                 self.read(body.stream(), &TokenContext { module_prefix: outer, ..context.clone() });
+                rest
+            }
+            [TokenTree::Ident(word), TokenTree::Ident(name), rest @ ..]
+                if ["struct", "enum", "trait"].iter().any(|it| word == it) =>
+            {
+                if !context.test {
+                    self.types.push((name.to_string(), name.span().start().line));
+                }
                 rest
             }
             [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(body), rest @ ..]
@@ -318,6 +328,15 @@ mod tests {
         let expected =
             [("a", None, false), ("b", Some("x/b.rs"), false), ("c/d", None, false), ("tests", None, true)];
         assert_eq!(modules, expected);
+    }
+
+    #[test]
+    fn finds_types() {
+        let source = Source::parse(
+            "pub struct A<T>(T);\n#[derive(Debug)] enum B { C }\npub(crate) trait D {}\nimpl D for B {}\n\
+             #[cfg(test)] mod tests { struct E; }\nfn f() -> A<B> { A(B::C) }",
+        );
+        assert_eq!(names(&source.types), "1 A, 2 B, 3 D");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::source::Source;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
@@ -59,6 +60,21 @@ impl Tree {
         Tree { files: files.iter().map(file).collect() }
     }
 
+    /// Paths, without the extension, of the modules that are declared for tests only.
+    pub fn test_modules(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        for file in self.rust_files() {
+            let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+            let folder = match name {
+                "lib.rs" | "main.rs" => folder.to_owned(),
+                _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
+            };
+            let modules = file.source().modules.iter().filter(|module| module.test);
+            paths.extend(modules.map(|module| format!("{folder}/{}", module.name)));
+        }
+        paths
+    }
+
     pub fn get(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
@@ -67,6 +83,12 @@ impl Tree {
     pub fn rust_files(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.path.ends_with(".rs") && !file.is_test())
     }
+}
+
+/// True if the file belongs to one of the modules, or to a module within one of them.
+pub fn is_within(path: &str, modules: &BTreeSet<String>) -> bool {
+    let stem = path.trim_end_matches(".rs");
+    stem.match_indices('/').map(|(end, _)| &stem[..end]).chain([stem]).any(|part| modules.contains(part))
 }
 
 impl File {

@@ -137,8 +137,13 @@ fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Di
 
 /// Facts about `count` unanswered arrivals. They took longer than the `window` and than `max`, the longest answered
 /// arrival. `mean` is the mean of the answered arrivals.
-pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
-    Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
+pub(crate) fn unanswered(
+    count: u64,
+    mean: Option<Nanos>,
+    max: Option<Nanos>,
+    window: Nanos,
+) -> UnansweredArrivals {
+    UnansweredArrivals { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
 
 pub fn distribution(histogram: &LatencyHistogram) -> Distribution {

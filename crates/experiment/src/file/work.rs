@@ -1,7 +1,7 @@
 //! Types of feeds and operations.
 
 use super::ServerTarget;
-use crate::datum::Ordered;
+use crate::datum::OrderedMap;
 use crate::json::JsonText;
 use crate::unit::{Order, Statuses, Word};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub struct Feed {
     /// Query that returns the rows. It is executed before the load begins.
     pub sql: Option<String>,
     /// Rows, at most 1000: mappings with the same keys.
-    pub rows: Option<Vec<Ordered<Word>>>,
+    pub rows: Option<Vec<OrderedMap<Word>>>,
     /// Columns to use, by their names in the query or the objects. For a CSV or TSV file without a header line: the names of
     /// all columns in their order.
     pub columns: Option<Vec<String>>,
@@ -63,7 +63,7 @@ pub struct Operation {
     pub feed: Option<String>,
     /// Variables that are computed before the requests, as with pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
     #[serde(default)]
-    pub set: Ordered<Word>,
+    pub set: OrderedMap<Word>,
     /// Server that executes the SQL if there are replicas. Default: `primary`.
     pub target: Option<ServerTarget>,
     /// Query with one column that returns the tokens that this operation has written. The variable `token` has a new value
@@ -111,19 +111,19 @@ pub struct Request {
     pub delete: Option<String>,
     /// Query parameters; pgdyno encodes them and appends them to the path.
     #[serde(default)]
-    pub query: Ordered<Word>,
+    pub query: OrderedMap<Word>,
     /// Headers. `${env:NAME}` is an environment variable of pgdyno; its value appears in no output and no run file.
     #[serde(default)]
-    pub headers: Ordered<Word>,
+    pub headers: OrderedMap<Word>,
     /// Body: a value that is sent as JSON, or a JSON text.
     pub json: Option<JsonText>,
     /// Body: fields of a form (`application/x-www-form-urlencoded`).
-    pub form: Option<Ordered<Word>>,
+    pub form: Option<OrderedMap<Word>>,
     /// Body: a text.
     pub body: Option<String>,
     /// Parts of the response that become variables of later steps.
     #[serde(default)]
-    pub capture: Ordered<Capture>,
+    pub capture: OrderedMap<Capture>,
     /// Expected response; any other response is a failure.
     pub expect: Option<Expect>,
     /// Maximum number of redirects to follow within the service. Default: 0.

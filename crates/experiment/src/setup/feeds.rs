@@ -140,7 +140,7 @@ impl SetupBuilder<'_> {
     fn rows(
         &mut self,
         path: &str,
-        rows: Vec<crate::datum::Ordered<crate::unit::Word>>,
+        rows: Vec<crate::datum::OrderedMap<crate::unit::Word>>,
         columns: &mut Option<Vec<String>>,
     ) -> Vec<Vec<String>> {
         let at = format!("{path}.rows");

@@ -1,7 +1,7 @@
 //! HTTP operations: requests and their variables.
 
 use super::{SetupBuilder, too_many};
-use crate::datum::Ordered;
+use crate::datum::OrderedMap;
 use crate::diagnostic::{nearest, quote};
 use crate::file::{self, Capture, OneOrMany};
 use crate::name::name_error;
@@ -207,7 +207,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Path and query in encoded form. `sound` is true if the variables in them are valid.
-    fn target(&mut self, path: &str, written: String, query: &Ordered<Word>, sound: bool) -> String {
+    fn target(&mut self, path: &str, written: String, query: &OrderedMap<Word>, sound: bool) -> String {
         let instead = match written.split_once("://") {
             _ if written.is_empty() || written.starts_with('/') => None,
             Some((_, rest)) => Some(rest.find('/').map_or("/", |i| &rest[i..])),

@@ -2,7 +2,7 @@
 
 use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
-use crate::datum::Ordered;
+use crate::datum::OrderedMap;
 use crate::diagnostic::{Diagnostic, any_of, quote};
 use crate::file::{self, Caps, OrNone};
 use crate::path;
@@ -442,7 +442,7 @@ pub(super) fn is_attached(kind: &NodeKind) -> bool {
     }
 }
 
-pub(super) fn words(words: Ordered<Word>) -> Vec<(String, String)> {
+pub(super) fn words(words: OrderedMap<Word>) -> Vec<(String, String)> {
     words.0.into_iter().map(|(key, word)| (key, word.0)).collect()
 }
 

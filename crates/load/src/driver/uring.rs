@@ -59,7 +59,7 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
     let connections = shard.connections();
     let ring = ring(connections)?;
     let pool = BufferPool::register(&ring)?;
-    let links = (0..connections).map(|_| Connection::default()).collect();
+    let links = (0..connections).map(|_| RingConnection::default()).collect();
     let mut driver = UringLoop { ring, links, pool, armed: 0, shard, ground, exhausted: 0 };
     let mut progress = DriverState::new();
     let mut completed = Vec::with_capacity(COMPLETIONS);
@@ -88,7 +88,7 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
 
 struct UringLoop<'a, R> {
     ring: IoUring,
-    links: Vec<Connection>,
+    links: Vec<RingConnection>,
     pool: BufferPool,
     /// Number of receives and polls that the kernel has not ended.
     armed: u32,
@@ -99,7 +99,7 @@ struct UringLoop<'a, R> {
 
 /// Connection and its state in the ring.
 #[derive(Default)]
-struct Connection {
+struct RingConnection {
     socket: Option<OwnedFd>,
     /// Number of the current transport of this connection. It identifies completions of earlier transports.
     generation: u16,
@@ -170,7 +170,7 @@ impl<R: Recorder> UringLoop<'_, R> {
     #[inline]
     fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: entries refer only to `outbox`es and the pool's buffers. Both stay at their address for as long as
-        // the kernel may use them: see `Connection::outbox`, `close` and `BufferPool`.
+        // the kernel may use them: see `RingConnection::outbox`, `close` and `BufferPool`.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.ring.submit().expect("a full submission queue can be submitted");
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Operation of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored")]
+#[serde(from = "StoredOperation")]
 pub struct Operation {
     pub name: String,
     /// Weight relative to the other operations.
@@ -43,7 +43,7 @@ pub enum SqlTarget {
 
 /// Stored form of an operation. The oldest runs have only `script`.
 #[derive(Deserialize)]
-struct Stored {
+struct StoredOperation {
     name: String,
     weight: u32,
     #[serde(default)]
@@ -68,9 +68,9 @@ struct Stored {
     origin: Option<PathBuf>,
 }
 
-impl From<Stored> for Operation {
-    fn from(stored: Stored) -> Operation {
-        let Stored {
+impl From<StoredOperation> for Operation {
+    fn from(stored: StoredOperation) -> Operation {
+        let StoredOperation {
             name,
             weight,
             rate,

@@ -177,10 +177,10 @@ fn read(path: &str) -> Result<Vec<u8>, CommandError> {
     })
 }
 
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
+trait ByteStream: Read + Write {}
+impl<T: Read + Write> ByteStream for T {}
 
-fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
+fn connect(host: &Host) -> io::Result<(Address, Box<dyn ByteStream>)> {
     let (name, port) = match host {
         Host::Unix(path) => {
             let stream = UnixStream::connect(path)?;
@@ -205,7 +205,7 @@ fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
 
 /// Sends a HEAD request for the measured URL. Returns the Server header and the TLS version.
 fn request_head(
-    stream: &mut dyn Stream,
+    stream: &mut dyn ByteStream,
     url: &Url,
     service: &Service,
 ) -> io::Result<(Option<String>, Option<String>)> {

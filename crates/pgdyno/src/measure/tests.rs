@@ -14,10 +14,6 @@ const SECRET: u64 = 7;
 const CLIENTS: u32 = 8;
 const WRITES_PER_CLIENT: u64 = 50;
 
-struct IgnoreEvents;
-
-impl LoadListener for IgnoreEvents {}
-
 /// Workload that sends a PUT with a token.
 fn work() -> Workload {
     let step = HttpStep {

@@ -6,7 +6,7 @@
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
-use crate::measure::{self, LoadListener};
+use crate::measure::{self, IgnoreEvents};
 use analysis::explain::advice;
 use load::driver::Clock;
 use model::Nanos;
@@ -142,8 +142,3 @@ fn short_setup(setup: &Setup) -> Setup {
     }
     brief
 }
-
-/// Listener that discards the events.
-struct IgnoreEvents;
-
-impl LoadListener for IgnoreEvents {}

@@ -4,7 +4,7 @@ use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
 use super::test_bed::{SetupError, TestBed, failed};
 use super::workload::{self, PreparedLoad};
 use crate::clock::{self, unix_time};
-use crate::measure::{self, LoadListener, MeasureError};
+use crate::measure::{self, IgnoreEvents, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
@@ -232,11 +232,6 @@ fn warm_up_setup(setup: &Setup) -> Setup {
     }
     warming
 }
-
-/// Listener that discards the events of a warm-up.
-struct IgnoreEvents;
-
-impl LoadListener for IgnoreEvents {}
 
 /// Converts a measurement error to a setup error. `refused` is the error of the first client that could not connect.
 fn to_setup_error(measure_error: &MeasureError, refused: Option<&str>) -> SetupError {

@@ -256,7 +256,7 @@ fn shows_no_times_of_unanswered_arrivals() {
     let mut summary = plain_summary();
     summary.total.response = Distribution {
         count: 1_977,
-        unanswered: Some(Unanswered {
+        unanswered: Some(UnansweredArrivals {
             count: 1_023,
             longer_than: Nanos::from_secs(6),
             mean_of_answered: Some(Nanos::from_millis(2)),

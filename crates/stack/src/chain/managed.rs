@@ -6,7 +6,7 @@ use super::store_cluster::{ATTEMPT_TIMEOUT, url};
 use super::{Chain, ChainError, ChainProgress, Node, Promotion, READY_TIMEOUT, node_error};
 use crate::component::manager::{ClusterManager, ManagerContext};
 use crate::component::postgres::Postgres;
-use crate::component::program::{Program, Programs, Unavailable};
+use crate::component::program::{Executable, Programs, Unavailable};
 use crate::component::{self, User, postgres};
 use crate::http;
 use crate::replication::ReplicationState;
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct ManagerPrograms {
     manager: &'static dyn ClusterManager,
-    program: Program,
+    program: Executable,
     /// Program of the manager's consensus store; `None` if the manager needs none.
-    store: Option<Program>,
+    store: Option<Executable>,
 }
 
 impl ManagerPrograms {

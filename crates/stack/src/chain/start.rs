@@ -6,7 +6,7 @@ use super::{
 };
 use crate::client::{Address, Connection, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
-use crate::component::program::{Program, Programs};
+use crate::component::program::{Executable, Programs};
 use crate::component::{
     self, Console, EndpointTls, InvalidNode, NodeContext, NodeEndpoint, User, Users, service,
 };
@@ -30,7 +30,7 @@ use wire::pg::SslMode;
 pub(super) enum NodeProgram {
     Postgres(Installation),
     /// Program, and its working directory if that differs from the run's home.
-    Program(Program, Option<PathBuf>),
+    Program(Executable, Option<PathBuf>),
     Attached,
 }
 
@@ -211,7 +211,7 @@ impl Chain {
         &self,
         supervisor: &mut Supervisor,
         node: Node,
-        program: &Program,
+        program: &Executable,
         directory: Option<&Path>,
     ) -> Result<RunningNode, ChainError> {
         let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };

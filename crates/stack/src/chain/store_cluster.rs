@@ -2,7 +2,7 @@
 
 use super::{Chain, READY_TIMEOUT};
 use crate::component::manager::{ConsensusStore, StoreMember};
-use crate::component::program::Program;
+use crate::component::program::Executable;
 use crate::http;
 use crate::supervisor::{Launch, NodeError, NodeId, Readiness, Sig, Supervisor};
 use model::message;
@@ -37,7 +37,7 @@ impl Chain {
     pub(super) fn start_store(
         &mut self,
         supervisor: &mut Supervisor,
-        (store, program): (&dyn ConsensusStore, &Program),
+        (store, program): (&dyn ConsensusStore, &Executable),
         servers: u32,
     ) -> Result<(), NodeError> {
         for number in 1..=servers {

@@ -27,7 +27,7 @@ pub struct ProgramInfo {
 
 /// Program that is ready to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Program {
+pub struct Executable {
     pub path: PathBuf,
     /// Major and minor version.
     pub version: (u32, u32),
@@ -91,7 +91,7 @@ impl Programs {
         &self,
         names: &'static ProgramInfo,
         least: Option<(u32, u32)>,
-    ) -> Result<Program, Unavailable> {
+    ) -> Result<Executable, Unavailable> {
         let mut tried = Vec::new();
         let unusable = |path: &Path, reason: Message| {
             message!("error-unusable", place = path.display().to_string(), reason)
@@ -106,7 +106,7 @@ impl Programs {
         for path in candidates {
             match query_version(&path, names.version_argument) {
                 Ok(it) if least.is_none_or(|least| it.version >= least) => return Ok(it),
-                Ok(Program { version: (major, minor), .. }) => tried.push(unusable(
+                Ok(Executable { version: (major, minor), .. }) => tried.push(unusable(
                     &path,
                     message!("server-other-version", version = format!("{major}.{minor}")),
                 )),
@@ -165,7 +165,7 @@ impl From<&UnusableProgram> for Message {
 }
 
 /// Runs a program to read its version.
-fn query_version(path: &Path, argument: &str) -> Result<Program, UnusableProgram> {
+fn query_version(path: &Path, argument: &str) -> Result<Executable, UnusableProgram> {
     let output = Command::new(path).arg(argument).stdin(Stdio::null()).output();
     let output = output.map_err(UnusableProgram::Run)?;
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -173,7 +173,7 @@ fn query_version(path: &Path, argument: &str) -> Result<Program, UnusableProgram
     let Some(version) = parse_version(&line) else {
         return Err(UnusableProgram::UnknownVersion { line, argument: argument.to_owned() });
     };
-    Ok(Program { path: path.to_owned(), version, text: line })
+    Ok(Executable { path: path.to_owned(), version, text: line })
 }
 
 /// Parses the first `number.number` of a line.

@@ -3,11 +3,11 @@
 //! The program belongs to the experiment, not to pgdyno. It gets its listening address and its database in environment
 //! variables.
 
-use super::program::{Program, ProgramInfo, Programs, Unavailable};
+use super::program::{Executable, ProgramInfo, Programs, Unavailable};
 use super::{Component, EndpointTls, InvalidNode, LaunchSpec, NodeContext, NodeEndpoint};
 use crate::client::Address;
 use crate::log_parser::LogFormat;
-use crate::supervisor::{Sig, StopStep, User, open_to_all};
+use crate::supervisor::{Sig, StopStep, SystemUser, open_to_all};
 use model::message;
 use model::message::Message;
 use model::percent_encode;
@@ -34,7 +34,7 @@ const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
 /// Finds the program of the service's command. A bare name is searched for in the search path; a path is relative to
 /// the experiment's directory. A file that an interpreter runs must exist too.
-pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
+pub fn find(service: &Service, programs: &Programs) -> Result<Executable, Unavailable> {
     let missing =
         |reason: Message| Unavailable { component: NAMES.name, reason, install_hint: (NAMES.install_hint)() };
     let Some((program, arguments)) = service.command.split_first() else {
@@ -55,7 +55,7 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     }
     // Resolve all links: a Python virtual environment links to the interpreter that created it.
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-    if let Some(user) = User::unprivileged().ok().flatten() {
+    if let Some(user) = SystemUser::unprivileged().ok().flatten() {
         let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
         if let Some(closed) = closed {
             let path = closed.display().to_string();
@@ -66,7 +66,7 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     }
     let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
     let words: Vec<String> = service.command.iter().map(short).collect();
-    Ok(Program { path, version: (0, 0), text: words.join(" ") })
+    Ok(Executable { path, version: (0, 0), text: words.join(" ") })
 }
 
 impl Component for ServiceComponent {

@@ -10,7 +10,7 @@ use super::{names, timestamp, write_decimal};
 
 /// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Users {
+pub struct UserTable {
     /// Number of users, at least 1; keys are 1..=users.
     pub users: u64,
     pub seed: u64,
@@ -26,7 +26,7 @@ const DAY: i64 = 86_400;
 /// Range of birthdates: 1940-01-01, and the number of days until the end of 2007.
 const BIRTHDATE_RANGE: (i64, u64) = (-10_958 * DAY, 24_837);
 
-impl Users {
+impl UserTable {
     pub(super) fn table_spec(self) -> TableSpec {
         TableSpec {
             schema: Some("social".to_owned()),
@@ -111,7 +111,7 @@ mod tests {
     fn writes_golden_rows() {
         let check = |seed: u64, id: u64, expected: &str| {
             let mut out = Vec::new();
-            Users { users: id, seed }.write_row(id, &mut out);
+            UserTable { users: id, seed }.write_row(id, &mut out);
             let shown = String::from_utf8(out).unwrap().replace('\t', " | ").replace('\n', ";");
             let stored = std::str::from_utf8(PASSWORD_HASH).unwrap();
             assert_eq!(shown, format!("{expected} | {stored};"));

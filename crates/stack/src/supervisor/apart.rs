@@ -4,7 +4,7 @@
 //! failure would. The node also gets an IPC namespace and its own `/dev/shm`, so that a killed server's shared memory
 //! is freed too.
 
-use super::launch::{Sig, User};
+use super::launch::{Sig, SystemUser};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -67,7 +67,7 @@ impl Drop for NamespaceGuard {
 ///
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.
-pub(super) unsafe fn prepare_first_process(user: Option<&User>) -> io::Result<()> {
+pub(super) unsafe fn prepare_first_process(user: Option<&SystemUser>) -> io::Result<()> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(c"proc", c"/proc", c"proc", plain, None)?;
     let Some(user) = user else { return Ok(()) };

@@ -5,7 +5,7 @@
 //! mount and its loop device.
 
 use super::error::KeeperError;
-use super::launch::User;
+use super::launch::SystemUser;
 use crate::features::system_program;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -30,7 +30,7 @@ const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
     /// Returns the mount point of the node's disk, owned by `owner`. The disk is created on first use. Needs root.
-    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, KeeperError> {
+    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&SystemUser>) -> Result<PathBuf, KeeperError> {
         if let Some(disk) = self.all.iter().find(|it| it.0 == node) {
             return Ok(disk.1.clone());
         }

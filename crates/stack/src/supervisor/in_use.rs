@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Identity of a file: device (major, minor) and inode.
-type Identity = (u32, u32, u64);
+type FileIdentity = (u32, u32, u64);
 
 /// Process id of the first process of a namespace.
 const INIT: u32 = 1;
@@ -23,7 +23,7 @@ const INIT: u32 = 1;
 /// Files of a directory, including the directory itself.
 struct Tree<'a> {
     path: &'a Path,
-    files: HashSet<Identity>,
+    files: HashSet<FileIdentity>,
     /// Users whose processes may use the directory: the current user and the files' owners.
     users: HashSet<u32>,
 }

@@ -25,7 +25,7 @@ pub struct Launch {
     /// Working directory of the process.
     pub directory: PathBuf,
     /// User that runs the process; `None` for the current user.
-    pub user: Option<User>,
+    pub user: Option<SystemUser>,
     /// Signals that stop the process, gentlest first. After each step, the process has time to end before the next step
     /// begins. SIGKILL always follows.
     pub stop: Vec<StopStep>,
@@ -63,7 +63,7 @@ pub enum Sig {
 
 /// Operating-system user that runs a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct User {
+pub struct SystemUser {
     pub name: String,
     pub uid: u32,
     pub gid: u32,
@@ -102,30 +102,31 @@ impl Launch {
         self
     }
 
-    pub fn as_user(mut self, user: Option<&User>) -> Launch {
+    pub fn as_user(mut self, user: Option<&SystemUser>) -> Launch {
         self.user = user.cloned();
         self
     }
 }
 
-impl User {
+impl SystemUser {
     /// Chooses the user that runs the stack: the current user (`None`), or for root, `postgres` or else `nobody`.
     ///
     /// PostgreSQL refuses to run as root.
-    pub fn unprivileged() -> Result<Option<User>, MachineError> {
+    pub fn unprivileged() -> Result<Option<SystemUser>, MachineError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
         let accounts = std::fs::read_to_string("/etc/passwd").map_err(MachineError::Accounts)?;
-        let known = ["postgres", "nobody"].into_iter().find_map(|name| User::in_accounts(&accounts, name));
+        let known =
+            ["postgres", "nobody"].into_iter().find_map(|name| SystemUser::in_accounts(&accounts, name));
         known.map(Some).ok_or(MachineError::NoUser)
     }
 
     /// Finds a user in lines of `passwd(5)`.
-    fn in_accounts(accounts: &str, name: &str) -> Option<User> {
+    fn in_accounts(accounts: &str, name: &str) -> Option<SystemUser> {
         let fields = accounts.lines().map(|it| it.split(':').collect::<Vec<_>>());
         let found = fields.into_iter().find(|it| it.len() >= 4 && it[0] == name)?;
-        Some(User { name: name.to_owned(), uid: found[2].parse().ok()?, gid: found[3].parse().ok()? })
+        Some(SystemUser { name: name.to_owned(), uid: found[2].parse().ok()?, gid: found[3].parse().ok()? })
     }
 }
 
@@ -177,7 +178,11 @@ mod tests {
         let accounts =
             "root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nbad\npostgres:x:q:1::/:/\n";
         let check = |name: &str, expected: Option<(u32, u32)>| {
-            assert_eq!(User::in_accounts(accounts, name).map(|it| (it.uid, it.gid)), expected, "{name}");
+            assert_eq!(
+                SystemUser::in_accounts(accounts, name).map(|it| (it.uid, it.gid)),
+                expected,
+                "{name}"
+            );
         };
         check("nobody", Some((65534, 65534)));
         check("root", Some((0, 0)));

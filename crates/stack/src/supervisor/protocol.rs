@@ -4,7 +4,7 @@
 //! sends `Ended` unsolicited. When the supervisor's end closes, for whatever reason, the keeper stops and removes
 //! everything.
 
-use super::launch::{Launch, Sig, User};
+use super::launch::{Launch, Sig, SystemUser};
 use crate::host::Cgroups;
 use crate::limits::{Group, UnappliedLimit};
 use model::StaleRunDirectory;
@@ -23,7 +23,7 @@ pub(super) enum Order {
     /// be the first order.
     Open {
         base: PathBuf,
-        owner: Option<User>,
+        owner: Option<SystemUser>,
         cgroups: Cgroups,
     },
     Launch(NodeId, Launch),

@@ -4,7 +4,7 @@
 //! valid, a keeper wrote its lock file, the lock is free, and nothing uses it.
 
 use super::in_use::in_use;
-use super::launch::User;
+use super::launch::SystemUser;
 use crate::limits::groups;
 use model::{RetainReason, StaleRunDirectory};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -27,7 +27,7 @@ const FORMAT: &str = "pgdyno run directory, format 1";
 pub(super) struct RunDirectory {
     pub path: PathBuf,
     /// Owner of the nodes' files; `None` means the current user.
-    pub owner: Option<User>,
+    pub owner: Option<SystemUser>,
     lock: File,
 }
 
@@ -46,7 +46,10 @@ impl RunDirectory {
     /// Creates `base/pgdyno-<number>` with `log`, owned by pgdyno, and `home`, owned by `owner`.
     ///
     /// Removes directories of killed keepers in `base`, and returns them.
-    pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
+    pub fn create(
+        base: &Path,
+        owner: Option<&SystemUser>,
+    ) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
         let mut lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;

@@ -76,7 +76,7 @@ pub fn start_writer(
     let writes = {
         let shared = shared.clone();
         let stats = LedgerStats { entries: 0, bytes: ledger.length() };
-        let writer_thread = WriterThread {
+        let writer_thread = LedgerThread {
             ledger: Some(ledger),
             source,
             clocks,
@@ -132,7 +132,7 @@ impl Drop for LedgerWriter {
 }
 
 /// State of the thread that writes entries.
-struct WriterThread<S, C> {
+struct LedgerThread<S, C> {
     /// Open ledger file; `None` after a failed write.
     ledger: Option<LedgerFile>,
     source: S,
@@ -144,7 +144,7 @@ struct WriterThread<S, C> {
     last_clock: Option<Nanos>,
 }
 
-impl<S: EntrySource, C: Fn() -> (Nanos, u64)> WriterThread<S, C> {
+impl<S: EntrySource, C: Fn() -> (Nanos, u64)> LedgerThread<S, C> {
     fn run(mut self, stopped: &Receiver<()>) -> (Option<LedgerFile>, LedgerStats) {
         loop {
             let ends = stopped.recv_timeout(WRITE_INTERVAL) != Err(RecvTimeoutError::Timeout);

@@ -1,7 +1,9 @@
 //! Reader of one experiment file for tests: other grammars accept every text, and each schedule lasts ten seconds at
 //! five per second.
 
-use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
+use experiment::{
+    Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
+};
 use model::Nanos;
 use report::lang::english;
 use std::fmt::Write as _;
@@ -27,7 +29,7 @@ fn reading(
     quick: bool,
 ) -> Result<Plan, Diagnostics> {
     let extent = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
-    read(&Request {
+    read(&ReadRequest {
         path: Path::new("book.yaml"),
         text,
         sets,

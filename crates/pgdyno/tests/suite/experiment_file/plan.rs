@@ -1,7 +1,9 @@
 //! Tests files with HTTP operations, feeds and users.
 
 use super::common::printed;
-use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
+use experiment::{
+    Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
+};
 use model::plan::{Experiment, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
@@ -35,7 +37,7 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         rule: &|_, _| Ok(()),
         objective: &|_, _| Ok(()),
     };
-    read(&Request {
+    read(&ReadRequest {
         path: Path::new("there/book.yaml"),
         text,
         sets: &[],

@@ -9,7 +9,7 @@ use model::chart::ChartSeriesKind;
 use model::finding::{Finding, IncomparableReason};
 use model::run_result::{RunResult, RunState};
 use model::search::{Cause, LevelOutcome, Limit, SearchStopReason, SoakResult, Suspect, TrendVerdict};
-use model::summary::Unanswered;
+use model::summary::UnansweredArrivals;
 use model::validity::Doubt;
 
 /// Name, result, and kind of the picture for each kind of run.
@@ -136,7 +136,7 @@ fn quantiles_of_unanswered_arrivals_are_lower_bounds() {
     total.count = 980;
     let longer_than = Nanos::from_secs(6);
     total.response.unanswered =
-        Some(Unanswered { count: 20, longer_than, mean_of_answered: total.response.mean.take() });
+        Some(UnansweredArrivals { count: 20, longer_than, mean_of_answered: total.response.mean.take() });
     (total.response.p99, total.response.max) = (None, None);
     let Some(Plot::Intervals { rows, .. }) = overview(&result, lang::english()).picture.map(|it| it.plot)
     else {
