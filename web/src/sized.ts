@@ -1,4 +1,4 @@
-// Drawings that are made anew when their width changes.
+// Drawings that are redrawn when their width changes.
 
 /** Draws into the box once it has its width, and again whenever the width changes. */
 export function drawToWidth(box: HTMLElement, afterLayout: (() => void)[], draw: (width: number) => SVGElement): void {

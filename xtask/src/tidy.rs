@@ -60,7 +60,7 @@ const RULES: &[(&str, Rule)] = &[
     ("every source file is part of a crate", files::unreachable_files),
     ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),
-    ("comments and pages are written in plain English", dialect::dialect),
+    ("comments, pages and messages are written in plain English", dialect::dialect),
     ("languages have the messages that the code uses", catalogue::catalogue),
     ("nothing is left for later", leftovers::leftovers),
     ("every link leads somewhere", documents::links),

@@ -15,7 +15,7 @@ pub fn unix_time() -> Nanos {
     Nanos((*OFFSET + boottime()).max(0) as u64)
 }
 
-/// Current time of the wall clock in microseconds since the Unix epoch. It jumps if somebody changes the clock.
+/// Current time of the wall clock in microseconds since the Unix epoch. It jumps if the clock is set.
 pub fn system_us() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros() as u64)
 }

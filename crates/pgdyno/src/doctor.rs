@@ -88,7 +88,7 @@ struct FoundProgram {
     install_hint: Option<Message>,
 }
 
-/// Searches pgbench beside the servers, and the programs that a system under test may contain as a run does.
+/// Searches for pgbench in the directories of the servers, and for the programs that a system under test may contain as a run does.
 fn find_programs(bins: &[PathBuf]) -> Vec<FoundProgram> {
     let places = Programs::from_environment();
     let component = |(product, names): (&'static Product, &'static ComponentInfo)| {

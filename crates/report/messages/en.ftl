@@ -3181,7 +3181,7 @@ failover-promoted = { $node } promoted, timeline { $timeline }{ $safe ->
  }
 failover-rejoined = { $node } rejoined as a replica, { $rewound ->
     [true] rewound
-   *[false] copied anew
+   *[false] copied again
  } within { $duration }
 failover-read-back = { $tokens ->
     [one] { $tokens } token
@@ -3199,7 +3199,7 @@ failover-no-primary = no server accepts writes
 failover-no-read-back = the writes could not be read back: { $error }
 failover-event-timeline = timeline { $timeline }
 failover-event-rewound = rewound
-failover-event-copied = copied anew
+failover-event-copied = copied again
 
 
 ### Freshness of replicas: freshness-

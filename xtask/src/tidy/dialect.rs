@@ -6,7 +6,7 @@ use super::{Violation, tree::File, tree::Tree};
 const OPENINGS: [&str; 7] = ["Of ", "What ", "Whatever ", "Who ", "Whom ", "Whose ", "The same "];
 
 /// Phrases of the project's old dialect, with their replacements.
-const PHRASES: [(&str, &str); 8] = [
+const PHRASES: [(&str, &str); 23] = [
     ("whoever", "name the subject, such as a client or a user"),
     ("is told", "\"is printed\", \"is reported\" or \"is returned\""),
     ("are told", "\"are printed\", \"are reported\" or \"are returned\""),
@@ -15,20 +15,33 @@ const PHRASES: [(&str, &str); 8] = [
     ("inflict", "\"inject\""),
     ("nudge", "\"perturb\" or \"perturbation\""),
     ("stood still", "\"stalled\""),
+    ("told of", "\"notified of\""),
+    ("tells of", "\"reports\""),
+    ("lasting", "\"with the duration\""),
+    ("anew", "\"again\""),
+    ("beside it", "\"next to it\" or \"with it\""),
+    ("beside the", "\"next to\", \"in addition to\" or \"compared with\""),
+    ("beside that", "\"next to that\" or \"in addition\""),
+    ("beside each", "\"next to each\""),
+    ("besides the", "\"in addition to\" or \"except\""),
+    ("for want of", "\"without\" or \"because of the lack of\""),
+    ("likewise", "\"also\" or \"in the same way\""),
+    ("what is there", "the name of the things"),
+    ("goes on", "\"continues\""),
+    ("so many", "the number"),
+    ("somebody", "the subject, such as a user or a program"),
 ];
-
-/// Pages that record history and are not rewritten.
-const HISTORY: [&str; 1] = ["CHANGELOG.md"];
 
 pub fn dialect(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with(".rs")) {
         openings(file, &mut all);
-        let comments = file.text.lines().map(|line| line.split_once("//").map_or("", |(_, comment)| comment));
-        phrases(file, comments, &mut all);
+        phrases(file, file.text.lines().map(comment), &mut all);
     }
-    let is_page = |file: &&File| file.path.ends_with(".md") && !HISTORY.contains(&file.path.as_str());
-    for file in tree.files.iter().filter(is_page) {
+    for file in tree.files.iter().filter(|file| is_text(&file.path)) {
+        phrases(file, file.text.lines(), &mut all);
+    }
+    for file in tree.files.iter().filter(|file| file.path.ends_with(".md")) {
         let mut fenced = false;
         let prose = file.text.lines().map(|line| {
             fenced ^= line.trim_start().starts_with("```");
@@ -37,6 +50,18 @@ pub fn dialect(tree: &Tree) -> Vec<Violation> {
         phrases(file, prose, &mut all);
     }
     all
+}
+
+/// Message catalogues, experiment files and the script for set-up; fixtures are not rewritten.
+fn is_text(path: &str) -> bool {
+    let is_fixture = path.split('/').any(|part| part == "fixtures");
+    path == "x" || ([".ftl", ".yaml", ".yml"].iter().any(|end| path.ends_with(end)) && !is_fixture)
+}
+
+/// Comment at the end of a line of Rust; empty without one. The slashes of an address begin no comment.
+fn comment(line: &str) -> &str {
+    let mut slashes = line.match_indices("//").filter(|(at, _)| !line[..*at].ends_with(':'));
+    slashes.next().map_or("", |(at, _)| &line[at + 2..])
 }
 
 /// The first lines of doc comments.
@@ -92,14 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn finds_dialect_in_comments_and_pages_only() {
+    fn finds_dialect_in_comments_and_texts() {
         for (phrase, _) in PHRASES {
             let comment = format!("// {phrase}\nlet a = \"{phrase}\";\n");
             let expected = check("docs/a.md", phrase);
             assert!(!expected.is_empty());
             assert_eq!(check("crates/load/src/a.rs", &comment), expected);
             assert_eq!(check("docs/a.md", &format!("```\n{phrase}\n```\n> {phrase}\n")), [""; 0]);
-            assert_eq!(check("CHANGELOG.md", phrase), [""; 0]);
+            for text in ["CHANGELOG.md", "x", "crates/report/messages/en.ftl", "experiments/a.yaml"] {
+                assert_eq!(check(text, phrase), expected, "{text}");
+            }
+            assert_eq!(check("fixtures/runs/a.yaml", phrase), [""; 0]);
+            assert_eq!(check("crates/load/src/a.rs", &format!("f(\"http://{phrase}\")")), [""; 0]);
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn duplicates(tree: &Tree) -> Vec<Violation> {
             if QUALIFIED.contains(&(krate, name.as_str())) {
                 continue;
             }
-            if let Some(other) = first.insert((krate, name), file) {
+            if let Some(other) = first.insert((krate, name.as_str()), file) {
                 let what = format!("`{name}` is also the name of a type in {}", other.path_in_crate());
                 let fix = "name one of the two types by its own purpose";
                 all.push(Violation::new(&file.path, *line, what, fix));

@@ -18,7 +18,7 @@ const JITTER_FACTOR: u64 = 2;
 const SATURATED_SHARE: f64 = 0.9;
 /// Smallest difference between boot-time clock and monotonic clock that shows that the machine was suspended.
 const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
-/// Smallest difference between wall clock and boot-time clock that shows that somebody changed the wall clock.
+/// Smallest difference between wall clock and boot-time clock from which on the wall clock counts as changed.
 const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
 /// Time between two clock readings of a thread from which the thread counts as stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(100);

@@ -374,7 +374,7 @@ fn steps_are_the_commands_that_send_a_request() {
     check(Mode::Simple, &[two, "SELECT 1;"], &[&["", "SELECT :a;", "", "SELECT 2;"], &[]]);
     let pipeline = "SELECT 1;\n\\startpipeline\nSELECT 2;\nSELECT 3;\n\\endpipeline\n";
     check(Mode::Extended, &[pipeline], &[&["SELECT 1;", "", "", "", "\\endpipeline"]]);
-    // The histograms of so many commands would take too much memory.
+    // The histograms of this number of commands would take too much memory.
     check(Mode::Simple, &[two, &"SELECT 1;\n".repeat(253)], &[&[], &[]]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_http(&head("web"), 0, &[("n".to_owned(), "1".to_owned())], &[step("GET", "/${n}")]);

@@ -150,7 +150,7 @@ impl Lang {
                 parts.extend(best.map(|level| {
                     let (name, figures) = (level.name, self.compared_rate(level));
                     match (worst, baseline) {
-                        // With only one cell besides the baseline, do not call it best or worst.
+                        // With only one cell in addition to the baseline, do not call it best or worst.
                         (None, _) => say!(self, "answer-other", name, figures),
                         (Some(_), Some(_)) => say!(self, "answer-best-other", name, figures),
                         (Some(_), None) => say!(self, "answer-best", name, figures),

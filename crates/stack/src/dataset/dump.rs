@@ -218,7 +218,7 @@ impl DumpLoader<'_> {
         ]
     }
 
-    /// Path of a program: beside the server's programs, in `PATH`, or of an installed server.
+    /// Path of a program: in the directory of the server's programs, in `PATH`, or of an installed server.
     fn program(&self, name: &str) -> Result<PathBuf, Error> {
         let variable = std::env::var_os("PATH").unwrap_or_default();
         let directories = self.programs.clone().into_iter().chain(std::env::split_paths(&variable));

@@ -15,7 +15,7 @@ const LOADS: [(&str, bool); 4] = [
     ("{ model: open, schedule: 'const(20, 60s)', max_in_flight: 4 }", true),
     // Eight arrivals, and eight rows.
     ("{ model: open, schedule: 'const(4, 2s)', max_in_flight: 4 }", false),
-    // The second operation goes on, and only the first client draws from the feed.
+    // The second operation continues, and only the first client draws from the feed.
     ("{ model: closed, clients: 2, threads: 2, think: 100ms, duration: 60s }", true),
 ];
 

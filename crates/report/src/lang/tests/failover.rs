@@ -193,7 +193,7 @@ fn writes_known_events_in_the_language() {
         (EventKind::Fault, "withhold", "replication blocked", "репликация заблокирована"),
         (EventKind::Promoted, "timeline 12", "timeline 12", "линия времени 12"),
         (EventKind::Rejoined, "rewound", "rewound", "отмотан назад"),
-        (EventKind::Rejoined, "copied", "copied anew", "скопирован заново"),
+        (EventKind::Rejoined, "copied", "copied again", "скопирован заново"),
         (EventKind::Fault, "x", "x", "x"),
         (EventKind::Promoted, "x", "x", "x"),
         (EventKind::Rejoined, "x", "x", "x"),

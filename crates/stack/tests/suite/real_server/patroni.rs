@@ -80,7 +80,7 @@ fn patroni_switches_over_and_fails_over() {
     test_stack.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it:?}"));
     assert_eq!(ask(test_stack.chain.endpoint(), "select sum(a) from t"), "24");
 
-    // The next Patroni is configured anew: the first one's configuration is stored with the data and would be used.
+    // The next Patroni gets a new configuration: the first one's configuration is stored with the data and would be used.
     let replication = Some(Replication {
         manager,
         separate_networks: apart,
