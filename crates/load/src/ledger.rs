@@ -49,7 +49,7 @@ pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_t
 /// succeeded outside of a transaction block. `local` is true if the server warned that it no longer waited for a
 /// standby.
 pub(crate) fn write_outcome(
-    of: model::Outcome,
+    transaction: model::Outcome,
     sent: bool,
     settled: bool,
     local: bool,
@@ -62,7 +62,7 @@ pub(crate) fn write_outcome(
         // A service may have written before it failed.
         Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
     };
-    match of {
+    match transaction {
         model::Outcome::Ok if local => Some(WriteOutcome::AcknowledgedLocally),
         model::Outcome::Ok => Some(WriteOutcome::Acknowledged),
         model::Outcome::Failed(code) if certain(code) => Some(WriteOutcome::Failed(code)),

@@ -63,11 +63,7 @@ pub enum InvalidReason {
         duration: Nanos,
     },
     /// Clients aborted because their script could not continue; the load was smaller than planned.
-    Aborted {
-        clients: u32,
-        #[serde(rename = "total_clients")]
-        of: u32,
-    },
+    Aborted { clients: u32, total_clients: u32 },
     /// No transaction succeeded.
     NoSuccess,
 }

@@ -225,8 +225,8 @@ impl ServerHistory {
             self.all.settings.push(settings);
         }
         let alike = |period: &ReplicaPeriod| {
-            let states = |of: &[StreamingReplica]| -> Vec<(String, String)> {
-                of.iter().map(|it| (it.name.clone(), it.sync_state.clone())).collect()
+            let states = |replicas: &[StreamingReplica]| -> Vec<(String, String)> {
+                replicas.iter().map(|it| (it.name.clone(), it.sync_state.clone())).collect()
             };
             states(&period.followers) == states(&followers)
         };

@@ -348,9 +348,9 @@ const CHEAP_ROWS: usize = 250;
 
 impl DueProbe {
     /// Lists probes that a server of this version supports, all due now.
-    fn all(on: ProbeTarget, version: u32) -> Vec<DueProbe> {
+    fn all(target: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
-        let its = component::probes().filter(|it| it.target == on);
+        let its = component::probes().filter(|it| it.target == target);
         its.filter_map(|probe| {
             Some(DueProbe { probe, ask: (probe.request)(version)?, next: now, disabled: false })
         })

@@ -74,8 +74,8 @@ pub fn cell_result(
     } else {
         Conclusion::Kept
     };
-    let times = |of: &dyn Fn(&FaultInjection) -> Vec<Nanos>| {
-        duration_range(&trials.iter().flat_map(|it| of(it)).collect::<Vec<_>>())
+    let times = |durations: &dyn Fn(&FaultInjection) -> Vec<Nanos>| {
+        duration_range(&trials.iter().flat_map(|it| durations(it)).collect::<Vec<_>>())
     };
     Some(FailoverResult {
         cell,

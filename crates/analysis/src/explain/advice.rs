@@ -94,9 +94,12 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
 
 /// Mean execution times of statements in a cell without the advised indexes and in a cell with them. Both cells must
 /// have executed the statement.
-pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
+pub fn statement_changes(
+    without_indexes: &[StatementStats],
+    with_indexes: &[StatementStats],
+) -> Vec<StatementChange> {
     let pair = |statement: &StatementStats| {
-        let other = with
+        let other = with_indexes
             .iter()
             .find(|other| normalize_placeholders(&other.text) == normalize_placeholders(&statement.text))?;
         let first = statement.text.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
@@ -108,7 +111,7 @@ pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) ->
             writes,
         })
     };
-    without.iter().filter_map(pair).collect()
+    without_indexes.iter().filter_map(pair).collect()
 }
 
 /// Plans ordered by total time within the window, most expensive first.

@@ -82,7 +82,10 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     doubts.extend(small_answers(measured));
     doubts.extend(no_rows(summary));
     if measured.aborted_clients > 0 {
-        reasons.push(InvalidReason::Aborted { clients: measured.aborted_clients, of: summary.plan.clients });
+        reasons.push(InvalidReason::Aborted {
+            clients: measured.aborted_clients,
+            total_clients: summary.plan.clients,
+        });
     }
     if summary.total.counts.ok == 0 {
         reasons.push(InvalidReason::NoSuccess);
@@ -528,9 +531,9 @@ mod tests {
             |it| it.empty_statements = vec![empty(delete, 900), empty(StatementKind::Queue, 900)],
             "",
         );
-        check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, of: 4 }");
+        check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, total_clients: 4 }");
         let dropped = |it: &mut Measurement| (it.aborted_clients, it.interval.scripts[0].dropped) = (2, 5);
-        check(open_plan(), dropped, "Aborted { clients: 2, of: 4 }");
+        check(open_plan(), dropped, "Aborted { clients: 2, total_clients: 4 }");
         check(closed_plan(), |it| it.interval.clear(), "NoSuccess");
         check(
             closed_plan(),

@@ -22,13 +22,13 @@ type Owner = (DatasetName, &'static str);
 impl SetupBuilder<'_> {
     pub(super) fn dataset(&mut self, source: file::Dataset, seed: u64) -> Dataset {
         use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
-        let of: [(&str, bool, &[Owner]); 4] = [
+        let keys: [(&str, bool, &[Owner]); 4] = [
             ("rows", source.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
             ("users", source.users.is_some(), &[(Profiles, "profiles"), (Users, "users")]),
             ("per_user", source.per_user.is_some(), &[(Profiles, "profiles")]),
             ("scale", source.scale.is_some(), &[(Pgbench, "pgbench"), (Delivery, "delivery")]),
         ];
-        for (key, _, owners) in of.iter().filter(|of| of.1) {
+        for (key, _, owners) in keys.iter().filter(|key| key.1) {
             if owners.iter().any(|owner| source.name == Some(owner.0)) {
                 continue;
             }

@@ -125,12 +125,12 @@ impl SetupBuilder<'_> {
                 },
             );
         }
-        for (path, own) in &mix.own {
-            extent.max_rate += own.max_rate;
-            if own.duration > extent.duration && extent.duration > Nanos::ZERO {
+        for (path, schedule) in &mix.schedules {
+            extent.max_rate += schedule.max_rate;
+            if schedule.duration > extent.duration && extent.duration > Nanos::ZERO {
                 let message = message!(
                     "experiment-schedule-too-long",
-                    schedule = seconds(own.duration),
+                    schedule = seconds(schedule.duration),
                     load = seconds(extent.duration)
                 );
                 self.report(path, message);
@@ -159,12 +159,12 @@ impl SetupBuilder<'_> {
         mix: &Mix,
         max: Option<&MaxSearch>,
     ) -> (String, ScheduleExtent) {
-        let own = mix.own.iter().map(|it| it.1.duration).max().unwrap_or(Nanos::ZERO);
+        let longest = mix.schedules.iter().map(|it| it.1.duration).max().unwrap_or(Nanos::ZERO);
         let window = max.filter(|_| mix.rate.is_some()).map(|it| it.window);
         let duration = match (source.duration.map(|it| it.0).or(window), mix.rate) {
             (Some(it), _) => it,
             // An invalid schedule is already reported.
-            (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
+            (None, None) if mix.is_empty() => Nanos::from_secs(longest.0.div_ceil(1_000_000_000)),
             (None, Some(_)) => {
                 self.needs("open", "duration", false);
                 return (String::new(), ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 });

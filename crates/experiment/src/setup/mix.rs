@@ -14,13 +14,13 @@ pub struct Mix {
     /// Rate of all operations together, per second, if they have rates.
     pub rate: Option<f64>,
     /// Paths and extents of the operations' own schedules.
-    pub own: Vec<(String, ScheduleExtent)>,
+    pub schedules: Vec<(String, ScheduleExtent)>,
 }
 
 impl Mix {
     /// True if every operation has a schedule of its own, so that no operation is chosen by weight.
     pub fn is_empty(&self) -> bool {
-        !self.weights.is_empty() && self.own.len() == self.weights.len()
+        !self.weights.is_empty() && self.schedules.len() == self.weights.len()
     }
 }
 
@@ -43,7 +43,7 @@ impl SetupBuilder<'_> {
                     );
                 }
                 let extent = self.schedule(&path("schedule"), schedule);
-                mix.own.push((path("schedule"), extent));
+                mix.schedules.push((path("schedule"), extent));
                 weight = 0;
             } else if by_rate {
                 match operation.rate {

@@ -241,13 +241,13 @@ impl SetupBuilder<'_> {
     fn attached(
         &mut self,
         attached: &AttachedSection,
-        there: AttachedDsn,
-        beside: &[(&str, bool)],
+        address: AttachedDsn,
+        other_keys: &[(&str, bool)],
         guards: &mut Vec<Guard>,
     ) -> Node {
-        let AttachedDsn { dsn, admin, product, allow, caps } = there;
+        let AttachedDsn { dsn, admin, product, allow, caps } = address;
         let name = attached.node;
-        for (key, _) in beside.iter().filter(|it| it.1) {
+        for (key, _) in other_keys.iter().filter(|it| it.1) {
             let message = message!("experiment-attached-key", key = *key, address = "attach");
             self.report(&format!("stack.{name}.{key}"), message);
         }
@@ -289,9 +289,15 @@ impl SetupBuilder<'_> {
     }
 
     /// Reports a setting that has a key of its own or that pgdyno controls.
-    fn not_a_setting(&mut self, node: &str, settings: &[(String, String)], name: &str, own: Option<&str>) {
+    fn not_a_setting(
+        &mut self,
+        node: &str,
+        settings: &[(String, String)],
+        name: &str,
+        own_key: Option<&str>,
+    ) {
         if settings.iter().any(|it| it.0.eq_ignore_ascii_case(name)) {
-            let key = own.map(|key| format!("{node}.{key}"));
+            let key = own_key.map(|key| format!("{node}.{key}"));
             self.report(
                 &format!("stack.{node}.settings.{name}"),
                 message!("experiment-managed-setting", setting = name, node, key),

@@ -26,7 +26,7 @@ impl SetupBuilder<'_> {
             ("coefficient", source.coefficient.is_some()),
         ];
         self.not_with(source, "closed", &open_only);
-        for (path, _) in &mix.own {
+        for (path, _) in &mix.schedules {
             self.report(path, message!("experiment-schedule-closed"));
         }
         let stages = match &source.users {

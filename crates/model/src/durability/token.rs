@@ -48,8 +48,8 @@ impl Token {
     }
 
     #[inline]
-    fn join(self, by: u8) -> [u8; Token::LENGTH] {
-        let mut text = [by; Token::LENGTH];
+    fn join(self, separator: u8) -> [u8; Token::LENGTH] {
+        let mut text = [separator; Token::LENGTH];
         write_hex(self.key.session.into(), &mut text[..SESSION]);
         write_hex(self.key.sequence, &mut text[SEQUENCE..SEQUENCE + WORD]);
         write_hex(self.seal, &mut text[SEAL..]);

@@ -105,8 +105,8 @@ fn uses_attached_server(setup: &Setup) -> bool {
 }
 
 /// Closed-loop cell with the most clients among the advised cells, or if there is none, the first advised cell.
-fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
-    let model = |it: usize| &of.cells[it].setup.load.model;
+fn hardest_loaded_cell(experiment: &Experiment, advice: &Advice) -> usize {
+    let model = |it: usize| &experiment.cells[it].setup.load.model;
     let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());
     let first = advice.cells.first().copied().unwrap_or(0);
     closed.max_by_key(|it| model(*it).clients()).unwrap_or(first)

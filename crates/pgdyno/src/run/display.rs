@@ -182,8 +182,8 @@ impl RunDisplay {
             TrialEvent::Second(tick) => {
                 trial.seconds.push_back(trial.recent.second(tick));
                 trial.seconds.drain(..trial.seconds.len().saturating_sub(SECONDS_DRAWN));
-                let of = trial.window;
-                trial.activity = Activity::Measuring { second: tick.second + 1, of };
+                let total = trial.window;
+                trial.activity = Activity::Measuring { second: tick.second + 1, total };
             }
             TrialEvent::Rest(_) => {}
             TrialEvent::Events(all) => all.iter().for_each(|it| trial.push_event(it)),

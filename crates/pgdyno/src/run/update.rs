@@ -29,8 +29,8 @@ pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
             DisplayUpdate::Permanent(Milestone::Ready { node: node.plan.name.clone(), took: (*took).into() })
         }
         Update::Chain(ChainProgress::Stopping(_)) => return None,
-        Update::Loading(Stage::Rows(sent), of) => {
-            DisplayUpdate::Transient(Activity::Loading { sent: *sent, of: *of })
+        Update::Loading(Stage::Rows(sent), total) => {
+            DisplayUpdate::Transient(Activity::Loading { sent: *sent, total: *total })
         }
         Update::Loading(Stage::Dropping, _) => DisplayUpdate::Transient(Activity::Dropping),
         Update::Loading(Stage::Keys, _) => DisplayUpdate::Transient(Activity::Keys),

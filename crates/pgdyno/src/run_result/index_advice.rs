@@ -72,11 +72,11 @@ pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
 }
 
 /// True if the second setup equals the first setup except for additional post-load statements.
-fn adds_indexes(without: &Setup, with: &Setup) -> bool {
-    let (Some(one), Some(other)) = (&without.dataset, &with.dataset) else { return false };
-    let mut same = with.clone();
-    same.dataset.clone_from(&without.dataset);
-    same == *without
+fn adds_indexes(first: &Setup, second: &Setup) -> bool {
+    let (Some(one), Some(other)) = (&first.dataset, &second.dataset) else { return false };
+    let mut same = second.clone();
+    same.dataset.clone_from(&first.dataset);
+    same == *first
         && other.post_load.len() > one.post_load.len()
         && other.post_load.starts_with(&one.post_load)
 }

@@ -167,8 +167,8 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
 }
 
 /// True if a step shows the limiter of its cell.
-fn shows_bottleneck(result: &StepResult, of: &Maximum) -> bool {
-    match (of.answer.level, lowest_overload(&of.steps)) {
+fn shows_bottleneck(result: &StepResult, maximum: &Maximum) -> bool {
+    match (maximum.answer.level, lowest_overload(&maximum.steps)) {
         (Some(level), _) => {
             result.step.level <= level * EDGE && matches!(result.outcome, LevelOutcome::NotSustained { .. })
         }

@@ -137,7 +137,9 @@ impl Lang {
             InvalidReason::Stalled { thread, duration } => {
                 say!(self, "bench-stalled", thread = thread + 1, duration = self.time(duration))
             }
-            InvalidReason::Aborted { clients, of: total } => say!(self, "bench-aborted", clients, total),
+            InvalidReason::Aborted { clients, total_clients: total } => {
+                say!(self, "bench-aborted", clients, total)
+            }
             InvalidReason::NoSuccess => self.nothing_succeeded(None),
         }
     }

@@ -20,7 +20,7 @@ pub enum Activity {
     Dropping,
     Loading {
         sent: u64,
-        of: u64,
+        total: u64,
     },
     Keys,
     RestoringDump,
@@ -34,7 +34,7 @@ pub enum Activity {
     WarmingUp,
     Measuring {
         second: u64,
-        of: Nanos,
+        total: Nanos,
     },
 }
 
@@ -141,7 +141,7 @@ impl Lang {
             Activity::Fetching { major } => say!(self, "live-fetching", major = *major),
             Activity::Starting { node } => say!(self, "live-starting", node),
             Activity::Dropping => say!(self, "live-dropping"),
-            Activity::Loading { sent, of: total } => say!(self, "live-loading", sent = *sent, total = *total),
+            Activity::Loading { sent, total } => say!(self, "live-loading", sent = *sent, total = *total),
             Activity::Keys => say!(self, "live-keys"),
             Activity::RestoringDump => say!(self, "live-restoring-dump"),
             Activity::Statistics => say!(self, "live-statistics"),
@@ -149,7 +149,7 @@ impl Lang {
             Activity::DataUnchanged => say!(self, "live-data-unchanged"),
             Activity::Warmed => say!(self, "live-warmed"),
             Activity::WarmingUp => say!(self, "live-warming-up"),
-            Activity::Measuring { second, of: total } => {
+            Activity::Measuring { second, total } => {
                 let total = self.numbers().fixed(total.as_secs_f64(), 0);
                 say!(self, "live-measuring", second = *second, total)
             }

@@ -71,7 +71,7 @@ fn reasons() -> Vec<InvalidReason> {
         InvalidReason::Suspended { duration: Nanos::from_secs(12_345) },
         InvalidReason::Throttled { share: 0.12 },
         InvalidReason::Stalled { thread: 0, duration: lag },
-        InvalidReason::Aborted { clients: 2, of: 50 },
+        InvalidReason::Aborted { clients: 2, total_clients: 50 },
         InvalidReason::NoSuccess,
     ];
     covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted,
@@ -428,7 +428,7 @@ fn russian_forms() {
                 .unwrap_or_default()
                 .to_owned(),
             russian()
-                .reason(&InvalidReason::Aborted { clients: n, of: 50 })
+                .reason(&InvalidReason::Aborted { clients: n, total_clients: 50 })
                 .split(':')
                 .next()
                 .unwrap_or_default()

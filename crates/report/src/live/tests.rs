@@ -24,7 +24,7 @@ fn live() -> LiveView {
         search: None,
         objectives: Vec::new(),
         p99_objective: None,
-        activity: Activity::Measuring { second: 13, of: Nanos::from_secs(30) },
+        activity: Activity::Measuring { second: 13, total: Nanos::from_secs(30) },
         second: Some(LiveSecond {
             rate: PerSecond(21_508.4),
             p50: Some(Nanos::from_micros(1_234)),
@@ -144,7 +144,7 @@ CPU: pooler 0.49 of 0.5, postgres 1.20
 #[test]
 fn renders_setting_up() {
     let view = LiveView {
-        activity: Activity::Loading { sent: 1000, of: 100_000 },
+        activity: Activity::Loading { sent: 1000, total: 100_000 },
         second: None,
         events: vec![],
         ..live()
@@ -416,9 +416,9 @@ fn inflects_russian_words_by_number() {
             russian().run_begins(5, 11, 7, seconds(5)),
             "5 измерений, 11 ячеек, порядок по seed 7; под нагрузкой около 5 с",
         ),
-        (russian().activity(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
+        (russian().activity(&Activity::Loading { sent: 1, total: 21 }), "загружено 1 из 21 строки"),
         (
-            russian().activity(&Activity::Loading { sent: 50_000, of: 100_000 }),
+            russian().activity(&Activity::Loading { sent: 50_000, total: 100_000 }),
             "загружено 50 000 из 100 000 строк",
         ),
         (

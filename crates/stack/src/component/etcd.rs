@@ -27,8 +27,8 @@ impl ConsensusStore for Etcd {
         &NAMES
     }
 
-    fn arguments(&self, members: &[StoreMember], own: usize, home: &Path) -> Vec<String> {
-        let StoreMember { name, clients, peers } = &members[own];
+    fn arguments(&self, members: &[StoreMember], index: usize, home: &Path) -> Vec<String> {
+        let StoreMember { name, clients, peers } = &members[index];
         let all: Vec<String> = members.iter().map(|it| format!("{}=http://{}", it.name, it.peers)).collect();
         let pairs = [
             ("name", name.clone()),

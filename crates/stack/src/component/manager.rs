@@ -63,8 +63,8 @@ pub trait ConsensusStore: fmt::Debug + Sync {
     /// Names of the store's program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// Arguments of the member at index `own`. Its data directory is below `home` and has the member's name.
-    fn arguments(&self, members: &[StoreMember], own: usize, home: &Path) -> Vec<String>;
+    /// Arguments of the member at `index`. Its data directory is below `home` and has the member's name.
+    fn arguments(&self, members: &[StoreMember], index: usize, home: &Path) -> Vec<String>;
 
     /// Path that a member answers with status 200 when it is ready.
     fn health_path(&self) -> &'static str;

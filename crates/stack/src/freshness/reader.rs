@@ -26,20 +26,20 @@ pub(super) struct ReplicaReader<N> {
     tell: Sender<Observation>,
     /// Numbers that are not visible yet, oldest first.
     pending: Vec<AcknowledgedNumber>,
-    own: ReadCounter,
+    own_writes: ReadCounter,
     unanswered: u64,
     visible_us: Vec<u64>,
 }
 
 impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
     pub fn new(server: DirectServer, now: N, sender: Sender<Observation>) -> ReplicaReader<N> {
-        let (pending, own, visible_us) = (Vec::new(), ReadCounter::default(), Vec::new());
+        let (pending, own_writes, visible_us) = (Vec::new(), ReadCounter::default(), Vec::new());
         ReplicaReader {
             session: ReplicaSession::new(server),
             now,
             tell: sender,
             pending,
-            own,
+            own_writes,
             unanswered: 0,
             visible_us,
         }
@@ -67,11 +67,11 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
             }
         }
         // Abandoned numbers are not counted.
-        self.own.reads.total -= self.pending.len() as u64;
-        self.own.reads.stale -= self.pending.len() as u64;
+        self.own_writes.reads.total -= self.pending.len() as u64;
+        self.own_writes.reads.stale -= self.pending.len() as u64;
         self.visible_us.sort_unstable();
-        let ReplicaReader { session: seat, own, unanswered, visible_us, .. } = self;
-        ReplicaReads { node: seat.target.name, own_writes: own.reads, unanswered, visible_us }
+        let ReplicaReader { session: seat, own_writes, unanswered, visible_us, .. } = self;
+        ReplicaReads { node: seat.target.name, own_writes: own_writes.reads, unanswered, visible_us }
     }
 
     /// Sends the first query for a number.
@@ -80,7 +80,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
             self.pending.push(number);
             match self.read() {
                 Some((true, shown)) => {
-                    self.own.count(!shown.contains(&number.value));
+                    self.own_writes.count(!shown.contains(&number.value));
                     return self.remove_visible(&shown);
                 }
                 // The server is the primary now, so this read does not count as a read on a replica.

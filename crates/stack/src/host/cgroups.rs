@@ -49,15 +49,17 @@ impl Cgroups {
             let fields: Vec<&str> = mount.split(' ').collect();
             let [_, place, kind, options, ..] = fields[..] else { continue };
             // Lines are `id:controllers:group`; version 2 lists no controllers.
-            let group = |of: &str| {
+            let group = |controller: &str| {
                 groups.lines().map(|it| it.splitn(3, ':').collect::<Vec<_>>()).find_map(|line| match line[..]
                 {
-                    [_, names, group] if names.split(',').any(|it| it == of) => Some(group.to_owned()),
+                    [_, names, group] if names.split(',').any(|it| it == controller) => {
+                        Some(group.to_owned())
+                    }
                     _ => None,
                 })
             };
-            let directory = |of: &str| {
-                let group = group(of).unwrap_or_default();
+            let directory = |controller: &str| {
+                let group = group(controller).unwrap_or_default();
                 let inside: PathBuf =
                     Path::new(place).components().chain(Path::new(&group).components().skip(1)).collect();
                 // In a container, the path may be the host's, which is not visible from here.

@@ -96,9 +96,9 @@ impl Groups {
         }
         // `cpuacct` only counts. If it is mounted with `cpu`, both share a directory.
         let counts = self.version == CgroupVersion::V1 && !controllers.is_empty();
-        let apart = |of: &str| {
+        let apart = |controller: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
-            find(of)
+            find(controller)
                 .is_some_and(|place| controllers.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(place))
         };
         if counts && apart("cpuacct") {

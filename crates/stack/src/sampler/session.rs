@@ -27,14 +27,19 @@ const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_tr
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
 /// Queries a PostgreSQL server or the console of a pooler. Returns the CPU time of the sessions' server processes.
-pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, stop: &StopSignal) -> Nanos {
+pub(super) fn run(
+    target: &Target,
+    probe_target: ProbeTarget,
+    mut collector: Collector,
+    stop: &StopSignal,
+) -> Nanos {
     let mut servers = Nanos::ZERO;
     let mut pause = BACKOFF.0;
     let mut session: Option<Session> = None;
     loop {
         let last = stop.is_set();
         if session.is_none() {
-            match Session::open(target, on) {
+            match Session::open(target, probe_target) {
                 Ok(it) => session = Some(it),
                 Err(error) => collector.missing("connection", || (&error).into()),
             }
@@ -88,21 +93,24 @@ struct Backend {
 }
 
 impl Session {
-    fn open(target: &Target, on: ProbeTarget) -> Result<Session, Error> {
+    fn open(target: &Target, probe_target: ProbeTarget) -> Result<Session, Error> {
         let mut connection = target.open(REQUEST_TIMEOUT)?;
         let (mut version, mut backend) = (0, None);
-        if on == ProbeTarget::Postgres {
+        if probe_target == ProbeTarget::Postgres {
             connection.query(SETUP_SQL)?;
             // Exclude the sampler's statements from `pg_stat_statements`. This fails if the user may not set the
             // parameter.
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
-            let here = location::locate_server(&target.address, &mut connection) == Location::ThisMachine;
-            backend =
-                pid.filter(|_| here).map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
+            let is_local = location::locate_server(&target.address, &mut connection) == Location::ThisMachine;
+            backend = pid.filter(|_| is_local).map(|pid| Backend {
+                pid,
+                spent: Nanos::ZERO,
+                looked: Instant::now(),
+            });
         }
-        let (dues, prepared) = (DueProbe::all(on, version), Vec::new());
+        let (dues, prepared) = (DueProbe::all(probe_target, version), Vec::new());
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
@@ -195,11 +203,11 @@ fn send_readings(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answe
 /// `ask` returns `None` for requests that it does not support.
 pub(super) fn run_texts(
     ask: &dyn Fn(ProbeRequest) -> Option<io::Result<String>>,
-    on: ProbeTarget,
+    target: ProbeTarget,
     mut collector: Collector,
     stop: &StopSignal,
 ) -> Nanos {
-    let mut dues = DueProbe::all(on, 0);
+    let mut dues = DueProbe::all(target, 0);
     loop {
         let last = stop.is_set();
         for due in dues.iter_mut().filter(|it| !it.disabled && (last || it.next <= Instant::now())) {

@@ -116,7 +116,7 @@ pub(super) unsafe fn fork_program() -> io::Result<()> {
 }
 
 impl PidNamespace {
-    pub fn of(pid: Pid) -> io::Result<PidNamespace> {
+    pub fn from_pid(pid: Pid) -> io::Result<PidNamespace> {
         let link = Path::new("/proc").join(pid.as_raw_nonzero().to_string()).join("ns/pid");
         Ok(PidNamespace(link.metadata()?.ino()))
     }
@@ -124,7 +124,7 @@ impl PidNamespace {
     /// Lists all current processes of the namespace.
     pub fn processes(self) -> Vec<Pid> {
         let all = parents().into_iter().filter_map(|it| Pid::from_raw(it.0.cast_signed()));
-        all.filter(|it| PidNamespace::of(*it).is_ok_and(|its| its == self)).collect()
+        all.filter(|it| PidNamespace::from_pid(*it).is_ok_and(|its| its == self)).collect()
     }
 
     /// Opens a handle of one of the namespace's processes. Ids are reused; a handle always refers to the same process.
@@ -132,7 +132,7 @@ impl PidNamespace {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
         // Check the id after opening the handle. If the id is still in the namespace, the handle's process is in it or
         // has ended.
-        if PidNamespace::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
+        if PidNamespace::from_pid(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 
     /// Signals every process except the first, including those that start meanwhile.

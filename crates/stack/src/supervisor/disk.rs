@@ -30,7 +30,12 @@ const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
     /// Returns the mount point of the node's disk, owned by `owner`. The disk is created on first use. Needs root.
-    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&SystemUser>) -> Result<PathBuf, KeeperError> {
+    pub fn mount_point(
+        &mut self,
+        run: &Path,
+        node: &str,
+        owner: Option<&SystemUser>,
+    ) -> Result<PathBuf, KeeperError> {
         if let Some(disk) = self.all.iter().find(|it| it.0 == node) {
             return Ok(disk.1.clone());
         }

@@ -37,7 +37,7 @@ pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
     if let Some(mount) = mounts().into_iter().find(|it| it.starts_with(directory)) {
         return Ok(Some(RetainReason::MountOrSocket(mount)));
     }
-    let tree = Tree::of(directory)?;
+    let tree = Tree::read(directory)?;
     let (mut networks, mut hidden) = (HashSet::new(), None);
     for entry in read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else { continue };
@@ -70,7 +70,7 @@ pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
 }
 
 impl Tree<'_> {
-    fn of(path: &Path) -> io::Result<Tree<'_>> {
+    fn read(path: &Path) -> io::Result<Tree<'_>> {
         let mut tree = Tree { path, files: HashSet::new(), users: HashSet::new() };
         tree.users.insert(rustix::process::geteuid().as_raw());
         let mut waiting = vec![path.to_owned()];

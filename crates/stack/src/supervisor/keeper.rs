@@ -174,7 +174,7 @@ impl Keeper {
             }
             Order::Disk(node) => {
                 let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
-                self.disks.of(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)
+                self.disks.mount_point(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)
             }
             Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Reply::Done),
             Order::Stop(id) => {
@@ -433,7 +433,7 @@ impl KeptNode {
             let _ = kill_process(pid, Sig::Kill.into());
             KeeperError::io("pidfd_open")(error)
         })?;
-        let isolated_processes = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
+        let isolated_processes = if first { Some(IsolatedProcesses::from_first(pid)?) } else { None };
         // Drop the command, because it holds the other reference.
         drop(command);
         let entry = Arc::into_inner(entry).expect("the command, which had the other reference, is dropped");
@@ -476,9 +476,9 @@ impl KeptNode {
 }
 
 impl IsolatedProcesses {
-    fn of(first: Pid) -> Result<IsolatedProcesses, KeeperError> {
+    fn from_first(first: Pid) -> Result<IsolatedProcesses, KeeperError> {
         let found = || {
-            let space = PidNamespace::of(first)?;
+            let space = PidNamespace::from_pid(first)?;
             let program = apart::program_of(first).ok_or(Errno::SRCH)?;
             Ok(IsolatedProcesses { space, program: (space.handle(program)?, program) })
         };

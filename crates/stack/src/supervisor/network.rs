@@ -38,10 +38,13 @@ pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
 impl NetworkBridge {
     /// Creates the bridge and its connection to the machine, whose address there is `address(network, 1)`.
     pub fn new(network: u8) -> Result<NetworkBridge, KeeperError> {
-        let machine = here().map_err(KeeperError::io(OWN_NAMESPACE))?;
+        let machine = current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?;
         let leave = leave().map_err(KeeperError::io("new network namespace"))?;
-        let bridge =
-            NetworkBridge { space: here().map_err(KeeperError::io(OWN_NAMESPACE))?, machine, cables: 0 };
+        let bridge = NetworkBridge {
+            space: current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?,
+            machine,
+            cables: 0,
+        };
         ip("link set dev lo up")?;
         ip("link add dev hub type bridge")?;
         ip("link set dev hub up")?;
@@ -80,7 +83,7 @@ impl NetworkBridge {
     }
 
     fn within<T>(&self, act: impl FnOnce() -> Result<T, KeeperError>) -> Result<T, KeeperError> {
-        let back = NetworkGuard(here().map_err(KeeperError::io(OWN_NAMESPACE))?);
+        let back = NetworkGuard(current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?);
         enter(&self.space).map_err(KeeperError::io("network of the bridge"))?;
         let done = act();
         drop(back);
@@ -101,7 +104,7 @@ impl Drop for NetworkGuard {
 
 /// Enters a new, empty network namespace.
 pub(super) fn leave() -> io::Result<NetworkGuard> {
-    let back = NetworkGuard(here()?);
+    let back = NetworkGuard(current_namespace()?);
     // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
     Ok(back)
@@ -114,7 +117,7 @@ pub(crate) fn free_network(wish: u8) -> Option<u8> {
     (0..=u8::MAX).map(|it| wish.wrapping_add(it)).find(|it| !taken(*it))
 }
 
-fn here() -> io::Result<File> {
+fn current_namespace() -> io::Result<File> {
     File::open(OWN_NAMESPACE)
 }
 

@@ -227,10 +227,10 @@ fn default_path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// True if a cookie with the path `of` is sent with a request for `path`: section 5.1.4.
-fn path_matches(path: &[u8], of: &[u8]) -> bool {
-    let Some(rest) = path.strip_prefix(of) else { return false };
-    rest.is_empty() || of.ends_with(b"/") || rest.starts_with(b"/")
+/// True if a cookie with this path is sent with a request for `path`: section 5.1.4.
+fn path_matches(path: &[u8], cookie_path: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(cookie_path) else { return false };
+    rest.is_empty() || cookie_path.ends_with(b"/") || rest.starts_with(b"/")
 }
 
 /// True if `host` may set a cookie for this domain: section 5.1.3.

@@ -23,7 +23,7 @@ pub(super) enum Coding {
 
 impl Coding {
     /// Combines this coding with a further item of Content-Encoding.
-    pub fn with(self, name: &[u8]) -> Coding {
+    pub fn combine(self, name: &[u8]) -> Coding {
         let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
             _ if is("identity") => self,

@@ -138,7 +138,7 @@ impl BodyHeaders {
                     }
                 }
                 16 if is("content-encoding") => {
-                    body.coding = list_items(value).fold(body.coding, Coding::with);
+                    body.coding = list_items(value).fold(body.coding, Coding::combine);
                 }
                 10 if is("connection") => {
                     for one in list_items(value) {

@@ -136,8 +136,8 @@ impl Channel {
     }
 
     /// Enables or disables the events for rows, columns and command tags, up to the next `Ready`.
-    pub fn set_watched(&mut self, on: bool) {
-        self.session.watch(on);
+    pub fn set_watched(&mut self, enabled: bool) {
+        self.session.watch(enabled);
     }
 
     /// Queues a request: `write` appends whole frontend messages to the buffer. The server responds to each Query or

@@ -145,8 +145,8 @@ impl Session {
         }
     }
 
-    pub fn watch(&mut self, on: bool) {
-        self.scanner.watch = on;
+    pub fn watch(&mut self, enabled: bool) {
+        self.scanner.watch = enabled;
     }
 
     pub fn parameter(&self, name: &str) -> Option<&str> {

@@ -94,11 +94,11 @@ fn conjuncts(expr: &Expr, out: &mut Vec<Predicate>) {
     }
 }
 
-/// Adds the column `expr` if the other side of the comparison, `with`, contains no column of the same relation.
-fn push_comparison(expr: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
+/// Adds the column `expr` if the other side of the comparison contains no column of the same relation.
+fn push_comparison(expr: &Expr, other_side: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
     let Some((relation, column)) = find_column(expr) else { return };
-    let own = |other: &(Option<String>, String)| other.0 == relation;
-    if !all_columns(with).iter().any(own) {
+    let is_same_relation = |other: &(Option<String>, String)| other.0 == relation;
+    if !all_columns(other_side).iter().any(is_same_relation) {
         out.push(Predicate { relation, column, comparison });
     }
 }

@@ -41,17 +41,17 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
     let mut found = Vec::new();
     for cell in cells {
         for place in requests_with_answers(cell) {
-            let here = total_sizes(&cell.trials, place);
-            let smaller = |with: &&CellTrials<'_>| {
-                sends_same_requests(cell.setup, with.setup)
-                    && is_mostly_smaller(&here, &total_sizes(&with.trials, place))
+            let sizes = total_sizes(&cell.trials, place);
+            let smaller = |other: &&CellTrials<'_>| {
+                sends_same_requests(cell.setup, other.setup)
+                    && is_mostly_smaller(&sizes, &total_sizes(&other.trials, place))
             };
-            let Some(with) = cells.iter().filter(|it| it.number != cell.number).find(smaller) else {
+            let Some(other) = cells.iter().filter(|it| it.number != cell.number).find(smaller) else {
                 continue;
             };
-            let there = total_sizes(&with.trials, place).quantile(0.5);
-            let (Some(bytes), Some(other_bytes)) = (here.quantile(0.5), there) else { continue };
-            let change = SizeChange::SmallerThan { other_cell: with.number, bytes, other_bytes };
+            let other_median = total_sizes(&other.trials, place).quantile(0.5);
+            let (Some(bytes), Some(other_bytes)) = (sizes.quantile(0.5), other_median) else { continue };
+            let change = SizeChange::SmallerThan { other_cell: other.number, bytes, other_bytes };
             found.push(finding(cell, place, change, 1.0));
         }
     }

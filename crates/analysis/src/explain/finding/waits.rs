@@ -66,10 +66,10 @@ pub fn lock_kind(event: &str) -> Option<LockKind> {
     })
 }
 
-/// True if the bound `by` explains waits for `event`.
-pub fn explains(by: &Bound, event: &str) -> bool {
+/// True if the bound explains waits for `event`.
+pub fn explains(bound: &Bound, event: &str) -> bool {
     let class = WaitClass::from_event(event);
-    match by {
+    match bound {
         Bound::RowLocks { .. } => class == Some(WaitClass::Rows),
         Bound::WalFlush { .. } => class == Some(WaitClass::Log),
         Bound::SyncReplicas { .. } => class == Some(WaitClass::Replicas),

@@ -337,8 +337,8 @@ impl SeriesState {
         self.sums.iter().map(|it| it.0).sum()
     }
 
-    /// Distributes a counter's increase `by` over the points of the interval `stretch`.
-    fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
+    /// Distributes the increase of a counter over the points of the interval `stretch`.
+    fn add_growth(&mut self, stretch: (f64, f64), increase: f64, bin: f64) {
         let (from, to) = stretch;
         // Labels that are summed have the same sample times, so count each interval once.
         let is_new = self.covered.replace(stretch) != Some(stretch);
@@ -347,7 +347,7 @@ impl SeriesState {
             let point = (at / bin) as usize;
             let until = ((point + 1) as f64 * bin).min(to);
             let sum = entry_at(&mut self.sums, point);
-            sum.0 += by * (until - at) / (to - from);
+            sum.0 += increase * (until - at) / (to - from);
             sum.1 += if is_new { until - at } else { 0.0 };
             at = until;
         }

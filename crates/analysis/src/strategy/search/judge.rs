@@ -52,7 +52,7 @@ pub struct SecondSummary {
 
 impl From<&Second> for SecondSummary {
     fn from(second: &Second) -> SecondSummary {
-        let sum = |of: fn(&OperationSecond) -> u64| second.interval.scripts.iter().map(of).sum();
+        let sum = |count: fn(&OperationSecond) -> u64| second.interval.scripts.iter().map(count).sum();
         SecondSummary {
             second: second.second,
             from: second.interval.from,

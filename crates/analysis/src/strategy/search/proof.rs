@@ -141,10 +141,10 @@ pub fn prove(
         (log / change, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
     });
     let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
-    let (of, bound) =
+    let (effect, bound) =
         if perturbation.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
-    let of = if should_fall(&perturbation) { inverse(of) } else { of };
-    let verdict = match of.and_then(|it| it.1) {
+    let effect = if should_fall(&perturbation) { inverse(effect) } else { effect };
+    let verdict = match effect.and_then(|it| it.1) {
         Some((low, _)) if low > bound => ProofVerdict::Limits,
         Some((_, high)) if high < bound => ProofVerdict::DoesNotLimit,
         _ => ProofVerdict::Undecided,
@@ -161,8 +161,8 @@ fn should_fall(perturbation: &Perturbation) -> bool {
     perturbation.amount.is_none() && matches!(perturbation.knob, Knob::FeedRows { .. })
 }
 
-fn inverse(of: Option<Estimate>) -> Option<Estimate> {
-    of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
+fn inverse(estimate: Option<Estimate>) -> Option<Estimate> {
+    estimate.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
 /// Middle 95 % of ln changed − ln base over random draws of both maxima, extended to include the estimate.

@@ -412,7 +412,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::Fetching { major: 15 },
         Activity::Starting { node: "№".into() },
         Activity::Dropping,
-        Activity::Loading { sent: 12_345, of: 100_001 },
+        Activity::Loading { sent: 12_345, total: 100_001 },
         Activity::Keys,
         Activity::RestoringDump,
         Activity::Statistics,
@@ -420,7 +420,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::DataUnchanged,
         Activity::Warmed,
         Activity::WarmingUp,
-        Activity::Measuring { second: 12_345, of: took },
+        Activity::Measuring { second: 12_345, total: took },
     ];
     covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, RestoringDump, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);

@@ -58,7 +58,7 @@ fn reports_a_late_generator() {
         ],
     );
     // The generator did not spoil these trials.
-    for reason in [InvalidReason::NoSuccess, InvalidReason::Aborted { clients: 1, of: 4 }] {
+    for reason in [InvalidReason::NoSuccess, InvalidReason::Aborted { clients: 1, total_clients: 4 }] {
         check(&["direct"], &[TestRun::new(0, 0).invalid_reason(reason)], &[]);
     }
 }
