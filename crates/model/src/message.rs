@@ -177,7 +177,9 @@ impl Error for MessageError {}
 /// Message that the error carries, or the system's error text without the error number.
 impl From<&io::Error> for Message {
     fn from(error: &io::Error) -> Message {
-        if let Some(MessageError(message)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        if let Some(MessageError(message)) =
+            error.get_ref().and_then(|inner| inner.downcast_ref::<MessageError>())
+        {
             return message.clone();
         }
         let text = error.to_string();

@@ -6,6 +6,7 @@ use load::script::{
     CommandKind, InvalidName, Mode, Piece, Program, ScriptSource, SleepDuration, Sql, Value, Variables,
     builtin, command_line, parse, parse_output, readable,
 };
+use model::message::Message;
 
 fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
     let source = ScriptSource::new("s.sql", text);
@@ -275,7 +276,8 @@ fn parses_shell_words() {
         panic!("a setshell")
     };
     let mut variables = Variables::new(program.names.len());
-    let undefined = command_line(words, &program.names, &variables).unwrap_err().to_string();
+    let undefined = command_line(words, &program.names, &variables).unwrap_err();
+    let undefined = english::text(&Message::from(&undefined));
     assert!(undefined.starts_with("echo: undefined variable \":a\""), "{undefined}");
     variables.set(program.slot("a").unwrap(), Value::Double(0.5));
     assert_eq!(command_line(words, &program.names, &variables).unwrap(), "echo 0.5 :a");
@@ -289,7 +291,7 @@ fn parses_shell_words() {
         ("", "echo: could not read result of shell command; it must print an integer"),
     ] {
         let actual = parse_output(words, &program.names, output.as_bytes());
-        assert_eq!(actual.unwrap_err().to_string(), expected, "{output:?}");
+        assert_eq!(english::text(&Message::from(&actual.unwrap_err())), expected, "{output:?}");
     }
 }
 

@@ -261,17 +261,16 @@ fn rejects_cross_origin_and_looping_redirects() {
             assert_eq!(talk.messages, [message]);
             assert_eq!(talk.all.connected, 1);
         };
-    let elsewhere =
-        |whom: &str| format!("the service redirects to {whom}: only redirects to itself are followed");
+    let elsewhere = |whom: &str| format!("redirect to another origin, {whom}, is not followed");
     check(5, |_| to("http://other.test/a?t=secret"), 1, "failed net 18", &elsewhere("http://other.test"));
     check(5, |_| to("https://shop.test:8080/"), 1, "failed net 18", &elsewhere("https://shop.test:8080"));
     check(5, |_| to("//shop.test/"), 1, "failed net 18", &elsewhere("//shop.test"));
-    let unreadable = "the service redirects to an invalid Location";
+    let unreadable = "redirect with an invalid Location header";
     check(5, |_| to("http://a@shop.test:8080/"), 1, "failed net 71", unreadable);
-    let again = "the service has redirected 5 times, and does it again";
+    let again = "too many redirects (maximum is 5)";
     check(5, |_| to("/"), 6, "failed net 40", again);
-    check(1, |_| to("x/y"), 2, "failed net 40", "the service has redirected once, and does it again");
-    check(255, |_| to("/"), 256, "failed net 40", "the service has redirected 255 times, and does it again");
+    check(1, |_| to("x/y"), 2, "failed net 40", "too many redirects (maximum is 1)");
+    check(255, |_| to("/"), 256, "failed net 40", "too many redirects (maximum is 255)");
     // The total length of growing targets is limited too.
     check(
         255,
@@ -436,7 +435,7 @@ fn secrets_are_sent_but_never_reported() {
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
     assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");
     assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
-    assert_eq!(talk.messages, ["the service answered with HTTP 500"]);
+    assert_eq!(talk.messages, ["unexpected status of the response: HTTP 500"]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
