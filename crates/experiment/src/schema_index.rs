@@ -180,7 +180,7 @@ impl SchemaReader<'_> {
             Value::Map(entries) => {
                 let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
                 // Ranks an alternative by whether a required key is present, then by the number of known keys.
-                let there = |object: &&Json| {
+                let matches = |object: &&Json| {
                     let required = object.get("required").and_then(Json::as_array);
                     let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
                     let known =
@@ -194,8 +194,8 @@ impl SchemaReader<'_> {
                     let kind = message!("experiment-kind-mapping");
                     return self.invalid(schema, kind, None, &node.span, path);
                 }
-                let best = objects.iter().copied().rev().max_by_key(there).unwrap_or(objects[0]);
-                if objects.len() > 1 && there(&best) == (false, 0) && extra(best).is_none() {
+                let best = objects.iter().copied().rev().max_by_key(matches).unwrap_or(objects[0]);
+                if objects.len() > 1 && matches(&best) == (false, 0) && extra(best).is_none() {
                     return self.none_of(&objects, entries, path, at);
                 }
                 self.object(best, node, path, at)

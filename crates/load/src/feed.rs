@@ -95,15 +95,15 @@ mod tests {
 
     #[test]
     fn each_shuffle_holds_every_row() {
-        let of = |seed| draws(&feed(100, DrawOrder::Shuffled { seed }), 200);
-        let (all, other) = (of(1), of(2));
+        let shuffled = |seed| draws(&feed(100, DrawOrder::Shuffled { seed }), 200);
+        let (all, other) = (shuffled(1), shuffled(2));
         let (first, second) = all.split_at(100);
         for round in [first, second] {
             let mut sorted: Vec<u64> = round.iter().map(|it| it.expect("there is no end")).collect();
             sorted.sort_unstable();
             assert_eq!(sorted, (0..100).collect::<Vec<_>>());
         }
-        assert!(first != second && all != other && all == of(1));
+        assert!(first != second && all != other && all == shuffled(1));
     }
 
     #[test]
@@ -119,8 +119,8 @@ mod tests {
     fn threads_never_draw_the_same_row_twice() {
         let feed = feed(40_000, DrawOrder::Once);
         let mut drawn: Vec<u64> = std::thread::scope(|scope| {
-            let of = || draws(&feed, 15_000).into_iter().flatten().collect::<Vec<_>>();
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(of)).collect();
+            let draw_rows = || draws(&feed, 15_000).into_iter().flatten().collect::<Vec<_>>();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw_rows)).collect();
             threads.into_iter().flat_map(|it| it.join().expect("the thread does not panic")).collect()
         });
         drawn.sort_unstable();

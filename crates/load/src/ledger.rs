@@ -177,13 +177,13 @@ impl LedgerProducer {
     /// Reserves a sequence number. The reservation is written when the function returns.
     #[inline]
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
-        let of = client.0 - self.first;
-        let reservation = self.reserved[of as usize];
+        let index = client.0 - self.first;
+        let reservation = self.reserved[index as usize];
         if sequence + RESERVATION_SIZE / 2 >= reservation.until {
-            self.extend(of);
+            self.extend(index);
         }
         if sequence >= reservation.safe {
-            self.settle(of, sequence);
+            self.settle(index, sequence);
         }
     }
 

@@ -294,8 +294,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn link(&self, shard: usize, conn: ConnId) -> Option<SimulatedLink> {
-        let of = |generation| SimulatedLink { shard, conn: conn.0, generation };
-        self.backends.range(of(0)..=of(u64::MAX)).next_back().map(|(link, _)| *link)
+        let link_of = |generation| SimulatedLink { shard, conn: conn.0, generation };
+        self.backends.range(link_of(0)..=link_of(u64::MAX)).next_back().map(|(link, _)| *link)
     }
 
     /// Performs all actions of shard `k`. Returns the time until which the shard waits; `None` when the shard is done.
@@ -440,12 +440,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Ends a session whose client has left or sends nothing more, once it is idle.
     fn end_if_finished(&mut self, link: SimulatedLink) {
-        let there = self.backends.contains_key(&link);
-        if (there && !self.sessions.finished.contains(&link)) || self.is_busy(link) {
+        let is_connected = self.backends.contains_key(&link);
+        if (is_connected && !self.sessions.finished.contains(&link)) || self.is_busy(link) {
             return;
         }
         self.sessions.open.remove(&link);
-        if there {
+        if is_connected {
             self.schedule_now(EventKind::Closed(link));
         }
     }

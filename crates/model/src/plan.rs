@@ -90,8 +90,8 @@ impl Experiment {
     pub fn control_for(&self, cell: usize) -> Option<usize> {
         let unpromised = self.cells.get(cell)?.setup.without_promise();
         self.cells.iter().position(|candidate| {
-            let of = candidate.control_of.and_then(|of| self.cells.get(of));
-            of.is_some_and(|of| of.setup.without_promise() == unpromised)
+            let base = candidate.control_of.and_then(|base| self.cells.get(base));
+            base.is_some_and(|base| base.setup.without_promise() == unpromised)
         })
     }
 }
@@ -162,8 +162,8 @@ impl Stack {
     /// Names of the replicas of the last node: `postgres-2`, `postgres-3`, …
     pub fn replica_names(&self) -> Vec<String> {
         let count = self.replication.as_ref().map_or(0, |it| it.replicas);
-        let of = self.nodes.last().map_or("", |it| it.name.as_str());
-        (2..2 + count).map(|number| format!("{of}-{number}")).collect()
+        let server = self.nodes.last().map_or("", |it| it.name.as_str());
+        (2..2 + count).map(|number| format!("{server}-{number}")).collect()
     }
 }
 

@@ -129,12 +129,12 @@ impl FreshnessProber {
 
     fn finish(&mut self) -> Freshness {
         self.stop_writing();
-        let own = "these threads do not panic";
-        let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(own));
-        let readers = self.readers.drain(..).map(|it| it.join().expect(own));
+        let invariant = "these threads do not panic";
+        let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(invariant));
+        let readers = self.readers.drain(..).map(|it| it.join().expect(invariant));
         // A server without queries was the primary all the time.
         let replicas = readers.filter(|it| it.own_writes.total + it.unanswered > 0).collect();
-        let in_turn = self.round_robin.take().map(|it| it.join().expect(own));
+        let in_turn = self.round_robin.take().map(|it| it.join().expect(invariant));
         Freshness { bound: VISIBILITY_TIMEOUT.into(), acknowledged, replicas, round_robin: in_turn }
     }
 }

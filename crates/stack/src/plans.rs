@@ -159,11 +159,11 @@ impl Planner {
         let mut all = Vec::new();
         for candidate in candidates {
             let touches = |plan: &StatementPlan| {
-                let here = |node: &&PlanNode| {
+                let is_scan = |node: &&PlanNode| {
                     node.schema.as_ref() == Some(&candidate.schema)
                         && node.table.as_ref() == Some(&candidate.table)
                 };
-                plan.plan.as_ref().is_some_and(|it| it.flatten().iter().any(here))
+                plan.plan.as_ref().is_some_and(|it| it.flatten().iter().any(is_scan))
             };
             let targets: Vec<Option<&str>> = self
                 .statements

@@ -230,8 +230,8 @@ impl Seconds<'_> {
                 if class == FailureClass::Refused as i64 && operation == NO_OPERATION {
                     Some(&mut interval.refused)
                 } else {
-                    let of = get_mut(&mut interval.scripts, operation);
-                    of.map(|counts| {
+                    let counts_of_operation = get_mut(&mut interval.scripts, operation);
+                    counts_of_operation.map(|counts| {
                         if class == FailureClass::Failed as i64 {
                             &mut counts.failed
                         } else {

@@ -21,14 +21,14 @@ pub enum SyncState {
 pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
     // PostgreSQL accepts all spellings of a boolean, in addition to the values in the manual. Source: config.sgml,
     // guc.c.
-    let with =
+    let promise_of_standbys =
         |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
         "off" | "false" | "no" | "0" => Promise::None,
         "local" => Promise::Local,
-        "remote_write" => with(Promise::RemoteWrite),
-        "on" | "true" | "yes" | "1" => with(Promise::Flush),
-        "remote_apply" => with(Promise::Apply),
+        "remote_write" => promise_of_standbys(Promise::RemoteWrite),
+        "on" | "true" | "yes" | "1" => promise_of_standbys(Promise::Flush),
+        "remote_apply" => promise_of_standbys(Promise::Apply),
         _ => return None,
     })
 }

@@ -104,9 +104,9 @@ impl<'a> TrustedReads<'a> {
             let used = survey.completed.get(session).copied().unwrap_or(0);
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
             for place in (used / 64) as usize..words {
-                let there = self.reads.iter().filter_map(|it| it.keys.session(session).get(place));
+                let masks = self.reads.iter().filter_map(|it| it.keys.session(session).get(place));
                 let beyond = u64::MAX << used.saturating_sub(place as u64 * 64);
-                let unused = there.fold(0, |all, it| all | it) & beyond;
+                let unused = masks.fold(0, |all, it| all | it) & beyond;
                 found.add_many(
                     AnomalyKind::Phantom,
                     u64::from(unused.count_ones()),

@@ -137,32 +137,32 @@ impl<'a> WriteJudge<'a> {
             found.add(kind, Some(key));
         }
         let counts = &mut self.written.counts;
-        let there = match write.acknowledged {
+        let presence = match write.acknowledged {
             Some(attempt) => {
                 counts.acknowledged += 1;
                 self.judge_acknowledged(write, &attempt, found)
             }
             None => {
-                let there = self.readings.is_present_by(key, write.ended);
+                let presence = self.readings.is_present_by(key, write.ended);
                 if write.local {
                     counts.local += 1;
-                    self.written.younger += u64::from(there.is_none());
-                    if there == Some(false) {
+                    self.written.younger += u64::from(presence.is_none());
+                    if presence == Some(false) {
                         found.add(AnomalyKind::LostLocal, Some(key));
                     }
                 } else if write.unknown {
                     counts.unknown += 1;
-                    counts.unknown_present += u64::from(there == Some(true));
+                    counts.unknown_present += u64::from(presence == Some(true));
                 } else {
                     counts.failed += 1;
                     if self.readings.was_present(key) {
                         found.add(AnomalyKind::FalseFailure, Some(key));
                     }
                 }
-                there
+                presence
             }
         };
-        if there == Some(true) {
+        if presence == Some(true) {
             self.check_holes(write, found);
         }
     }
@@ -175,8 +175,8 @@ impl<'a> WriteJudge<'a> {
         found: &mut Anomalies,
     ) -> Option<bool> {
         let key = write.key;
-        let there = self.readings.is_present_by(key, attempt.ended);
-        match there {
+        let presence = self.readings.is_present_by(key, attempt.ended);
+        match presence {
             None => self.written.younger += 1,
             Some(true) => {
                 if self.readings.was_absent(key, attempt.ended) {
@@ -197,7 +197,7 @@ impl<'a> WriteJudge<'a> {
                 }
             }
         }
-        there
+        presence
     }
 
     /// Reports holes before a write that is present: earlier writes that the same server acknowledged in the same

@@ -84,8 +84,8 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     let statements = plans.statements.iter().enumerate().map(case).collect();
     // The planner uses the index with the lowest cost.
     let share = |n: usize| {
-        let with = indexes.iter().flat_map(|it| &it.cost_changes).filter(|it| it.statement == n);
-        let left = with.map(|it| it.after / it.before).fold(1.0, f64::min);
+        let changes = indexes.iter().flat_map(|it| &it.cost_changes).filter(|it| it.statement == n);
+        let left = changes.map(|it| it.after / it.before).fold(1.0, f64::min);
         (1.0 - left) * known[n].iter().map(|it| it.share).sum::<f64>()
     };
     let saved_share = (!counted.is_empty()).then(|| (0..plans.statements.len()).map(share).sum());
@@ -226,11 +226,11 @@ fn remedy(
         return Remedy::NoPlan { reason: statement.error.clone() };
     }
     // If several indexes help, use the index with the lowest cost.
-    let with = indexes.iter().enumerate().filter_map(|(n, index)| {
+    let costs = indexes.iter().enumerate().filter_map(|(n, index)| {
         let helped = index.cost_changes.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))
     });
-    if let Some((index, _)) = with.min_by(|a, b| a.1.total_cmp(&b.1)) {
+    if let Some((index, _)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) {
         return Remedy::Index { index };
     }
     let Some(worst) = worst else { return Remedy::NotNeeded };

@@ -190,8 +190,8 @@ impl CauseContext<'_> {
                 if *cell == number =>
             {
                 // A busy machine is a circumstance. It is a limit only if the stack under test saturates it.
-                let own: f64 = [generator_cpu, pooler_cpu, server_cpu].into_iter().flatten().sum();
-                let foreign = other_cpu.is_some_and(|it| it > own);
+                let system_cpu: f64 = [generator_cpu, pooler_cpu, server_cpu].into_iter().flatten().sum();
+                let foreign = other_cpu.is_some_and(|it| it > system_cpu);
                 let near = if foreign { CauseRank::OtherPrograms } else { CauseRank::Machine };
                 found(near, 1.0 - idle, Limit::Host, None)
             }
@@ -291,7 +291,7 @@ impl CauseContext<'_> {
             Some((limits, count)) => (limits, count, total_quota),
             None => self.node(name).map(|it| (&it.limits, copies(it), total_quota / copies(it)))?,
         };
-        let here = |cpus: &[u32]| {
+        let shares_cpus = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
         };
         let available = match limits.cpus.len() {
@@ -301,8 +301,10 @@ impl CauseContext<'_> {
         let neighbours = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // A node without a quota may use all CPUs. Another finding reports a machine without idle CPUs.
-        let taken: f64 =
-            neighbours.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
+        let taken: f64 = neighbours
+            .filter(|it| shares_cpus(&it.0.cpus))
+            .map(|(it, copies)| copies * it.cpu.unwrap_or(0.0))
+            .sum();
         let pooler = self.node(name).and_then(|it| it.kind.pooler());
         let usable = pooler.and_then(Pooler::usable_cpus).unwrap_or(f64::INFINITY);
         let enough =

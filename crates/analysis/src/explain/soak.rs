@@ -84,8 +84,8 @@ impl SoakCollector {
             (TrendMetric::Throughput, rate),
         ];
         let has_own = |node: &str| {
-            let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
-            own.clone().any(|it| it.node == node)
+            let process_lines = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
+            process_lines.clone().any(|it| it.node == node)
         };
         let is_kept: Vec<bool> =
             self.lines.iter().map(|it| SERIES[it.series] != GROUP_MEMORY || !has_own(&it.node)).collect();

@@ -58,10 +58,10 @@ const REPEATED_MAX: f64 = 2e-3;
 /// Comparison of each of `runs` with `base`. If `runs` is empty, comparison of the cells of `base` with their
 /// baselines, or with the first cell.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &CompareOptions<'_>) -> Comparison {
-    let beside = |run: &ComparedRun<'_>| {
+    let compare_with_base = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), options)
     };
-    let mut all: Vec<RunComparison> = runs.iter().map(beside).collect();
+    let mut all: Vec<RunComparison> = runs.iter().map(compare_with_base).collect();
     if runs.is_empty() {
         let baseline = base.experiment.baseline.clone().unwrap_or(Baseline::Single(0));
         let cells = 0..base.experiment.cells.len();

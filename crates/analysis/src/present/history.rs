@@ -109,8 +109,8 @@ fn differences_between(
     before: (usize, usize),
     after: (usize, usize),
 ) -> Vec<Difference> {
-    let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].environment, cell);
-    differences(of(before), of(after), &[])
+    let setup_of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].environment, cell);
+    differences(setup_of(before), setup_of(after), &[])
 }
 
 /// Position of a cut. `at` is the index of the first value after the cut.

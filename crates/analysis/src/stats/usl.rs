@@ -147,9 +147,9 @@ enum ResidualModel {
 /// Derivatives of the throughput with respect to λ, σ and κ.
 fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
     let below = 1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0);
-    let with = n / below;
+    let linear = n / below;
     let through = -lambda * n / (below * below);
-    [with, through * (n - 1.0), through * n * (n - 1.0)]
+    [linear, through * (n - 1.0), through * n * (n - 1.0)]
 }
 
 /// Intervals of λ, σ and κ; `None` with too few trials or without a usable fit. `levels` is the number of different
@@ -162,12 +162,12 @@ fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Opti
         return Some(fit.parameters().map(|it| (it, it)));
     }
     let mut rng = SplitMix64(seed);
-    let own = resampled(trials, fit, ResidualModel::PerTrial, &mut rng)?;
+    let resampled_fit = resampled(trials, fit, ResidualModel::PerTrial, &mut rng)?;
     if trials.len() >= 2 * levels {
-        return Some(own);
+        return Some(resampled_fit);
     }
     let alike = resampled(trials, fit, ResidualModel::Pooled, &mut rng)?;
-    Some([0, 1, 2].map(|it| (own[it].0.min(alike[it].0), own[it].1.max(alike[it].1))))
+    Some([0, 1, 2].map(|it| (resampled_fit[it].0.min(alike[it].0), resampled_fit[it].1.max(alike[it].1))))
 }
 
 fn resampled(

@@ -90,8 +90,8 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
             result.stop_reason = Some(reason);
         }
         NextAction::End(SearchEnd::Held { level, beyond }) => {
-            let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
-            let holds: Vec<&StepResult> = done.iter().filter(here).collect();
+            let is_hold = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
+            let holds: Vec<&StepResult> = done.iter().filter(is_hold).collect();
             let held: Vec<&StepResult> =
                 holds.iter().filter(|it| it.outcome == LevelOutcome::Sustained).copied().collect();
             result.confirmations = (held.len() as u32, holds.len() as u32);

@@ -295,20 +295,20 @@ mod tests {
                 &SearchStep { perturbation, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) },
             )
         };
-        let of = |name: &str| name.to_owned();
+        let text = |name: &str| name.to_owned();
         let limits = |knob, to| perturbed(knob, to).stack.nodes[0].limits.clone();
-        assert_eq!(limits(Knob::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
-        assert_eq!(limits(Knob::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
-        assert_eq!(limits(Knob::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
-        assert_eq!(limits(Knob::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
-        let replicas = || perturbed(Knob::Cpu { node: of("postgres-3") }, 0.5).stack;
+        assert_eq!(limits(Knob::Cpu { node: text("service") }, 0.5).cpu, Some(0.5));
+        assert_eq!(limits(Knob::ReadIops { node: text("service") }, 800.0).read_iops, Some(800));
+        assert_eq!(limits(Knob::WriteIops { node: text("service") }, 80.0).write_iops, Some(80));
+        assert_eq!(limits(Knob::Memory { node: text("service") }, 4e8).memory, Some(400_000_000));
+        let replicas = || perturbed(Knob::Cpu { node: text("postgres-3") }, 0.5).stack;
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
-        let knob = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
+        let knob = Knob::ServiceEnv { node: text("service"), variable: text("POOL") };
         let NodeKind::Service(service) = perturbed(knob, 6.0).stack.nodes.remove(0).kind else {
             panic!("the node must be a service")
         };
-        assert_eq!(service.env, [(of("POOL"), of("6"))]);
+        assert_eq!(service.env, [(text("POOL"), text("6"))]);
         let LoadModel::Open { max_in_flight, .. } = perturbed(Knob::Clients, 400.0).load.model else {
             panic!("a rate requires the open model")
         };

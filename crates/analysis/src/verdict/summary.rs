@@ -88,7 +88,7 @@ fn merged(interval: &Interval) -> ScriptCounts {
 }
 
 fn group(cell: &ScriptCounts, window: Nanos) -> GroupSummary {
-    let with = |predicate: fn(model::Code) -> bool| -> u64 {
+    let count = |predicate: fn(model::Code) -> bool| -> u64 {
         cell.failed.iter().filter(|(code, _)| predicate(*code)).map(|(_, n)| n).sum()
     };
     let seconds = window.as_secs_f64();
@@ -101,8 +101,8 @@ fn group(cell: &ScriptCounts, window: Nanos) -> GroupSummary {
             unanswered: cell.unanswered(),
             retried: cell.retried,
             retries: cell.retries,
-            serialization: with(model::Code::is_serialization_failure),
-            deadlock: with(model::Code::is_deadlock),
+            serialization: count(model::Code::is_serialization_failure),
+            deadlock: count(model::Code::is_deadlock),
             above_limit: cell.above_limit,
         },
         tps: PerSecond(if seconds > 0.0 { (cell.ok - cell.late) as f64 / seconds } else { 0.0 }),

@@ -126,9 +126,9 @@ impl SetupBuilder<'_> {
     ) -> TargetLevel {
         self.above_zero(&format!("{path}.level"), level);
         self.above_zero(&format!("{path}.maximum"), maximum);
-        let beside = |it: bool| level.is_some() && it;
+        let conflicts = |it: bool| level.is_some() && it;
         for (key, given) in [("share", share.is_some()), ("max", max.is_some())] {
-            if beside(given) {
+            if conflicts(given) {
                 let message = message!("experiment-conflicting-keys", first = "level", second = key);
                 self.report(&format!("{path}.{key}"), message);
             }

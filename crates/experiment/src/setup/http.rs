@@ -340,11 +340,11 @@ impl SetupBuilder<'_> {
             for variable in template::variables(text) {
                 if let Some(name) = template::secret(&variable.name) {
                     if let Err(diagnostics) = (self.request.grammars.secret)(name) {
-                        let there = |diagnostic: GrammarDiagnostic| GrammarDiagnostic {
+                        let shifted = |diagnostic: GrammarDiagnostic| GrammarDiagnostic {
                             span: variable.at.clone(),
                             ..diagnostic
                         };
-                        self.report_in_text(&node.span, text, diagnostics.into_iter().map(there).collect());
+                        self.report_in_text(&node.span, text, diagnostics.into_iter().map(shifted).collect());
                     }
                     continue;
                 }

@@ -23,22 +23,24 @@ impl SetupBuilder<'_> {
         context: &Context<'_>,
     ) -> Option<String> {
         let written = operation.ledger.as_deref()?;
-        let here = format!("{path}.ledger");
+        let ledger_path = format!("{path}.ledger");
         let is_command = |it: &str| it.trim_start().starts_with('\\');
         let all: Vec<String> = statements(written).into_iter().filter(|it| !it.trim().is_empty()).collect();
         match all.as_slice() {
             _ if written.lines().any(is_command) => {
-                self.report(&here, message!("experiment-ledger-command"));
+                self.report(&ledger_path, message!("experiment-ledger-command"));
             }
             [_] => {}
-            statements => self.report(&here, message!("experiment-ledger-query", count = statements.len())),
+            statements => {
+                self.report(&ledger_path, message!("experiment-ledger-query", count = statements.len()))
+            }
         }
         if operation.ammo.is_some() {
-            self.report(&here, message!("experiment-ledger-ammo"));
+            self.report(&ledger_path, message!("experiment-ledger-ammo"));
         }
         let is_database = |kind: &NodeKind| !matches!(kind, NodeKind::Service(_));
         if !context.stack.nodes.is_empty() && !context.stack.nodes.iter().any(|it| is_database(&it.kind)) {
-            self.report(&here, message!("experiment-ledger-database"));
+            self.report(&ledger_path, message!("experiment-ledger-database"));
         }
         if variables.names.iter().any(|it| it == TOKEN) {
             self.second_token(&format!("{path}.feed"));

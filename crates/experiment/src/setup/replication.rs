@@ -16,20 +16,20 @@ use model::product::{self, Product};
 
 impl SetupBuilder<'_> {
     pub(super) fn replicas(&mut self, source: file::Replicas, nodes: &[Node]) -> Replication {
-        let here = "stack.replicas";
+        let replicas_path = "stack.replicas";
         match nodes.last() {
             Some(Node { kind: NodeKind::Postgres(_), transport, .. }) if *transport != Transport::Tcp => {
                 self.report("stack.postgres.transport", message!("experiment-replicas-transport"));
             }
             Some(node) if is_attached(&node.kind) => {
-                self.report(here, message!("experiment-replicas-attached"));
+                self.report(replicas_path, message!("experiment-replicas-attached"));
             }
             _ => {}
         }
         let sync = source.sync.map_or(SyncMode::Async, |it| self.sync(&it.0));
         if sync.count() > source.count {
             let (sync, count) = (sync.count().to_string(), source.count);
-            self.report(&format!("{here}.sync"), message!("experiment-sync-count", sync, count));
+            self.report(&format!("{replicas_path}.sync"), message!("experiment-sync-count", sync, count));
         }
         let product = source.manager.and_then(|it| it.0);
         let builtin_keys = [
@@ -39,11 +39,14 @@ impl SetupBuilder<'_> {
         ];
         for (key, product) in builtin_keys.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
             let message = message!("experiment-manager-key", key, manager = product.key);
-            self.report(&format!("{here}.{key}"), message);
+            self.report(&format!("{replicas_path}.{key}"), message);
         }
         if source.manager_settings.is_some() && product.is_none() {
             let key = product::default_manager().key;
-            self.report(&format!("{here}.{key}"), message!("experiment-manager-unused", manager = key));
+            self.report(
+                &format!("{replicas_path}.{key}"),
+                message!("experiment-manager-unused", manager = key),
+            );
         }
         let manager = match product {
             Some(product) => {
@@ -66,7 +69,7 @@ impl SetupBuilder<'_> {
             replicas: source.count,
             sync,
             manager,
-            limits: self.limits(&format!("{here}.limits"), source.limits),
+            limits: self.limits(&format!("{replicas_path}.limits"), source.limits),
             shutdown_sessions: source.shutdown_sessions.unwrap_or(true),
             separate_networks: false,
             separate_disks: false,
@@ -95,7 +98,7 @@ impl SetupBuilder<'_> {
         product: &'static Product,
         settings: &file::ManagerSettings,
     ) -> ClusterManager {
-        let here = format!("stack.replicas.{}", product.key);
+        let manager_path = format!("stack.replicas.{}", product.key);
         let default = ClusterManager::with_defaults(product);
         let usual = default.settings;
         let time = |value: Option<Duration>, usual: Nanos| value.map_or(usual, |it| it.0);
@@ -113,14 +116,14 @@ impl SetupBuilder<'_> {
             let (key, value) = (store.product.key, store_servers.to_string());
             let counts = any_of(store.servers.iter().map(u32::to_string));
             let message = message!("experiment-store-servers", key, value, counts);
-            self.report(&format!("{here}.{key}"), message);
+            self.report(&format!("{manager_path}.{key}"), message);
         }
         if made.ttl < traits.minimum_ttl {
             let (value, min) = (seconds(made.ttl), seconds(traits.minimum_ttl));
             let message = message!("experiment-manager-ttl", product = product.name, value, min);
-            self.report(&format!("{here}.ttl"), message);
+            self.report(&format!("{manager_path}.ttl"), message);
         } else if made.loop_wait.0 + 2 * made.retry_timeout.0 > made.ttl.0 {
-            self.report(&here, message!("experiment-manager-timeouts"));
+            self.report(&manager_path, message!("experiment-manager-timeouts"));
         }
         ClusterManager { product, store_servers, settings: made }
     }
@@ -153,10 +156,10 @@ impl SetupBuilder<'_> {
             ("fill_disk", &source.fill_disk),
             ("block_replication", &source.block_replication),
         ];
-        let there: Vec<(&str, &Word)> =
+        let given: Vec<(&str, &Word)> =
             actions.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
-        let &[(keyword, whom)] = there.as_slice() else {
-            self.report(path, message!("experiment-fault-action", count = there.len()));
+        let &[(keyword, whom)] = given.as_slice() else {
+            self.report(path, message!("experiment-fault-action", count = given.len()));
             return None;
         };
         let has_duration = ["pause", "isolate", "fill_disk", "block_replication"].contains(&keyword);

@@ -31,13 +31,13 @@ impl SetupBuilder<'_> {
         }
         let (mut transport, mut guard) = (Transport::Tcp, None);
         if let Some(url) = &source.url {
-            let beside = [
+            let other_keys = [
                 ("command", source.command.is_some()),
                 ("env", !source.env.0.is_empty()),
                 ("copies", source.copies.is_some()),
                 ("limits", source.limits.is_some()),
             ];
-            for (key, _) in beside.iter().filter(|it| it.1) {
+            for (key, _) in other_keys.iter().filter(|it| it.1) {
                 self.report(&path(key), message!("experiment-attached-key", key = *key, address = "url"));
             }
             if let Some(place) = self.parse_url(url) {
@@ -75,14 +75,14 @@ impl SetupBuilder<'_> {
     /// Resolves paths that are relative to the file.
     fn command(&self, words: Vec<Word>) -> Vec<String> {
         let folder = self.request.path.parent().unwrap_or("".as_ref());
-        let own = |(i, word): (usize, Word)| {
+        let build = |(i, word): (usize, Word)| {
             let program = i == 0 && word.0.contains('/') && !word.0.starts_with('/');
             match program || word.0.starts_with("./") || word.0.starts_with("../") {
                 true => folder.join(&word.0).display().to_string(),
                 false => word.0,
             }
         };
-        words.into_iter().enumerate().map(own).collect()
+        words.into_iter().enumerate().map(build).collect()
     }
 
     fn parse_url(&mut self, url: &str) -> Option<UrlTarget> {

@@ -54,9 +54,9 @@ impl SetupBuilder<'_> {
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
             self.report("stack", message!("experiment-stack-postgres"));
         }
-        let own = |it: &&Node| !is_attached(&it.kind);
+        let is_started = |it: &&Node| !is_attached(&it.kind);
         let first = nodes.iter().position(|it| is_attached(&it.kind)).unwrap_or(nodes.len());
-        if let Some(node) = nodes[first..].iter().find(own) {
+        if let Some(node) = nodes[first..].iter().find(is_started) {
             let path = format!("stack.{}", node.name);
             let (attached, node) = (&nodes[first].name, &node.name);
             self.report(&path, message!("experiment-attached-chain", attached, node));
@@ -71,7 +71,7 @@ impl SetupBuilder<'_> {
 
     fn postgres(&mut self, source: file::Postgres, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "postgres", address: "attach" };
-        let beside = [
+        let other_keys = [
             ("transport", source.transport.is_some()),
             ("version", source.version.is_some()),
             ("max_connections", source.max_connections.is_some()),
@@ -79,14 +79,14 @@ impl SetupBuilder<'_> {
             ("limits", source.limits.is_some()),
         ];
         if let Some(dsn) = source.attach {
-            let there = AttachedDsn {
+            let address = AttachedDsn {
                 dsn,
                 admin: None,
                 product: &product::POSTGRESQL,
                 allow: source.allow,
                 caps: source.caps,
             };
-            return self.attached(&SECTION, there, &beside, guards);
+            return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
         let max_connections = source.max_connections.unwrap_or(MAX_CONNECTIONS);
@@ -127,7 +127,7 @@ impl SetupBuilder<'_> {
             ("pool_timeout", source.pool_timeout.is_some()),
         ];
         if let Some(dsn) = source.attach {
-            let mut beside = vec![
+            let mut other_keys = vec![
                 ("mode", source.mode.is_some()),
                 ("size", source.size.is_some()),
                 ("transport", source.transport.is_some()),
@@ -135,10 +135,10 @@ impl SetupBuilder<'_> {
                 ("settings", !source.settings.0.is_empty()),
                 ("limits", source.limits.is_some()),
             ];
-            beside.extend(options);
-            let there =
+            other_keys.extend(options);
+            let address =
                 AttachedDsn { dsn, admin: source.admin, product, allow: source.allow, caps: source.caps };
-            return self.attached(&SECTION, there, &beside, guards);
+            return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
         if source.admin.is_some() {
@@ -198,7 +198,7 @@ impl SetupBuilder<'_> {
 
     fn balancer(&mut self, source: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "balancer", address: "attach" };
-        let beside = [
+        let other_keys = [
             ("transport", source.transport.is_some()),
             ("maxconn", source.maxconn.is_some()),
             ("queue_timeout", source.queue_timeout.is_some()),
@@ -207,14 +207,14 @@ impl SetupBuilder<'_> {
             ("limits", source.limits.is_some()),
         ];
         if let Some(dsn) = source.attach {
-            let there = AttachedDsn {
+            let address = AttachedDsn {
                 dsn,
                 admin: None,
                 product: &product::BALANCER,
                 allow: source.allow,
                 caps: source.caps,
             };
-            return self.attached(&SECTION, there, &beside, guards);
+            return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
         let product = source.kind.map_or_else(product::default_balancer, |it| it.0);

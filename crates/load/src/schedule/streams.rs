@@ -100,8 +100,8 @@ mod tests {
             rates.iter().zip(0..).map(|(it, n)| stream(f64::from(3 * it), 60, Spacing::Even, Some(n)));
         let all = all(&Schedule::Streams(streams.collect()), 2);
         for (n, rate) in (0..).zip(rates) {
-            let own = all.iter().filter(|it| it.1 == Some(ScriptId(n))).count();
-            assert_eq!(own, 60 * 3 * rate as usize, "operation {n}");
+            let count = all.iter().filter(|it| it.1 == Some(ScriptId(n))).count();
+            assert_eq!(count, 60 * 3 * rate as usize, "operation {n}");
         }
     }
 

@@ -102,8 +102,10 @@ mod tests {
     /// Number of present users at each of these seconds.
     fn active_users(stages: &[UserStage], seconds: &[f64]) -> Vec<usize> {
         let turns = user_events(stages);
-        let by = |at: f64| turns.iter().filter(move |it| it.at.as_secs_f64() <= at);
-        let count = |&at: &f64| by(at).filter(|it| it.joins).count() - by(at).filter(|it| !it.joins).count();
+        let turns_until = |at: f64| turns.iter().filter(move |it| it.at.as_secs_f64() <= at);
+        let count = |&at: &f64| {
+            turns_until(at).filter(|it| it.joins).count() - turns_until(at).filter(|it| !it.joins).count()
+        };
         seconds.iter().map(count).collect()
     }
 

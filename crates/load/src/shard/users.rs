@@ -44,8 +44,8 @@ impl ActiveUsers {
             let (k, threads) = (u32::from(part.0), u32::from(part.1));
             let all = user_events(&users.stages);
             active.starts_empty = all.first().is_none_or(|it| it.at > Nanos::ZERO);
-            let own = all.into_iter().filter(|it| it.user % threads == k);
-            active.events = own.map(|it| UserEvent { user: it.user / threads, ..it }).collect();
+            let thread_events = all.into_iter().filter(|it| it.user % threads == k);
+            active.events = thread_events.map(|it| UserEvent { user: it.user / threads, ..it }).collect();
             assert!(active.events.iter().all(|it| it.user < clients), "there is a client for every user");
             active.processed = active.events.iter().take_while(|it| it.at == Nanos::ZERO && it.joins).count();
             active.initial = active.processed as u32;

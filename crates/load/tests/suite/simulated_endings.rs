@@ -251,14 +251,14 @@ fn arrivals_without_a_live_client_are_dropped() {
         let (mut shards, _) =
             drive_counting(vec![Shard::new(Arc::new(workload(open(script))), 0, Vec::new())], &world);
         let shard = shards.pop().expect("there is one shard");
-        let of = |predicate: fn(&Outcome) -> bool| {
+        let count = |predicate: fn(&Outcome) -> bool| {
             shard.recorder.iter().filter(|it: &&Record| predicate(&it.outcome)).count()
         };
-        let failed = of(|it| *it == Outcome::Failed(Code::SqlState(*b"38000")));
+        let failed = count(|it| *it == Outcome::Failed(Code::SqlState(*b"38000")));
         assert_eq!((failed, shard.aborted_clients()), (CLIENTS as usize, CLIENTS), "{name}");
-        let dropped = of(|it| *it == Outcome::Dropped);
+        let dropped = count(|it| *it == Outcome::Dropped);
         assert!(dropped > 200, "{name}: {dropped} dropped");
-        assert_eq!(of(|it| *it == Outcome::Ok) + failed + dropped, 300, "{name}");
+        assert_eq!(count(|it| *it == Outcome::Ok) + failed + dropped, 300, "{name}");
     }
 }
 

@@ -409,9 +409,9 @@ fn requests_and_decompresses_compressed_responses() {
         "failed check text",
         "the compressed body lacks the text"
     );
-    let own =
+    let step_with_coding =
         HttpStep { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
-    let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
+    let talk = once(&[step_with_coding], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
     assert_eq!((talk.outcomes().as_str(), talk.sent[0].matches("ncoding").count()), ("failed net 71", 1));
     assert_eq!(talk.messages, ["the response has a Content-Encoding that was not requested"]);
 }

@@ -67,9 +67,9 @@ fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
 fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
         let all = run(clients, false, sim::CLOSED);
-        let of = |outcome: Outcome| all.records.iter().filter(|it| it.outcome == outcome).count();
-        assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each client awaited an answer");
-        assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
+        let count = |outcome: Outcome| all.records.iter().filter(|it| it.outcome == outcome).count();
+        assert_eq!(count(Outcome::Unknown(Code::RESET)), clients as usize, "each client awaited an answer");
+        assert_eq!(count(Outcome::Ok) + clients as usize, all.records.len());
         for (client, at) in recovery_times(&all, clients).into_iter().enumerate() {
             let at = at.expect("every client recovers");
             assert!(at <= TO + LATE, "client {client} of {clients} after {:?}", at - TO);

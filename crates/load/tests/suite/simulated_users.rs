@@ -124,18 +124,18 @@ fn active_users_follow_stages() {
 #[test]
 fn run_may_start_without_users() {
     let schedule = Schedule::Users(users(&[stage(0, None, 1), stage(6, None, 1)], ThinkTime::NONE));
-    let of = |schedule| {
+    let run_users = |schedule| {
         let plan = plan(request(), 6, 2, schedule);
         let work = Arc::new(Workload::with_services(plan, None, vec![Service::without_tls("sim")]));
         (0..2).map(|k| Shard::new(work.clone(), k, EventLog::default()).connected_clients()).sum::<u32>()
     };
     assert_eq!(
-        of(schedule.clone()),
+        run_users(schedule.clone()),
         6,
         "absent users count, so that the run is not aborted before it begins"
     );
     assert_eq!(
-        of(Schedule::Users(users(&[stage(6, Some(1.0), 9)], ThinkTime::NONE))),
+        run_users(Schedule::Users(users(&[stage(6, Some(1.0), 9)], ThinkTime::NONE))),
         1,
         "the first user counts"
     );

@@ -256,9 +256,9 @@ fn unreachable_endpoint_does_not_stop_the_other() {
         let work = workload(&[SqlTarget::Primary, SqlTarget::Replica], 20, schedule, Nanos::from_secs(9));
         let shard = Shard::new(Arc::new(work), 0, EventLog::default());
         let all = drive(vec![shard], &world).pop().expect("there is one shard").recorder;
-        let of = |script: u16| all.records.iter().filter(move |it| it.script == ScriptId(script));
+        let records = |script: u16| all.records.iter().filter(move |it| it.script == ScriptId(script));
         let during = |it: &&Record| it.finished > from && it.finished < to;
-        let (open, shut) = (of(1 - shut), of(shut));
+        let (open, shut) = (records(1 - shut), records(shut));
         assert!(open.clone().all(|it| it.outcome == Outcome::Ok), "{case}");
         assert!(open.filter(during).count() > 100, "{case}");
         let (refused, other): (Vec<&Record>, Vec<&Record>) =

@@ -192,9 +192,9 @@ fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), N
 /// first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
     let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
-    let own = supervisor.pid(id);
+    let main_process = supervisor.pid(id);
     supervisor.signal(id, signal)?;
-    for process in processes.into_iter().filter(|it| Some(*it) != own) {
+    for process in processes.into_iter().filter(|it| Some(*it) != main_process) {
         // Ignore errors: the process may have ended after the first signal.
         let _ = supervisor.signal_one(id, process, signal);
     }

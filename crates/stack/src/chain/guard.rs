@@ -34,13 +34,13 @@ pub(super) fn check_database(
     (address, host, database): (&Address, &str, &str),
     connection: &mut Connection,
 ) -> Result<(), ChainError> {
-    let here = format!("{host}/{database}");
+    let target = format!("{host}/{database}");
     let refused = |reason: Message| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of the previous trial may still be closing. A server that rejects this query passes the check.
     while let Ok(Some(run)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
-            return refused(message!("guard-other-run", target = here, run = run.to_string()));
+            return refused(message!("guard-other-run", target, run = run.to_string()));
         }
         thread::sleep(POLL_INTERVAL);
     }
@@ -49,7 +49,7 @@ pub(super) fn check_database(
         return Ok(());
     }
     if !is_allowed(attached.allow.as_deref(), host, Some(database)) {
-        return refused(not_allowed_message(&here, &location));
+        return refused(not_allowed_message(&target, &location));
     }
     let mut ask = |sql: &str| {
         let answer = connection
@@ -61,7 +61,7 @@ pub(super) fn check_database(
     };
     let marked: Vec<String> = ask(&format!("select 1 from pg_namespace where nspname = '{ALLOW_SCHEMA}'"))?;
     if marked.is_empty() {
-        return refused(message!("guard-no-permission", target = here, schema = ALLOW_SCHEMA));
+        return refused(message!("guard-no-permission", target, schema = ALLOW_SCHEMA));
     }
     let until = Instant::now() + LEAVE_TIMEOUT;
     loop {
@@ -73,7 +73,7 @@ pub(super) fn check_database(
         }
         if Instant::now() >= until {
             let active = active.to_string();
-            return refused(message!("guard-active-sessions", target = here, active, hidden));
+            return refused(message!("guard-active-sessions", target, active, hidden));
         }
         thread::sleep(POLL_INTERVAL);
     }
@@ -98,7 +98,7 @@ pub(super) fn check_service(
     if location == Location::ThisMachine {
         return Ok(());
     }
-    let here = url.host_header();
+    let target = url.host_header();
     let refused = |reason: Message| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let authority = match &url.host {
         wire::http::Host::Tcp(name, port) => join_host_port(name, *port),
@@ -118,7 +118,7 @@ pub(super) fn check_service(
         it if it.status == 200 && is_allow_body(&it.body) => Ok(()),
         response => refused(message!(
             "guard-service-no-permission",
-            target = here,
+            target,
             page = ALLOW_PAGE,
             status = response.status.to_string(),
             ready = &service.ready_path

@@ -62,8 +62,8 @@ impl Chain {
         let count = self.replicas.as_ref().map_or(0, |it| it.plan.replicas);
         self.postgres_at(0).stop(supervisor)?;
         self.hand_over_to_manager(supervisor, plan, 0)?;
-        let own = self.postgres_at(0);
-        own.spawn(supervisor)?;
+        let primary = self.postgres_at(0);
+        primary.spawn(supervisor)?;
         self.server_mut(0).node = Some(self.postgres_at(0).node);
         self.postgres_at(0).await_ready(supervisor)?;
         self.await_leader(supervisor)?;
@@ -78,8 +78,8 @@ impl Chain {
             settings.address = self.choose_address(supervisor, &node.name)?;
             settings.disk = self.choose_disk(supervisor, &node.name)?;
             let (installation, password) = {
-                let own = self.postgres_at(0);
-                (own.installation.clone(), own.password().clone())
+                let primary = self.postgres_at(0);
+                (primary.installation.clone(), primary.password().clone())
             };
             let mut replica = Postgres::new(supervisor, &installation, &settings, password);
             replica.cluster = self.postgres_at(0).cluster;
@@ -153,8 +153,8 @@ impl Chain {
             (replicas.plan.sync, replicas.user.clone(), replicas.store.client_addresses());
         let ManagerPrograms { manager, program, .. } = self.manager_programs().clone();
         let home = supervisor.home();
-        let own = self.postgres_at(at);
-        let lines = own.configuration_lines();
+        let server = self.postgres_at(at);
+        let lines = server.configuration_lines();
         // The manager decides where the server listens and which server it follows.
         let managed = |it: &str| it == "listen_addresses" || super::replicas::ROLE_SETTINGS.contains(&it);
         let parameters: Vec<_> = lines.into_iter().filter(|it| !managed(&it.0)).collect();
@@ -166,9 +166,9 @@ impl Chain {
                 sync,
                 store: &store,
                 api,
-                postgres: SocketAddr::from((own.settings().address, own.port)),
-                data: &own.data,
-                bin: &own.installation.bin,
+                postgres: SocketAddr::from((server.settings().address, server.port)),
+                data: &server.data,
+                bin: &server.installation.bin,
                 home: &home,
                 parameters: &parameters,
                 superuser: (postgres::SUPERUSER, superuser),
@@ -176,19 +176,19 @@ impl Chain {
             })
         };
         let file = manager.configuration_file(&name);
-        let contents = text(own.password().reveal(), &user);
+        let contents = text(server.password().reveal(), &user);
         write_private_file(supervisor, &file, &contents)
             .map_err(|it| node_error(&name, message!("attempt-configure"), &it))?;
         let masked = User { password: wire::pg::Secret::new("***"), ..user.clone() };
         let shown = text("***", &masked);
         let mut launch = Launch::new(&name, &program.path, &home)
             .as_user(supervisor.user())
-            .limited(&own.settings().limits)
+            .limited(&server.settings().limits)
             .arg(supervisor.directory().join(&file));
         launch.stop = vec![StopStep { signal: Sig::Term, timeout: manager.stop_timeout() }];
         launch.isolated = true;
-        launch.address = own.own_address();
-        own.manager = Some(Box::new(launch));
+        launch.address = server.own_address();
+        server.manager = Some(Box::new(launch));
         self.server_mut(at).configuration.push((file, shown));
         let replicas = self.replicas.as_mut().expect("replicas are being created");
         replicas.health_endpoints.push(HealthEndpoint::Manager(api));

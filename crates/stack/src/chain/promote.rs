@@ -126,11 +126,11 @@ impl Chain {
         let checkpoint = target.open(READY_TIMEOUT).and_then(|mut it| it.query("checkpoint"));
         checkpoint.map_err(|it| node_error(name, message!("attempt-rejoin"), &it))?;
         let source = self.postgres_at(primary).port;
-        let own = self.postgres_at(at);
+        let server = self.postgres_at(at);
         // Before version 15, pg_rewind has no option for the configuration file.
-        let rewound = own.installation.version.major >= 15 && own.rewind(supervisor, source).is_ok();
+        let rewound = server.installation.version.major >= 15 && server.rewind(supervisor, source).is_ok();
         if !rewound {
-            own.base_backup_from(supervisor, source)?;
+            server.base_backup_from(supervisor, source)?;
         }
         self.follow(supervisor, at)?;
         Ok(RejoinResult { node: name.to_owned(), rewound, took: start.elapsed() })
@@ -197,10 +197,10 @@ impl Chain {
     /// Starts a stopped server as a replica of the primary and waits until it streams.
     fn follow(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), NodeError> {
         self.set_upstream(supervisor, at)?;
-        let own = self.postgres_at(at);
-        own.create_standby_signal(supervisor)?;
-        own.restart(supervisor)?;
-        let node = own.node;
+        let server = self.postgres_at(at);
+        server.create_standby_signal(supervisor)?;
+        server.restart(supervisor)?;
+        let node = server.node;
         self.server_mut(at).node = Some(node);
         self.await_followers(supervisor, self.primary_index())
     }
@@ -212,13 +212,13 @@ impl Chain {
         at: usize,
         start: Instant,
     ) -> Result<RejoinResult, NodeError> {
-        let own = self.postgres_at(at);
+        let server = self.postgres_at(at);
         let made = |postgres: &Postgres| {
             std::fs::metadata(postgres.local_data.join("PG_VERSION")).and_then(|it| it.created()).ok()
         };
-        let before = made(own);
-        own.spawn(supervisor)?;
-        let node = own.node;
+        let before = made(server);
+        server.spawn(supervisor)?;
+        let node = server.node;
         self.server_mut(at).node = Some(node);
         self.await_followers(supervisor, self.primary_index())?;
         let rewound = before.is_some() && made(self.postgres_at(at)) == before;

@@ -63,8 +63,8 @@ impl Chain {
     /// Lists the chain's PostgreSQL and its replicas by name, whatever their current role. Empty if the PostgreSQL is
     /// attached.
     pub fn servers(&self) -> Vec<&RunningNode> {
-        let own = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
-        own.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
+        let primary = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
+        primary.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
     }
 
     /// The last known primary; `None` if the chain has no PostgreSQL of its own.
@@ -122,12 +122,12 @@ impl Chain {
 
     /// Addresses of nodes with networks of their own.
     pub(super) fn own_addresses(&self) -> Vec<Ipv4Addr> {
-        let of = |node: &RunningNode| match &node.handle {
+        let key = |node: &RunningNode| match &node.handle {
             NodeHandle::Postgres(it) => it.own_address(),
             _ => None,
         };
         let keys = self.replicas.iter().flat_map(|it| it.store.addresses());
-        self.servers().into_iter().filter_map(of).chain(keys).collect()
+        self.servers().into_iter().filter_map(key).chain(keys).collect()
     }
 
     pub(super) fn primary_index(&self) -> usize {
@@ -262,14 +262,14 @@ impl Chain {
     /// They contain the plan's settings, the upstream server, and the synchronous standbys in case this server is
     /// promoted.
     fn replication_settings(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
-        let own = self.postgres_at(0).settings().extra_lines.clone();
+        let lines = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
         let (host, port) = (followed.settings().address.to_string(), followed.port);
         let replicas = self.replicas.as_ref().expect("the chain has replicas");
         let passwords = replicas.password_file.display().to_string();
         let upstream = Upstream { host: &host, port, user: &replicas.user.name, password_file: &passwords };
         let mut lines: Vec<_> =
-            own.into_iter().filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str())).collect();
+            lines.into_iter().filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str())).collect();
         lines.push((ROLE_SETTINGS[0].to_owned(), conninfo(name, &upstream)));
         let first = self.nodes.last().expect("replicas have a primary node").plan.name.as_str();
         let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));

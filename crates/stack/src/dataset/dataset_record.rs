@@ -69,18 +69,18 @@ impl DatasetRecord {
             tables_created: number(4) as usize,
             schemas: Vec::new(),
         };
-        let there = connection.query(
+        let tables = connection.query(
             "select c.oid::regclass, to_jsonb(d) -> 'names' ? format('%I.%I', n.nspname, c.relname) \
              from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) \
              join pg_namespace n on n.oid = c.relnamespace order by c.oid",
         )?;
-        record.tables_found = there.rows.len();
-        let named = there.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
+        record.tables_found = tables.rows.len();
+        let named = tables.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
         record.tables = named.filter_map(|row| row[0].clone()).collect();
-        let there = connection.query(
+        let schemas = connection.query(
             "select quote_ident(n.nspname) from pgdyno.dataset d join pg_namespace n on n.nspname = any(d.schemas)",
         )?;
-        record.schemas = there.rows.into_iter().filter_map(|row| row[0].clone()).collect();
+        record.schemas = schemas.rows.into_iter().filter_map(|row| row[0].clone()).collect();
         Ok(Some(record))
     }
 

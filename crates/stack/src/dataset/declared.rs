@@ -101,14 +101,16 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
         write: Box::new(move |row, out| write_row(&ready, row, out)),
         post_load_statements: Vec::new(),
     };
-    let here = spec.identifier();
+    let identifier = spec.identifier();
     let columns: Vec<String> = table.columns.iter().map(column_definition).collect();
-    spec.create = format!("create table {here}({})", columns.join(", "));
+    spec.create = format!("create table {identifier}({})", columns.join(", "));
     if !table.primary_key.is_empty() {
         let key: Vec<String> = table.primary_key.iter().map(|it| quote_identifier(it)).collect();
-        spec.post_load_statements.push(format!("alter table {here} add primary key ({})", key.join(", ")));
+        spec.post_load_statements
+            .push(format!("alter table {identifier} add primary key ({})", key.join(", ")));
     }
-    spec.post_load_statements.extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
+    spec.post_load_statements
+        .extend(table.indexes.iter().map(|it| format!("create index on {identifier} ({it})")));
     Some(spec)
 }
 
@@ -213,9 +215,9 @@ mod tests {
     fn columns_are_independent() {
         let b = column("b", ColumnGenerator::Text { length: 20 });
         let alone = rows(vec![b.clone()], 1, 0..100);
-        let beside = rows(vec![column("a", ColumnGenerator::EnglishName), b.clone()], 1, 0..100);
-        let beside: Vec<&str> = beside.iter().filter_map(|it| Some(it.split_once('\t')?.1)).collect();
-        assert_eq!(alone, beside);
+        let with_other = rows(vec![column("a", ColumnGenerator::EnglishName), b.clone()], 1, 0..100);
+        let with_other: Vec<&str> = with_other.iter().filter_map(|it| Some(it.split_once('\t')?.1)).collect();
+        assert_eq!(alone, with_other);
         assert_ne!(alone, rows(vec![b], 2, 0..100));
         assert_ne!(alone, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
     }

@@ -292,12 +292,12 @@ mod tests {
         assert_eq!(places.len(), tags(&receive, 0).len());
         // The first place of departure is Moscow: places within a degree of it belong to the first two zones.
         for row in receive.iter().filter(|it| it[1].parse::<usize>().unwrap() <= PROVIDERS.len()) {
-            let of = |at: usize| row[at].parse::<f64>().unwrap();
-            let near = (of(2) - CITIES[0].lat).abs() < 0.5 && (of(3) - CITIES[0].lon).abs() < 0.8;
-            let far = of(3) > 100.0;
-            assert!(!near || of(4) <= 1.0, "{row:?}");
-            assert!(!far || of(4) >= 5.0, "{row:?}");
-            assert!(of(5) >= 1.0 && of(6) > of(5), "{row:?}");
+            let value = |at: usize| row[at].parse::<f64>().unwrap();
+            let near = (value(2) - CITIES[0].lat).abs() < 0.5 && (value(3) - CITIES[0].lon).abs() < 0.8;
+            let far = value(3) > 100.0;
+            assert!(!near || value(4) <= 1.0, "{row:?}");
+            assert!(!far || value(4) >= 5.0, "{row:?}");
+            assert!(value(5) >= 1.0 && value(6) > value(5), "{row:?}");
         }
         let ended = send.iter().filter(|it| !it[6].starts_with("2100")).count();
         assert!((send.len() / 30..send.len() / 13).contains(&ended), "{ended} of {}", send.len());

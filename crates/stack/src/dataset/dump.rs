@@ -260,11 +260,11 @@ statuses=$({ { "$decompress" -dc -- "$file"; echo $? >&3; } | "$@" >&2; echo $? 
 /// Creates the roles that a dump names, and makes `role` a member of each.
 fn create_roles(connection: &mut Connection, requirements: &Requirements, role: &str) -> Result<(), Error> {
     for name in &requirements.roles {
-        let there = format!(
+        let query = format!(
             "select rolsuper from pg_roles where quote_ident(rolname) = {0} or rolname = {0}",
             quote_literal(name)
         );
-        match connection.value(&there)?.as_deref() {
+        match connection.value(&query)?.as_deref() {
             // A superuser's objects are handed over after the restore.
             Some("t") => continue,
             Some(_) => {}
@@ -280,7 +280,7 @@ fn create_roles(connection: &mut Connection, requirements: &Requirements, role: 
 /// Makes `role` the owner of what belongs to the superuser of this session and to no extension: schemas, relations,
 /// functions. `REASSIGN OWNED` would do the same, but not for the first superuser.
 fn take_ownership(connection: &mut Connection, role: &str) -> Result<(), Error> {
-    let own = |class: &str, object: &str| {
+    let owned = |class: &str, object: &str| {
         format!(
             "and pg_get_userbyid({object}owner) = current_user and not exists (select from pg_depend d \
              where d.classid = '{class}'::regclass and d.objid = o.oid and d.objsubid = 0 and d.deptype in ('e', 'a', 'i'))"
@@ -296,9 +296,9 @@ fn take_ownership(connection: &mut Connection, role: &str) -> Result<(), Error> 
            where relkind in ('r', 'p', 'v', 'm', 'f', 'S') and {visible} {relations} \
          union all select format('alter routine %s owner to', o.oid::regprocedure) from pg_proc o \
            join pg_namespace n on n.oid = pronamespace where {visible} {functions}",
-        schemas = own("pg_namespace", "o.nsp"),
-        relations = own("pg_class", "o.rel"),
-        functions = own("pg_proc", "o.pro"),
+        schemas = owned("pg_namespace", "o.nsp"),
+        relations = owned("pg_class", "o.rel"),
+        functions = owned("pg_proc", "o.pro"),
     );
     let answer = connection.query(&statements)?;
     for statement in answer.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()) {

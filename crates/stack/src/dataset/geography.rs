@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn distances_match_known_values() {
-        let of = |name: &str| CITIES.iter().find(|it| it.name == name).unwrap();
+        let city = |name: &str| CITIES.iter().find(|it| it.name == name).unwrap();
         let check = |a: &str, b: &str, expected: f64| {
-            let found = distance_km(of(a), of(b));
+            let found = distance_km(city(a), city(b));
             assert!((found - expected).abs() < expected * 0.02 + 0.01, "{a}, {b}: {found} km");
         };
         check("Москва", "Москва", 0.0);

@@ -170,9 +170,9 @@ fn create_tables(connection: &mut Connection, specs: &[TableSpec], key: &str) ->
     connection.query("begin")?;
     let mut schemas = Vec::new();
     for schema in specs.iter().filter_map(|it| it.schema.as_ref()) {
-        let there =
+        let query =
             format!("select to_regnamespace({})", dataset_record::quote_literal(&quote_identifier(schema)));
-        if connection.value(&there)?.is_none() {
+        if connection.value(&query)?.is_none() {
             connection.query(&format!("create schema {}", quote_identifier(schema)))?;
             schemas.push(schema.clone());
         }

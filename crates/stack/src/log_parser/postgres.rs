@@ -108,9 +108,9 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
             && prefix.severity != head.severity
     };
     let known = |words: &[&str]| words.contains(&head.severity.as_str());
-    let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
+    let is_known = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
     // In an unknown language, a line with the time and SQLSTATE of the previous message is a detail of that message.
-    if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
+    if !is_known && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
         return None;
     }
     let kind = event_kind(&head, text, main_pid);

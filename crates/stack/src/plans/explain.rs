@@ -52,8 +52,8 @@ pub(super) fn explain(
 
 /// Creates the extension HypoPG. The inner error is the reason if HypoPG is not available.
 pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), NoPlan>, Error> {
-    let there = "select 1 from pg_available_extensions where name = 'hypopg'";
-    if connection.value(there)?.is_none() {
+    let query = "select 1 from pg_available_extensions where name = 'hypopg'";
+    if connection.value(query)?.is_none() {
         return Ok(Err(NoPlan::NoHypopg));
     }
     connection.query("set default_transaction_read_only = off")?;

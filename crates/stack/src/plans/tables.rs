@@ -11,26 +11,26 @@ pub(super) fn table_statistics(
     name: &str,
 ) -> Result<TableStats, Error> {
     let (of_schema, of_name) = (quote_literal(schema), quote_literal(name));
-    let here = format!(
+    let table_id = format!(
         "(select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace \
          where n.nspname = {of_schema} and c.relname = {of_name})"
     );
     let size = connection
-        .query(&format!("select reltuples, pg_table_size(oid) from pg_class where oid = {here}"))?;
+        .query(&format!("select reltuples, pg_table_size(oid) from pg_class where oid = {table_id}"))?;
     let columns = connection.query(&format!(
         "select a.attname, case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end, \
            s.correlation \
          from pg_attribute a join pg_class c on c.oid = a.attrelid \
            left join pg_stats s on s.schemaname = {of_schema} and s.tablename = {of_name} \
              and s.attname = a.attname and not s.inherited \
-         where a.attrelid = {here} and a.attnum > 0 and not a.attisdropped order by a.attnum"
+         where a.attrelid = {table_id} and a.attnum > 0 and not a.attisdropped order by a.attnum"
     ))?;
     let indexes = connection.query(&format!(
         "select i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid, k, true), \
            (i.indpred is null and m.amname = 'btree' and i.indisvalid)::text \
          from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam, \
            generate_series(1, i.indnkeyatts) k \
-         where i.indrelid = {here} order by 1, k"
+         where i.indrelid = {table_id} order by 1, k"
     ))?;
     let size = size.rows.first().cloned().unwrap_or_default();
     let mut known: Vec<ExistingIndex> = Vec::new();

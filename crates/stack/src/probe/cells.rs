@@ -38,8 +38,8 @@ impl ColumnMapping<'_> {
         for series in self.series {
             let source_columns: Vec<&str> =
                 self.columns.iter().filter(|it| it.1 == series.name).map(|it| it.0).collect();
-            let own = series.name.strip_prefix(self.prefix).unwrap_or(series.name);
-            let names = if source_columns.is_empty() { vec![own] } else { source_columns };
+            let base_name = series.name.strip_prefix(self.prefix).unwrap_or(series.name);
+            let names = if source_columns.is_empty() { vec![base_name] } else { source_columns };
             let known = names.iter().filter_map(|it| Some((column(it)?, (self.scale)(it))));
             values.push((series, known.collect()));
         }

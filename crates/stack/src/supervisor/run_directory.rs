@@ -76,9 +76,9 @@ impl RunDirectory {
     /// Removes the directory, unless another directory now has its path.
     pub fn remove(self) {
         let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
-        let own = self.lock.metadata().map(identity).ok();
-        let there = self.path.join(LOCK).symlink_metadata().map(identity).ok();
-        if own.is_some() && own == there {
+        let locked = self.lock.metadata().map(identity).ok();
+        let current = self.path.join(LOCK).symlink_metadata().map(identity).ok();
+        if locked.is_some() && locked == current {
             let _ = remove_dir_all(&self.path);
         }
     }
@@ -274,21 +274,21 @@ mod tests {
         // copy.
         check(&|it| symlink(&real, it).unwrap());
         let lock = |it: &Path| fs::read_to_string(it.join(LOCK)).unwrap();
-        let with = |home: &Path, make: &dyn Fn(&Path)| {
+        let make_lock = |home: &Path, make: &dyn Fn(&Path)| {
             base.directory("pgdyno-17", &mark());
             let text = lock(home);
             fs::remove_file(home.join(LOCK)).unwrap();
             fs::write(home.join("mark"), text).unwrap();
             make(home);
         };
-        check(&|home| with(home, &|it| symlink("mark", it.join(LOCK)).unwrap()));
-        check(&|home| with(home, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
+        check(&|home| make_lock(home, &|it| symlink("mark", it.join(LOCK)).unwrap()));
+        check(&|home| make_lock(home, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
         check(&|home| {
-            with(home, &|directory| {
+            make_lock(home, &|directory| {
                 assert!(Command::new("mkfifo").arg(directory.join(LOCK)).status().unwrap().success());
             });
         });
-        check(&|home| with(home, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
+        check(&|home| make_lock(home, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
         check(&|home| {
             fs::create_dir(home).unwrap();
             fs::copy(real.join(LOCK), home.join(LOCK)).unwrap();

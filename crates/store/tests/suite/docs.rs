@@ -86,12 +86,15 @@ fn documented_views_match_schema() {
     for row in rows {
         let (view, documented) = (row[0], row[2]);
         let sql = format!("SELECT * FROM {view} LIMIT 1");
-        let there: Vec<String> =
+        let columns: Vec<String> =
             connection.prepare(&sql).expect(view).column_names().map(str::to_owned).collect();
         let tables = ["run", "fact", "note"].contains(&view);
         for name in documented.split(' ') {
-            assert!(there.iter().any(|it| it == name), "{view} has no {name}: {there:?}");
+            assert!(columns.iter().any(|it| it == name), "{view} has no {name}: {columns:?}");
         }
-        assert!(tables || documented.split(' ').eq(there.iter().map(String::as_str)), "{view}: {there:?}");
+        assert!(
+            tables || documented.split(' ').eq(columns.iter().map(String::as_str)),
+            "{view}: {columns:?}"
+        );
     }
 }

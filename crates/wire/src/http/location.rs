@@ -98,13 +98,13 @@ impl Origin<'_> {
 
     /// Name and port of an authority; `None` if it is invalid or contains a user.
     fn split<'a>(&self, authority: &'a str) -> Option<(&'a str, u16)> {
-        let own = if self.tls { 443 } else { 80 };
+        let default_port = if self.tls { 443 } else { 80 };
         let colon = authority.rfind(':').filter(|it| !authority[*it..].contains(']'));
         let (name, port) = match colon {
             Some(at) => (&authority[..at], &authority[at + 1..]),
             None => (authority, ""),
         };
-        let port = if port.is_empty() { own } else { port.parse().ok()? };
+        let port = if port.is_empty() { default_port } else { port.parse().ok()? };
         (!name.is_empty() && !name.contains('@')).then_some((name, port))
     }
 }

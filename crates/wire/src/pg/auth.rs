@@ -252,9 +252,12 @@ mod tests {
 
     #[test]
     fn chooses_channel_binding() {
-        let with = |required| login(|it| it.channel_binding = required);
-        let (disable, prefer, require) =
-            (with(ChannelBinding::Disable), with(ChannelBinding::Prefer), with(ChannelBinding::Require));
+        let login_with = |required| login(|it| it.channel_binding = required);
+        let (disable, prefer, require) = (
+            login_with(ChannelBinding::Disable),
+            login_with(ChannelBinding::Prefer),
+            login_with(ChannelBinding::Require),
+        );
         let tls = &ChannelProtection::Tls(Some(b"hash".to_vec()));
         let first = |mechanism: &str, header: &str| {
             let first = format!("{header}n=,r=AAAAAAAAAAAAAAAAAAAAAAAA");

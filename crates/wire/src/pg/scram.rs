@@ -79,8 +79,8 @@ impl ScramExchange {
         if self.expected.is_some() {
             return Err(ProtocolError::Scram("the server requested the proof twice"));
         }
-        let own = self.first.rsplit_once("r=").map_or("", |it| it.1);
-        if nonce.len() <= own.len() || !nonce.starts_with(own) {
+        let client_nonce = self.first.rsplit_once("r=").map_or("", |it| it.1);
+        if nonce.len() <= client_nonce.len() || !nonce.starts_with(client_nonce) {
             return Err(ProtocolError::Scram("the server's nonce does not extend the client's nonce"));
         }
         if !(1..=ITERATIONS_MAX).contains(&iterations) {

@@ -211,8 +211,8 @@ impl Server {
         }
         let false_one = matches!(self.asks, AuthRequest::FalseScram(_));
         let server_key = hmac(&salted, if false_one { b"Sender Key" } else { b"Server Key" });
-        let own = format!("v={}", BASE64.encode(hmac(&server_key, exchange.as_bytes())));
-        [request(12, &own), welcome()].concat()
+        let signature = format!("v={}", BASE64.encode(hmac(&server_key, exchange.as_bytes())));
+        [request(12, &signature), welcome()].concat()
     }
 }
 

@@ -192,8 +192,8 @@ proptest! {
                 None => list.push((name, value, path, expires)),
             }
             list.sort_by_key(|it| std::cmp::Reverse(it.2.len()));
-            let of = |it: &&(String, String, String, u64)| it.3 > now;
-            let expected: Vec<String> = list.iter().filter(of).map(|it| format!("{}={}", it.0, it.1)).collect();
+            let is_valid = |it: &&(String, String, String, u64)| it.3 > now;
+            let expected: Vec<String> = list.iter().filter(is_valid).map(|it| format!("{}={}", it.0, it.1)).collect();
             prop_assert_eq!(sent(&jar, "/p/q", now), expected.join("; "));
         }
     }

@@ -206,13 +206,13 @@ fn hide_row_in_last_read(evidence: &mut Evidence, rng: &mut SplitMix64) -> bool 
 fn remove_inner_write(evidence: &mut Evidence, _: &mut SplitMix64) -> bool {
     let all = attempts(evidence);
     let rows = evidence.reads.last().expect("the evidence has reads").rows.clone();
-    let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
+    let is_present = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
     let followed = |attempt: &WriteAttempt| {
         all.iter().any(|(_, other)| {
             other.key.session == attempt.key.session
                 && other.key.sequence > attempt.key.sequence
                 && other.server == attempt.server
-                && there(other.key)
+                && is_present(other.key)
         })
     };
     let found = all.iter().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged && followed(it));

@@ -465,8 +465,8 @@ impl SimulatedCluster {
             self.read();
             self.nodes[self.primary].server.started_us += 1000;
         }
-        let there: BTreeSet<WriteKey> = self.nodes[self.primary].log.iter().copied().collect();
-        self.evidence.lost = self.acknowledged.difference(&there).count() as u64;
+        let stored: BTreeSet<WriteKey> = self.nodes[self.primary].log.iter().copied().collect();
+        self.evidence.lost = self.acknowledged.difference(&stored).count() as u64;
         self.evidence
     }
 }

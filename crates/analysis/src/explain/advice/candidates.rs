@@ -126,13 +126,13 @@ fn full_scan<'a>(
     let joined: Vec<_> =
         joins.flat_map(|it| predicates(it)).filter(|it| it.relation.as_deref() == alias).collect();
     let join_predicates = joined.len();
-    let own = node
+    let filters = node
         .filter
         .iter()
         .flat_map(|it| predicates(it))
         .filter(|it| names_this_relation(it.relation.as_deref()));
     let (mut equal, mut range): (Vec<IndexKey>, Vec<IndexKey>) = (Vec::new(), Vec::new());
-    for predicate in own.chain(joined) {
+    for predicate in filters.chain(joined) {
         let (keys, role) = match predicate.comparison {
             Comparison::Equal => (&mut equal, KeyRole::Equal),
             Comparison::Range => (&mut range, KeyRole::Range),
@@ -204,10 +204,10 @@ fn index_keys(scan: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
     let mut all: Vec<Vec<IndexKey>> = scan.equal.iter().map(|key| vec![key.clone()]).collect();
     let equal: Vec<IndexKey> = scan.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();
     (2..=equal.len()).for_each(|many| all.push(equal[..many].to_vec()));
-    let with = |more: &[IndexKey]| [equal.as_slice(), more].concat();
-    all.extend(scan.range.first().map(|key| with(std::slice::from_ref(key))));
+    let extended = |more: &[IndexKey]| [equal.as_slice(), more].concat();
+    all.extend(scan.range.first().map(|key| extended(std::slice::from_ref(key))));
     if !scan.order.is_empty() {
-        all.push(with(&scan.order));
+        all.push(extended(&scan.order));
     }
     all
 }

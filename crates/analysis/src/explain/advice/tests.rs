@@ -287,18 +287,18 @@ fn reports_statements_that_no_index_helps() {
 fn names_updates_that_would_lose_hot() {
     let (plans, _) = document();
     let key = IndexKey { column: "price".to_owned(), role: KeyRole::Equal, distinct: None };
-    let on = |table: &str| IndexCandidate {
+    let index_on = |table: &str| IndexCandidate {
         schema: "book".to_owned(),
         table: table.to_owned(),
         keys: vec![key.clone()],
         requested_by: Vec::new(),
     };
     assert!(
-        writes_to_table(&plans.statements[4], &on("bookv2"))
-            && updates_column(&plans.statements[4], &on("bookv2"))
+        writes_to_table(&plans.statements[4], &index_on("bookv2"))
+            && updates_column(&plans.statements[4], &index_on("bookv2"))
     );
     assert!(
-        !writes_to_table(&plans.statements[4], &on("other"))
-            && !writes_to_table(&plans.statements[0], &on("bookv2"))
+        !writes_to_table(&plans.statements[4], &index_on("other"))
+            && !writes_to_table(&plans.statements[0], &index_on("bookv2"))
     );
 }

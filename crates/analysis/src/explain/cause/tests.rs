@@ -300,11 +300,14 @@ fn finds_environment_variables_of_a_service_by_name() {
         }
         describe(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
     };
-    let of = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
-    assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), of("DB_POOL_MAX 12 -> 24"));
-    assert_eq!(variable(&[("POOL_MODE", "x"), ("max_pool", "8")], service_pool()), of("max_pool 8 -> 16"));
-    assert_eq!(variable(&[], service_pool()), of("POOL_SIZE 10 -> 20"));
-    assert_eq!(variable(&[("WORKERS", "3")], threads()), of("WORKERS 3 -> 6"));
+    let suspect = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
+    assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), suspect("DB_POOL_MAX 12 -> 24"));
+    assert_eq!(
+        variable(&[("POOL_MODE", "x"), ("max_pool", "8")], service_pool()),
+        suspect("max_pool 8 -> 16")
+    );
+    assert_eq!(variable(&[], service_pool()), suspect("POOL_SIZE 10 -> 20"));
+    assert_eq!(variable(&[("WORKERS", "3")], threads()), suspect("WORKERS 3 -> 6"));
 }
 
 fn answer() -> SearchResult {
@@ -404,8 +407,8 @@ fn names_the_scan_behind_a_saturated_cpu() {
     let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], 2.0);
     let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
     let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), ProofVerdict::Limits)];
-    let by = |scan: &Suspect| Some(scan.limit.clone());
-    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, root_cause: by(scan) });
+    let limit = |scan: &Suspect| Some(scan.limit.clone());
+    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, root_cause: limit(scan) });
     assert_eq!(
         cause(&setup, &known, &limits(before)),
         Cause::Proven { proof: 0, root_cause: None },

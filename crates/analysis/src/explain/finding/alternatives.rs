@@ -20,8 +20,9 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let is_open = |cell: &CellTrials<'_>| cell.trials.iter().any(|it| it.setup.load.model.is_open());
     let open = cells.iter().filter(|it| is_open(it));
     let one = |cell: &CellTrials<'_>| {
-        let beside = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
-        let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, cell_response(it)?)));
+        let is_alternative = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
+        let known =
+            cells.iter().filter(is_alternative).filter_map(|it| Some((it.number, cell_response(it)?)));
         let (other_cell, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
         let open = cell_response(cell)?;
         let offered = cell.median(offered_rate)?;

@@ -189,13 +189,13 @@ pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) ->
     let rate = |cell: &CellTrials<'_>| median(figure_values(cell, Figure::Deadlocks));
     let one = |cell: &CellTrials<'_>| {
         let baseline = experiment.baseline_of(cell.number)?;
-        let with = cells.iter().find(|it| it.number == baseline)?;
-        let (rate, with_rate) = (rate(cell)?, rate(with)?);
-        let (busy, other_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
+        let baseline_cell = cells.iter().find(|it| it.number == baseline)?;
+        let (rate, with_rate) = (rate(cell)?, rate(baseline_cell)?);
+        let (busy, other_busy) = (cell.median(busy_sessions)?, baseline_cell.median(busy_sessions)?);
         let unlike = busy > CONCURRENCY_RATIO_MAX * other_busy || other_busy > CONCURRENCY_RATIO_MAX * busy;
         (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
             cell: cell.number,
-            other_cell: with.number,
+            other_cell: baseline_cell.number,
             busy,
             other_busy,
         })

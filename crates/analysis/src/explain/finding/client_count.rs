@@ -29,8 +29,8 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
     }
     let node = cell.server().ok_or(MissingInput::Server)?;
     let machine = cell.median(|it| usage::idle_share(it.samples));
-    let own = CpuUsage::measure(cell, node)?.map(|it| 1.0 - it.used / it.available);
-    let idle = own.or(machine).ok_or(MissingInput::Machine)?.min(machine.unwrap_or(1.0));
+    let node_idle = CpuUsage::measure(cell, node)?.map(|it| 1.0 - it.used / it.available);
+    let idle = node_idle.or(machine).ok_or(MissingInput::Machine)?.min(machine.unwrap_or(1.0));
     let figures = cell.median(|it| Some(it.valid()?.total.response.mean?.as_secs_f64()));
     let delivered = cell.median(|it| Some(it.valid()?.total.tps.0));
     let Some((mean, delivered)) = figures.zip(delivered).filter(|it| it.0 > 0.0) else {

@@ -173,7 +173,7 @@ fn charts_gauges() {
 fn charts_counters_as_rates() {
     use ChartKind::{Disk, Processors};
     let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
-    let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
+    let cpu_sample = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
     // Each second gets its part of the growth between two samples. After a restart, the counter grows from 0.
     check(
         Processors,
@@ -183,8 +183,8 @@ fn charts_counters_as_rates() {
             cpu(2000, 11.25),
             cpu(3000, 0.1),
             cpu(4000, 0.6),
-            own(0, 0.0),
-            own(1000, 9.0),
+            cpu_sample(0, 0.0),
+            cpu_sample(1000, 9.0),
         ],
         &["Processors postgres: 0.5 0.75 0 0.5 -", "Limit postgres: 1 1 1 1 1"],
     );

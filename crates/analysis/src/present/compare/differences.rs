@@ -568,16 +568,16 @@ mod tests {
         );
         let mut another = one.clone();
         let setup = &mut another.cells[0].setup;
-        let of = |order| Feed {
+        let feed = |order| Feed {
             name: "books".into(),
             source: FeedSource::Query("SELECT 1 ".into()),
             columns: None,
             order,
             lookup_column: None,
         };
-        setup.feeds = vec![of(FeedOrder::Sequential)];
+        setup.feeds = vec![feed(FeedOrder::Sequential)];
         let mut changed = another.clone();
-        changed.cells[0].setup.feeds = vec![of(FeedOrder::Zipfian { s: 1.2 })];
+        changed.cells[0].setup.feeds = vec![feed(FeedOrder::Zipfian { s: 1.2 })];
         assert_eq!(described(&another, &changed), ["feeds.books.order sequential → zipfian(1.2)"]);
         assert_eq!(
             described(&one, &another),

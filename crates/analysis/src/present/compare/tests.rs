@@ -119,9 +119,9 @@ impl SimulatedSystem {
         let trials = design.base.max(design.run);
         for repetition in 0..trials {
             for (side, trials) in both.iter_mut().enumerate() {
-                let of = if side == 0 { design.base } else { design.run };
-                if repetition < of {
-                    let at = f64::from(repetition) / f64::from(of);
+                let repetitions = if side == 0 { design.base } else { design.run };
+                if repetition < repetitions {
+                    let at = f64::from(repetition) / f64::from(repetitions);
                     let first = if design.alternating {
                         2 * repetition as u64
                     } else {
@@ -252,15 +252,16 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
         if rounds.is_none() && !SHARE.contains(&number) {
             continue;
         }
-        let of = rounds.unwrap_or(12);
+        let comparisons = rounds.unwrap_or(12);
         let seed = 500 + number as u64;
-        let tally = ComparisonTally::measure(system, design, 1.0, of, seed);
+        let tally = ComparisonTally::measure(system, design, 1.0, comparisons, seed);
         println!("{}", line(name, &tally));
         // At most 5 %, plus three deviations if there are few rounds.
-        let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
+        let most = f64::from(comparisons) * 0.05
+            + if comparisons < 1000 { 3.0 * (f64::from(comparisons) * 0.0475).sqrt() } else { 0.0 };
         assert!(
             f64::from(tally.claims) <= most,
-            "{name}, seed {seed}: {} of {of} claim a difference",
+            "{name}, seed {seed}: {} of {comparisons} claim a difference",
             tally.claims
         );
     }

@@ -273,10 +273,10 @@ impl TrialFigures {
             Metric::ServiceP99 => group.times[4]?.as_secs_f64(),
             Metric::Errors => {
                 let (errors, executed) = group.errors;
-                let of = executed as f64;
+                let count = executed as f64;
                 // Count at least one error, because chance explains a difference of one error.
-                let floor = (errors.max(1) as f64).sqrt() / of;
-                return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
+                let floor = (errors.max(1) as f64).sqrt() / count;
+                return (executed > 0).then_some(FigureValue { value: errors as f64 / count, floor });
             }
             Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu if operation.is_some() => {
                 return None;

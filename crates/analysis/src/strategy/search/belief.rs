@@ -102,13 +102,13 @@ impl EdgeDistribution {
     /// Probability that a trial at `level` holds.
     pub fn hold_probability(&self, level: f64) -> f64 {
         let at = level.ln();
-        let of = |(weights, (blur, _)): (&Vec<f64>, &(f64, f64))| -> f64 {
+        let term = |(weights, (blur, _)): (&Vec<f64>, &(f64, f64))| -> f64 {
             let place = |(place, weight): (usize, &f64)| {
                 weight * held_probability(at, self.from + self.step * place as f64, *blur, LAPSE)
             };
             weights.iter().enumerate().filter(|it| *it.1 > 1e-9).map(place).sum()
         };
-        self.weights.iter().zip(&BLURS).map(of).sum()
+        self.weights.iter().zip(&BLURS).map(term).sum()
     }
 
     /// Highest level, not above the median of the edge, at which a trial holds with probability `share`.

@@ -18,19 +18,19 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     None,
-    /// Speed of 1 + `by` sin(2πt / `period`), where t is the time spent measuring, in seconds.
+    /// Speed of 1 + `amplitude` sin(2πt / `period`), where t is the time spent measuring, in seconds.
     Drift {
-        by: f64,
+        amplitude: f64,
         period: f64,
     },
     /// Every trial is randomly in one of two states, one of which is slower by this share.
     TwoStates {
-        by: f64,
+        share: f64,
     },
     /// After an overload, the system is slower by this share until a trial is below 60 % of its capacity or starts from
     /// a fresh state.
     Metastable {
-        by: f64,
+        share: f64,
     },
     /// In this share of trials, another program on the host takes a third of the capacity.
     Neighbour {
@@ -193,14 +193,14 @@ impl SimulatedSystem {
     /// Relative speed as a function of the time in the next trial, which starts at `measured`.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
         let draw = self.rng.uniform();
-        let (steady, by, period) = match self.behaviour {
+        let (steady, amplitude, period) = match self.behaviour {
             Behaviour::None => (1.0, 0.0, 1.0),
-            Behaviour::Drift { by, period } => (1.0, by, period),
-            Behaviour::TwoStates { by } => (if draw < 0.5 { 1.0 - by } else { 1.0 }, 0.0, 1.0),
-            Behaviour::Metastable { by } => (if self.overloaded { 1.0 - by } else { 1.0 }, 0.0, 1.0),
+            Behaviour::Drift { amplitude, period } => (1.0, amplitude, period),
+            Behaviour::TwoStates { share } => (if draw < 0.5 { 1.0 - share } else { 1.0 }, 0.0, 1.0),
+            Behaviour::Metastable { share } => (if self.overloaded { 1.0 - share } else { 1.0 }, 0.0, 1.0),
             Behaviour::Neighbour { share } => (if draw < share { 2.0 / 3.0 } else { 1.0 }, 0.0, 1.0),
         };
-        move |at| steady + by * (std::f64::consts::TAU * at / period).sin()
+        move |at| steady + amplitude * (std::f64::consts::TAU * at / period).sin()
     }
 }
 

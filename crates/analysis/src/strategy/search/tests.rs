@@ -60,13 +60,15 @@ fn random_system(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
                 truth = log_normal(servers) * capacity;
             }
         }
-        Kind::Drifting => system.behaviour = Behaviour::Drift { by: 0.03, period: between(180.0, 1200.0) },
-        Kind::TwoStates => {
-            let by = between(0.04, 0.2);
-            system.behaviour = Behaviour::TwoStates { by };
-            truth = capacity * (1.0 - by);
+        Kind::Drifting => {
+            system.behaviour = Behaviour::Drift { amplitude: 0.03, period: between(180.0, 1200.0) }
         }
-        Kind::Metastable => system.behaviour = Behaviour::Metastable { by: 0.25 },
+        Kind::TwoStates => {
+            let share = between(0.04, 0.2);
+            system.behaviour = Behaviour::TwoStates { share };
+            truth = capacity * (1.0 - share);
+        }
+        Kind::Metastable => system.behaviour = Behaviour::Metastable { share: 0.25 },
         Kind::Noisy => system.behaviour = Behaviour::Neighbour { share: 0.05 },
     }
     (system, truth, start * truth)

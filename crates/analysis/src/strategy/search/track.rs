@@ -255,13 +255,13 @@ impl<'a> SearchTrack<'a> {
         let last = self.trials.last()?;
         let reason = last.invalid_reason.clone()?;
         let in_a_row = self.trials.iter().rev().take_while(|it| it.invalid_reason.is_some()).count();
-        let here =
+        let invalid_trials =
             self.trials.iter().filter(|it| it.level == last.level && it.invalid_reason.is_some()).count();
         if matches!(reason, SearchStopReason::Failed { .. }) {
             let again = NextAction::Measure { level: last.level, stage: last.stage };
             return Some(if in_a_row < FAILED_TRIES_MAX { again } else { end_with(reason) });
         }
-        if here < TRIES_MAX {
+        if invalid_trials < TRIES_MAX {
             return Some(NextAction::Measure { level: last.level, stage: last.stage });
         }
         None
@@ -269,18 +269,18 @@ impl<'a> SearchTrack<'a> {
 
     /// Lowest level whose trials were invalid too often, with the reason. This level and higher levels have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
-        let of = |trial: &TrackedTrial| match &trial.invalid_reason {
+        let candidate = |trial: &TrackedTrial| match &trial.invalid_reason {
             Some(SearchStopReason::Failed { .. }) | None => None,
             Some(reason) => {
-                let here =
+                let is_same_level =
                     |other: &&TrackedTrial| other.level == trial.level && other.invalid_reason.is_some();
                 let decided =
                     self.trials.iter().any(|other| other.level == trial.level && other.held.is_some());
-                let often = self.trials.iter().filter(here).count() >= TRIES_MAX;
+                let often = self.trials.iter().filter(is_same_level).count() >= TRIES_MAX;
                 (often && !decided).then(|| (trial.level, reason.clone()))
             }
         };
-        self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
+        self.trials.iter().filter_map(candidate).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Next level as long as no level was overloaded.
@@ -415,11 +415,11 @@ impl<'a> SearchTrack<'a> {
         let Some(level) = levels.last().copied() else {
             return NextAction::Measure { level: self.settled_level(below), stage: StepPurpose::Hold };
         };
-        let here = || holds.iter().filter(|it| it.level == level);
+        let holds_at_level = || holds.iter().filter(|it| it.level == level);
         let states = self.states(level);
-        let slowly = here().filter(|it| self.is_slow(it, level)).count();
-        let held = here().filter(|it| it.held == Some(true)).count();
-        let failed = here().count() - held - slowly;
+        let slowly = holds_at_level().filter(|it| self.is_slow(it, level)).count();
+        let held = holds_at_level().filter(|it| it.held == Some(true)).count();
+        let failed = holds_at_level().count() - held - slowly;
         // Number of successful confirming trials required, and number of failures allowed before the first success.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };

@@ -76,8 +76,8 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
 fn postgres_of_every_version() {
     let mut all = vec![installation()];
     if std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some() {
-        let here = all[0].version.major;
-        for major in embedded::MAJORS.filter(|it| *it != here) {
+        let major_here = all[0].version.major;
+        for major in embedded::MAJORS.filter(|it| *it != major_here) {
             all.push(embedded::cached_or_fetched(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it:?}")));
         }
     }

@@ -236,8 +236,8 @@ fn namespaces_and_networks_end_with_killed_keeper() {
     let keeper = Pid::from_raw(supervisor.keeper_pid().cast_signed()).unwrap();
     kill_process(keeper, Signal::KILL).unwrap();
     let until = Instant::now() + TEST_TIMEOUT;
-    let there = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
-    while processes.iter().any(there) || Path::new(&interface).exists() {
+    let is_running = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
+    while processes.iter().any(is_running) || Path::new(&interface).exists() {
         assert!(Instant::now() < until, "{processes:?} or {interface} is still there");
         std::thread::sleep(Duration::from_millis(5));
     }

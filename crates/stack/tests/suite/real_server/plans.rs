@@ -114,12 +114,12 @@ fn captured_statements_are_planned_and_removed_from_log() {
 fn estimates_hypothetical_indexes() {
     let (_supervisor, server, log) = books();
     let mut other = server.target().open(TEST_TIMEOUT).unwrap();
-    let there = other.value("select 1 from pg_available_extensions where name = 'hypopg'").unwrap();
+    let extension = other.value("select 1 from pg_available_extensions where name = 'hypopg'").unwrap();
     let mut planner = Planner::open(&server.target(), heard(&server, &log)).unwrap();
     let plans = planner.explain_all().unwrap();
     let candidates = [candidate(&["name"]), candidate(&["price"]), candidate(&["nowhere"])];
     let tried = planner.estimate_indexes(&candidates, &plans).unwrap();
-    if there.is_none() {
+    if extension.is_none() {
         assert_eq!(tried.unwrap_err(), NoPlan::NoHypopg);
         return;
     }

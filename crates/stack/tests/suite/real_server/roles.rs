@@ -140,21 +140,21 @@ fn observes_failover_and_reads_rows_back() {
         observations.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
     };
     see(&watcher, "the old primary as a replica", |observations| {
-        let of: Vec<_> =
+        let periods: Vec<_> =
             observations.role_periods.iter().filter(|it| it.node == "postgres").cloned().collect();
-        is_back(&RoleObservations { role_periods: of, ..RoleObservations::default() })
+        is_back(&RoleObservations { role_periods: periods, ..RoleObservations::default() })
     });
     let observations = watcher.stop();
     assert!(observations.samples().is_sorted_by_key(|it| it.at));
 
     // The rows are read from the new primary, and from the old one, which reports its role.
-    let by = |name: &str| servers.iter().find(|it| it.name == name).unwrap();
+    let server = |name: &str| servers.iter().find(|it| it.name == name).unwrap();
     let start = Instant::now();
-    let (snapshot, rows) = read(by(to), "select token from t order by token -- all of it");
+    let (snapshot, rows) = read(server(to), "select token from t order by token -- all of it");
     println!("{} rows were read after {:?}", rows.len(), start.elapsed());
     assert_eq!((rows.len(), rows[0].as_str(), rows[300_001].as_str()), (300_002, "1.0.abc", "3.0.a\tb\\c"));
     assert!(!snapshot.in_recovery && snapshot.server == last.server, "{snapshot:?}");
-    let old = by("postgres").clone();
+    let old = server("postgres").clone();
     await_result(&mut test_stack, &old.target, "select count(*) from t", "300002");
     let (snapshot, rows) = read(&old, "select token from t where token like '1.%' union all select null;");
     assert_eq!((snapshot.in_recovery, snapshot.server.timeline, rows), (true, 2, vec!["1.0.abc".to_owned()]));

@@ -201,7 +201,7 @@ fn samples_all_processes_of_isolated_server() {
 fn hanging_server_delays_no_other() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (_connection, name) = fresh_database();
-    let here = in_database(&name);
+    let target = in_database(&name);
     let hanging = stack::client::Target {
         address: stack::client::Address::Tcp(silent.local_addr().unwrap()),
         ..here.clone()
@@ -213,7 +213,7 @@ fn hanging_server_delays_no_other() {
             ..SamplingTarget::new("hanging", SamplingTargetKind::POSTGRES)
         },
         SamplingTarget {
-            target: Some(here),
+            target: Some(target),
             ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
         },
     ];

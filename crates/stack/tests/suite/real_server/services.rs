@@ -84,8 +84,9 @@ fn service_runs_as_node() {
         // The service has secrets only in its memory.
         let secret = test_stack.chain.users().app.password.reveal().to_owned();
         assert!(!format!("{:?}", test_stack.chain).contains(&secret));
-        let own = processes(shop);
-        let read = |it: &str| String::from_utf8_lossy(&std::fs::read(own[0].join(it)).unwrap()).into_owned();
+        let directories = processes(shop);
+        let read =
+            |it: &str| String::from_utf8_lossy(&std::fs::read(directories[0].join(it)).unwrap()).into_owned();
         assert!(read("environ").contains(&format!("PGPASSWORD={secret}\0")));
         assert!(!read("cmdline").contains(&secret));
         if let Some(user) = test_stack.supervisor.user() {
@@ -97,16 +98,19 @@ fn service_runs_as_node() {
         await_answer(&mut test_stack, "/sql", |it| it == "200 app app");
 
         // The worker ends with the service, and the service can restart.
-        assert!(own.iter().all(|it| it.exists()), "{own:?}");
+        assert!(directories.iter().all(|it| it.exists()), "{directories:?}");
         assert_eq!(test_stack.chain.kill(&mut test_stack.supervisor, "shop").unwrap(), End::Signal(9));
-        assert!(own.iter().all(|it| !it.exists()), "{own:?}");
+        assert!(directories.iter().all(|it| !it.exists()), "{directories:?}");
         test_stack.chain.restart(&mut test_stack.supervisor, "shop").unwrap();
         assert_eq!(get(test_stack.chain.http_node().unwrap(), "/sql"), "200 app app");
 
         // The database has no sessions, so it can be copied.
-        let own = processes(test_stack.chain.http_node().unwrap());
+        let directories = processes(test_stack.chain.http_node().unwrap());
         test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap();
-        assert!(test_stack.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
+        assert!(
+            test_stack.chain.http_node().is_none() && directories.iter().all(|it| !it.exists()),
+            "{directories:?}"
+        );
         test_stack.chain.resume(&mut test_stack.supervisor, &mut |_| {}).unwrap();
         assert_eq!(get(test_stack.chain.http_node().unwrap(), "/sql"), "200 app app");
     }

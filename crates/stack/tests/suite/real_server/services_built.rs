@@ -103,10 +103,10 @@ fn lives(mut test_stack: TestStack, target: &str) {
     });
     again.unwrap_or_else(|it| panic!("{name}: {it:?}"));
 
-    let own = processes_of(&test_stack, &name);
-    assert!(!own.is_empty() && own.iter().all(|it| it.exists()), "{own:?}");
+    let directories = processes_of(&test_stack, &name);
+    assert!(!directories.is_empty() && directories.iter().all(|it| it.exists()), "{directories:?}");
     test_stack.chain.kill(&mut test_stack.supervisor, &name).unwrap();
-    assert!(own.iter().all(|it| !it.exists()), "{name}: {own:?}");
+    assert!(directories.iter().all(|it| !it.exists()), "{name}: {directories:?}");
 }
 
 #[test]

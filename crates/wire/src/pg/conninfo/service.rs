@@ -21,8 +21,8 @@ pub(super) fn apply_service(
         Some(directory) => vec![directory.as_str()],
         None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
     };
-    let own = chosen.clone().or_else(|| environment.home_file(".pg_service.conf"));
-    let all = own.into_iter().chain(common.iter().map(|it| Path::new(it).join("pg_service.conf")));
+    let user_file = chosen.clone().or_else(|| environment.home_file(".pg_service.conf"));
+    let all = user_file.into_iter().chain(common.iter().map(|it| Path::new(it).join("pg_service.conf")));
     let mut looked: Vec<String> = Vec::new();
     for path in all {
         let name = path.display().to_string();
