@@ -7,7 +7,7 @@ use crate::verdict::validity;
 use model::summary::{
     BenchPlan, CommandSummary, ConnectSummary, CpuCost, Distribution, EndCondition, Failure, FailureClass,
     Fairness, GeneratorSummary, GroupSummary, LoadModelSummary, OutcomeCounts, ScriptSummary, Server,
-    Summary, ThreadSummary, Unanswered,
+    Summary, ThreadSummary, UnansweredArrivals,
 };
 use model::{
     FailureCounts, Interval, LatencyHistogram, Measurement, Nanos, PerSecond, ScriptCounts, ThreadUsage,
