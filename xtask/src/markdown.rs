@@ -1,5 +1,7 @@
 //! Structure of Markdown documents: prose, links, anchors, paths.
 
+use std::ops::Range;
+
 /// Lines outside code blocks, with their numbers.
 pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut code = false;
@@ -17,6 +19,49 @@ pub fn targets(line: &str) -> impl Iterator<Item = &str> {
         let inner = &inner[..inner.find(')')?];
         Some(inner.split_whitespace().next().unwrap_or("").trim_matches(['<', '>']))
     })
+}
+
+/// Link in a text: byte ranges of the whole, of its text, and of its target without title and angle brackets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub whole: Range<usize>,
+    pub text: Range<usize>,
+    pub target: Range<usize>,
+}
+
+/// Links and images, `[…](target)`, outside code blocks.
+pub fn links(text: &str) -> Vec<Link> {
+    let mut all = Vec::new();
+    for (_, line) in prose(text) {
+        let start = line.as_ptr() as usize - text.as_ptr() as usize;
+        for target in targets(line).filter(|target| !target.is_empty()) {
+            let begin = target.as_ptr() as usize - line.as_ptr() as usize;
+            let middle = line[..begin].rfind("](").expect("targets follow a bracket");
+            let end = begin + line[begin..].find(')').expect("targets precede a parenthesis") + 1;
+            // The text of a link may begin on an earlier line.
+            let opening = opening_bracket(&text[..start + middle]);
+            all.push(Link {
+                whole: opening..start + end,
+                text: opening + 1..start + middle,
+                target: start + begin..start + begin + target.len(),
+            });
+        }
+    }
+    all
+}
+
+/// Position of the bracket that opens the text before a closing bracket. A text may contain pairs of brackets.
+fn opening_bracket(before: &str) -> usize {
+    let mut depth = 0;
+    for (i, c) in before.char_indices().rev() {
+        match c {
+            ']' => depth += 1,
+            '[' if depth == 0 => return i,
+            '[' => depth -= 1,
+            _ => {}
+        }
+    }
+    0
 }
 
 /// Headings, with their `#` signs and line numbers.
@@ -102,6 +147,21 @@ mod tests {
     fn finds_anchors() {
         let text = "# The *house*\n```\n# no\n```\n| <a id=\"key-a\"></a>`a` | <a id=\"key-b\"></a> |\n";
         assert_eq!(anchors(text).collect::<Vec<_>>(), ["the-house", "key-a", "key-b"]);
+    }
+
+    #[test]
+    fn finds_ranges_of_links() {
+        let text = "a [b [c]](d.md#e \"f\") é ![g](<h.png>)\n```\n[i](j)\n```\n[k\nm](l)";
+        let parts = |link: Link| [link.whole, link.text, link.target].map(|range| &text[range]);
+        let found: Vec<_> = links(text).into_iter().map(parts).collect();
+        assert_eq!(
+            found,
+            [
+                ["[b [c]](d.md#e \"f\")", "b [c]", "d.md#e"],
+                ["[g](<h.png>)", "g", "h.png"],
+                ["[k\nm](l)", "k\nm", "l"]
+            ]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Checks the project against the rules of ARCHITECTURE.md and CONTRIBUTING.md.
 
+mod anchors;
 mod catalogue;
 mod closures;
 mod cycles;
@@ -12,7 +13,7 @@ mod manifest;
 mod manual;
 mod products;
 mod source;
-mod tree;
+pub mod tree;
 mod type_names;
 
 use std::fmt;
@@ -66,6 +67,9 @@ const RULES: &[(&str, Rule)] = &[
     ("every link leads somewhere", documents::links),
     ("the index of the manual lists every page once", manual::index),
     ("translations have the headings of their originals", manual::translations),
+    ("every command has an anchor in the manual", anchors::commands),
+    ("every finding, figure and chart has an anchor in the manual", anchors::facts),
+    ("the manual lists the keys of the experiment file as they are", anchors::keys),
     ("every promise has a test", documents::promises),
     ("the map shows the crates as they are", documents::crate_table),
     ("every crate obeys the workspace's lints", manifest::lints),

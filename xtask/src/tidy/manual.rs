@@ -6,6 +6,8 @@ use crate::markdown::{headings, resolve, sections};
 /// Directories of the manual. The file README.md of each is its index.
 const FOLDERS: [&str; 2] = ["docs", "docs/ru"];
 const TRANSLATIONS: &str = "docs/ru";
+/// Translated page outside the manual.
+const TRANSLATED_README: &str = "README.ru.md";
 
 /// Pages of a directory, without its index.
 fn pages<'a>(tree: &'a Tree, folder: &'a str) -> impl Iterator<Item = &'a File> {
@@ -46,7 +48,10 @@ const MARK: &str = "<!-- translation of ";
 
 /// Reports translations whose original has other headings than at the time of the translation.
 pub fn translations(tree: &Tree) -> Vec<Violation> {
-    pages(tree, TRANSLATIONS).filter_map(|page| stale(tree, page)).collect()
+    pages(tree, TRANSLATIONS)
+        .chain(tree.get(TRANSLATED_README))
+        .filter_map(|page| stale(tree, page))
+        .collect()
 }
 
 fn stale(tree: &Tree, page: &File) -> Option<Violation> {
@@ -147,6 +152,10 @@ mod tests {
             &["docs/ru/a.md:2: the heading has another level than `## Use` of docs/a.md:2"],
         );
         check("# Title\n", "# Имя\n", &["docs/ru/a.md:1: the translation does not name its original"]);
+        let files =
+            [("README.md", "# Title\n"), ("README.ru.md", "# Имя\n<!-- translation of README.md\n-->\n")];
+        let unknown = "README.ru.md:2: the translation does not know the heading `# Title` of README.md:1";
+        assert_eq!(violations(translations, &files), [unknown]);
         let lost = "# Имя\n<!-- translation of b.md\n-->\n";
         check("# Title\n", lost, &["docs/ru/a.md:2: its original `b.md` does not exist"]);
     }

@@ -248,6 +248,12 @@ fn documented_and_shipped_experiments_are_valid() {
         ("http", service, 1),
         ("maximum", COMMON[0].1, 6),
         ("failover", COMMON[0].1, 1),
+        ("tutorial-pooler", COMMON[0].1, 1),
+        ("tutorial-service", service, 1),
+        ("tutorial-upgrade", COMMON[0].1, 2),
+        ("ru/tutorial-pooler", COMMON[0].1, 1),
+        ("ru/tutorial-service", service, 1),
+        ("ru/tutorial-upgrade", COMMON[0].1, 2),
     ] {
         let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("the file can be read");
         let mut count = 0;

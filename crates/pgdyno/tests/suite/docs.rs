@@ -52,11 +52,11 @@ fn documented_output_is_current() {
     assert!(update || wrong.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites them", wrong.join("\n"));
 }
 
-/// README.md and all documents in docs/.
+/// README.md and all documents in docs/ and docs/ru/.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno").to_owned();
-    let docs =
-        fs::read_dir(root.join("docs")).expect("docs exist").map(|entry| entry.expect("readable").path());
+    let folders = ["docs", "docs/ru"].map(|folder| fs::read_dir(root.join(folder)).expect("docs exist"));
+    let docs = folders.into_iter().flatten().map(|entry| entry.expect("readable").path());
     let mut all: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
     all.push(root.join("README.md"));
     // bench.md comes first, because it creates tables that the others use.
