@@ -15,7 +15,7 @@ use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
 use crate::summary::{Failure, UnansweredArrivals};
-use crate::validity::{Doubt, InvalidReason};
+use crate::validity::{Doubt, InvalidReason, Verdict};
 use crate::{Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -275,6 +275,19 @@ pub struct TrialResult {
     pub charts: Charts,
     /// Notes, such as a note about a probe that could not be read.
     pub notes: Vec<Note>,
+}
+
+impl TrialResult {
+    /// Verdict on the trial; invalid if nothing was measured.
+    pub fn verdict(&self) -> Verdict {
+        if !self.valid || !self.reasons.is_empty() {
+            Verdict::Invalid
+        } else if self.doubts.iter().any(Doubt::is_in_verdict) {
+            Verdict::ValidWithDoubts
+        } else {
+            Verdict::Valid
+        }
+    }
 }
 
 /// Machine and nodes of the run.

@@ -45,6 +45,16 @@ pub enum StepPurpose {
     Soak,
 }
 
+impl StepPurpose {
+    /// True for the steps that look for the highest sustained level; false for those that measure one level.
+    pub fn seeks_limit(self) -> bool {
+        match self {
+            StepPurpose::Ramp | StepPurpose::Rest | StepPurpose::Narrow => true,
+            StepPurpose::Hold | StepPurpose::Confirm | StepPurpose::Soak => false,
+        }
+    }
+}
+
 /// Perturbation: a deliberate change of one knob that shows whether the knob limits the maximum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Perturbation {

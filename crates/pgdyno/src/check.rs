@@ -5,6 +5,7 @@ mod feeds;
 mod grammars;
 mod load_text;
 mod overview;
+pub mod run_length;
 mod settings;
 mod setup_warnings;
 

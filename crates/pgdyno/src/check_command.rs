@@ -6,12 +6,11 @@ use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run::display::RunDisplay;
-use crate::run::preflight::Preflight;
+use crate::run::preflight::check_plan::PlanCheck;
 use crate::run::test_bed::TestBed;
 use clap::Parser;
 use experiment::Plan;
 use report::lang::Lang;
-use report::say;
 use std::path::PathBuf;
 
 /// Check an experiment file: report all errors, or what a run would do. Starts nothing without --connect
@@ -26,7 +25,7 @@ pub struct Args {
     /// Apply the overrides of the file's section `quick`
     #[arg(long)]
     quick: bool,
-    /// Start the system, load the data, and let the server check every statement
+    /// Start the system, load the data, execute each operation once, and print the answers
     #[arg(long)]
     connect: bool,
     #[command(flatten)]
@@ -54,27 +53,33 @@ pub fn main(args: &[String]) -> ExitStatus {
     }
 }
 
-/// Starts the systems of the plan, prepares all statements, and prints the errors or the plan. The exit status is 1 if a
-/// system could not be started, and 2 after an error.
+/// Starts the systems of the plan, prepares all statements and executes each operation once. Prints the answers, and the
+/// plan or the errors. The exit status is 1 if a system could not be started, and 2 if an operation failed or was not
+/// answered.
 fn connect(plan: &Plan, terminal: &Terminal, lang: &'static Lang) -> ExitStatus {
-    match prepare(plan, lang) {
-        Err(error) => error.print(terminal),
-        Ok(preflight) if preflight.errors.is_empty() => {
-            out!("{}", check::overview(plan, lang));
-            outln!("{}", say!(lang, "check-connected"));
-            ExitStatus::Success
-        }
-        Ok(preflight) => {
-            preflight.print(&terminal.program, lang);
-            ExitStatus::Incomplete
-        }
-    }
-}
-
-fn prepare(plan: &Plan, lang: &'static Lang) -> Result<Preflight, CommandError> {
-    let mut test_bed = TestBed::with_signals()?;
+    let mut check = PlanCheck::default();
     let mut display = RunDisplay::new(plan, lang);
-    let mut preflight = Preflight::default();
-    let done = preflight.prepare_plan(&plan.experiment.cells, (&mut test_bed, &mut display));
-    done.map(|()| preflight).map_err(|it| CommandError::new(it.message()))
+    let names: Vec<String> =
+        (0..plan.experiment.cells.len()).map(|it| display.cell_name(it).to_owned()).collect();
+    let done = TestBed::with_signals().and_then(|mut test_bed| {
+        let done = check.run(&plan.experiment, (&mut test_bed, &mut display));
+        done.map_err(|it| CommandError::new(it.message()))
+    });
+    // Dropping the display flushes it, so that all its output precedes the answers.
+    drop(display);
+    let has_plan = done.is_ok() && check.preflight.errors.is_empty();
+    if has_plan {
+        outln!("{}", check::overview(plan, lang));
+    }
+    out!("{}", check.exchanges(&names, lang));
+    if !check.preflight.errors.is_empty() {
+        check.preflight.print(&terminal.program, lang);
+    }
+    if let Err(error) = done {
+        return error.print(terminal);
+    }
+    if has_plan {
+        out!("{}", check.conclusion(lang));
+    }
+    if check.is_successful() { ExitStatus::Success } else { ExitStatus::Incomplete }
 }

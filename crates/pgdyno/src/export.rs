@@ -9,10 +9,12 @@ use crate::cli::{CommandError, os_error_text};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run_name;
+use crate::run_report::RunReport;
 use crate::runs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
+use model::run_result::TrialResult;
 use model::{HistogramEncoder, ScriptCounts, Tick};
 use report::lang::Lang;
 use report::say;
@@ -74,11 +76,16 @@ fn export(args: &Args, path: &Path, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
     let mut files = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
     match args.format {
-        Format::Csv => csv(&run, &mut files)?,
-        Format::Json => files.write_file("json", |to| json::write(&run, path, to))?,
+        Format::Csv => csv(&run, &results(path), &mut files)?,
+        Format::Json => files.write_file("json", |to| json::write(&run, path, &results(path), to))?,
         Format::Hlog => hlog(&run, &mut files)?,
     }
     Ok(files.written)
+}
+
+/// Results of the trials; empty if they cannot be computed, for example because a newer version wrote the experiment.
+fn results(path: &Path) -> Vec<TrialResult> {
+    RunReport::from_file(path).map_or(Vec::new(), |it| it.trials().to_vec())
 }
 
 /// Directory, file stem and list of the exported files.
@@ -123,19 +130,20 @@ pub fn create_private_file(path: &Path, flags: OFlags) -> io::Result<File> {
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
-fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
+fn csv(run: &Run, results: &[TrialResult], files: &mut OutputFiles<'_>) -> ExportResult<()> {
     let trials = run.trials()?;
     files.write_file("trials.csv", |to| {
-        writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
+        writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting,verdict")?;
         for trial in &trials {
             let label: Vec<_> =
                 trial.trial.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
             let valid = trial.valid.map_or(String::new(), |it| it.to_string());
             let (id, t) = (trial.id.0, &trial.trial);
+            let verdict = runs::verdict(trial, results).map_or("", runs::verdict_name);
             let (status, setting) = (runs::state(&trial.state), csv_field(&label.join(" ")));
             writeln!(
                 to,
-                "{id},{},{},{},{},{status},{valid},{setting}",
+                "{id},{},{},{},{},{status},{valid},{setting},{verdict}",
                 t.cell, t.repetition, t.position, t.begun_ms
             )?;
         }

@@ -1,4 +1,4 @@
-//! Groups of commands in `pgdyno --help`; examples and documentation in the help of each command
+//! Groups of commands in `pgdyno --help`; examples and manual page in the help of each command
 
 use crate::command_list::{self, CommandDescription, GROUPS};
 use clap::builder::{StyledStr, Styles};
@@ -20,18 +20,26 @@ pub fn groups() -> StyledStr {
 
 /// Text after `pgdyno --help`.
 pub fn footer() -> String {
-    "\"pgdyno help COMMAND\" prints the options and examples of a command.\nDocumentation: docs/README.md"
-        .to_owned()
+    format!(
+        "\"pgdyno help COMMAND\" prints the options and examples of a command.\n{}",
+        manual_page("pgdyno manual")
+    )
 }
 
-/// Examples and documentation of a command, such as `pgdyno run`; empty for an unknown one.
+/// Examples of a command, such as `pgdyno run`, and how to show its manual page; empty for an unknown command.
 pub fn examples(program: &str) -> StyledStr {
     let name = program.strip_prefix("pgdyno ").unwrap_or_default();
-    let Some(CommandDescription { examples, page, .. }) = command_list::find(name) else {
+    let Some(CommandDescription { examples, .. }) = command_list::find(name) else {
         return StyledStr::new();
     };
     let lines: String = examples.iter().map(|example| format!("  {example}\n")).collect();
-    StyledStr::from(format!("{}\n{lines}\nDocumentation: {page}", heading("Examples")))
+    let manual = manual_page(&format!("pgdyno manual {name}"));
+    StyledStr::from(format!("{}\n{lines}\n{manual}", heading("Examples")))
+}
+
+/// Line with the command that shows a manual page. It needs only the program, because the manual is part of it.
+fn manual_page(command: &str) -> String {
+    format!("Manual page: {command} | man -l -")
 }
 
 fn heading(text: &str) -> String {

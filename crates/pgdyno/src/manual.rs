@@ -1,6 +1,7 @@
 //! `pgdyno manual`: manual pages, generated from the definitions of the commands
 
 use crate::cli::language;
+use crate::command_list::CommandDescription;
 use crate::exit_status::ExitStatus;
 use crate::{command, command_list};
 use clap::builder::PossibleValuesParser;
@@ -77,7 +78,10 @@ fn render(command: &Command) -> io::Result<String> {
         "pgdyno" => "pgdyno".to_owned(),
         name => format!("pgdyno-{name}"),
     };
+    let description = command_list::find(command.get_name());
     let command = command.clone().display_name(name).disable_version_flag(true);
+    // The text after the help refers to this page.
+    let command = command.after_help(description.map_or(String::new(), examples));
     let page = Man::new(command).manual("pgdyno").source(concat!("pgdyno ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     page.render(&mut text)?;
@@ -85,7 +89,15 @@ fn render(command: &Command) -> io::Result<String> {
     section(&mut text, "EXIT STATUS", &exit_statuses());
     section(&mut text, "FILES", &FILES);
     section(&mut text, "ENVIRONMENT", &environment());
+    let page = description.map_or("docs/README.md", |it| it.page);
+    section(&mut text, "SEE ALSO", &[(page, "in the documentation of pgdyno")]);
     Ok(text)
+}
+
+/// Examples of a command, one per line.
+fn examples(command: &CommandDescription) -> String {
+    let lines: String = command.examples.iter().map(|example| format!("  {example}\n")).collect();
+    format!("Examples:\n{lines}")
 }
 
 /// Statuses and meanings, from the first table of the page.
@@ -126,7 +138,7 @@ mod tests {
         let tree = crate::commands::tree();
         for command in tree.get_subcommands().chain([&tree]) {
             let page = render(command).expect("memory does not fail");
-            for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "FILES", "ENVIRONMENT"] {
+            for heading in ["NAME", "SYNOPSIS", "EXIT STATUS", "FILES", "ENVIRONMENT", "SEE ALSO"] {
                 assert!(page.contains(heading), "{}: no {heading}\n{page}", command.get_name());
             }
             assert!(page.contains("PGDYNO_PGPOOL, ") && page.contains("one of en, ru"), "{page}");

@@ -444,15 +444,16 @@ impl Runner {
         let judged = objectives.iter().cloned().map(Fact::Objective);
         facts.into_iter().flatten().chain(judged).for_each(|fact| self.writer.fact(Some(id), fact));
         let blind = blind.into_iter().map(|rule| (rule, message!("failure-blind-rule")));
+        let purpose = step.map(|it| it.purpose);
+        let failure = trial_failure::transactions_failed(setup, &summary, purpose);
         // Operations without a success are noted, unless they are the reason of a failed trial.
-        let is_reason = step.is_none() && trial_failure::operation_failed(setup, &summary).is_some();
+        let is_reason = failure.is_some() && summary.total.counts.ok > 0;
         let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
         let failed = failed.filter(|_| !is_reason).map(|it| (it.operation, it.reason));
         for (subject, message) in blind.chain(failed) {
             let note = Note { subject: Message::text(subject), message };
             self.writer.fact(Some(id), Fact::Note(note));
         }
-        let failure = trial_failure::transactions_failed(setup, &summary, step.is_some());
         // If no transaction succeeded, this is the reason, and aborted clients are a consequence. Aborted clients take
         // precedence over stop rules, because a script that cannot continue is not a limit of the system.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);

@@ -13,6 +13,7 @@ use clap::{Parser, Subcommand};
 use model::comparison::Metric;
 use model::fact::Fact;
 use model::run_result::TrialResult;
+use model::validity::Verdict;
 use report::json_document::{RunDocument, RunFile, to_json};
 use report::lang::Lang;
 use report::say;
@@ -20,7 +21,7 @@ use report::terminal::sanitise_line;
 use std::fmt::Write as _;
 use std::io::stdout;
 use std::path::{Path, PathBuf};
-use store::{FactRecord, Run, RunEntry, RunHeader, RunOutcome, State, TrialId, TrialRecord};
+use store::{FactRecord, Run, RunEntry, RunHeader, RunOutcome, RunStatus, State, TrialId, TrialRecord};
 
 /// List, show and remove stored runs; without a command, list them
 #[derive(Clone, Debug, Parser)]
@@ -195,19 +196,16 @@ fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> Result<String, Com
             say!(lang, "runs-column-cell"),
             say!(lang, "runs-column-repeat"),
             say!(lang, "runs-column-status"),
-            say!(lang, "runs-column-valid"),
+            say!(lang, "runs-column-verdict"),
             say!(lang, "runs-column-seconds"),
             say!(lang, "runs-column-tps"),
             say!(lang, "runs-column-p99"),
             say!(lang, "runs-column-errors"),
             say!(lang, "runs-column-setting"),
         ]];
-        rows.extend(trials.iter().map(|record| {
-            let result = results.iter().find(|it| it.id == record.id.0);
-            trial(record, result, lang)
-        }));
+        rows.extend(trials.iter().map(|record| trial(record, results, lang)));
         text += "\n";
-        text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8], &[], width());
+        text += &table(&rows, &[0, 1, 2, 5, 6, 7, 8], &[5, 2], width());
     }
     for record in trials {
         let State::Ended(end) = &record.state else { continue };
@@ -277,23 +275,46 @@ pub fn run_file<'a>(path: &'a Path, header: &'a RunHeader, run_state: &'a State)
     }
 }
 
-fn trial(record: &TrialRecord, result: Option<&TrialResult>, lang: &Lang) -> [String; 10] {
+/// Verdict on a trial; `None` without a measurement. `results` are empty if they cannot be computed: then it is the verdict
+/// at the end of the trial.
+pub fn verdict(record: &TrialRecord, results: &[TrialResult]) -> Option<Verdict> {
+    let is_measured = matches!(record.state.status()?, RunStatus::Complete | RunStatus::Stopped);
+    let result = results.iter().find(|it| it.id == record.id.0);
+    match (record.valid?, result) {
+        (_, Some(result)) => Some(result.verdict()),
+        (true, None) if !is_measured => {
+            let summary = record.summary.as_ref();
+            let stored = summary.and_then(|it| it["validity"]["verdict"].as_str());
+            Some(if stored == Some("valid_with_doubts") { Verdict::ValidWithDoubts } else { Verdict::Valid })
+        }
+        _ => Some(Verdict::Invalid),
+    }
+}
+
+/// Name of a verdict in exported files and JSON.
+pub fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "valid",
+        Verdict::ValidWithDoubts => "valid_with_doubts",
+        Verdict::Invalid => "invalid",
+    }
+}
+
+fn trial(record: &TrialRecord, results: &[TrialResult], lang: &Lang) -> [String; 10] {
+    let result = results.iter().find(|it| it.id == record.id.0);
     let label = record.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
     let seconds = match &record.state {
         State::Ended(end) => (end.ended_ms.saturating_sub(record.trial.begun_ms) / 1000).to_string(),
         _ => String::new(),
     };
-    let valid = match record.valid {
-        None => String::new(),
-        Some(true) => say!(lang, "runs-valid"),
-        Some(false) => say!(lang, "runs-invalid"),
-    };
+    let verdict = verdict(record, results)
+        .map_or(String::new(), |it| say!(lang, "runs-verdict", verdict = verdict_name(it)));
     [
         record.id.0.to_string(),
         (record.trial.cell + 1).to_string(),
         (record.trial.repetition + 1).to_string(),
         state_text(&record.state, lang),
-        valid,
+        verdict,
         seconds,
         result.and_then(|it| it.tps).map_or(String::new(), |it| lang.metric_value(Metric::Tps, it.0)),
         result.and_then(|it| it.p99).map_or(String::new(), |it| lang.time(it)),
@@ -304,7 +325,7 @@ fn trial(record: &TrialRecord, result: Option<&TrialResult>, lang: &Lang) -> [St
 
 /// State of a run or trial, in one word, as in JSON and exported files.
 pub fn state(state: &State) -> &'static str {
-    state.status().map_or("running", store::RunStatus::name)
+    state.status().map_or("running", RunStatus::name)
 }
 
 fn state_text(run_state: &State, lang: &Lang) -> String {

@@ -2,20 +2,18 @@
 
 use crate::check;
 use crate::cli::language::LanguageArgs;
-use crate::cli::{CommandError, Terminal, characters};
+use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::run::display::RunDisplay;
 use crate::run::known_nodes::KnownNodes;
-use crate::run::preflight::execution::{self, Execution, TraceEntry};
-use crate::run::preflight::{Preflight, without_replicas};
+use crate::run::preflight::{Preflight, execution, trace_text, without_replicas};
 use crate::run::test_bed::TestBed;
 use clap::Parser;
 use experiment::{Plan, nearest};
 use model::Outcome;
 use model::plan::Operation;
 use report::lang::Lang;
-use report::live::truncate;
 use report::say;
 use std::path::PathBuf;
 
@@ -39,11 +37,6 @@ pub struct Args {
     #[command(flatten)]
     language: LanguageArgs,
 }
-
-/// Maximum length of an output line, in columns.
-const COLUMNS: usize = 80;
-/// Maximum number of printed lines of a statement, request or response.
-const LINES_MAX: usize = 30;
 
 /// Runs the command. The exit status is 1 if the system could not be started, and 2 if the file has errors or an
 /// operation failed.
@@ -85,6 +78,7 @@ fn try_operations(
     let setup = without_replicas(&plan.experiment.cells[0].setup);
     let mut test_bed = TestBed::with_signals()?;
     let mut display = RunDisplay::new(plan, lang);
+    let cell = trace_text::cell_heading(0, plan.experiment.cells.len(), display.cell_name(0), lang);
     display.begin_trial(0, 0, None);
     let ready = test_bed.set_up(&setup, &KnownNodes::default(), &mut |it| display.update(&it));
     ready.map_err(|it| CommandError::new(it.message()))?;
@@ -95,72 +89,13 @@ fn try_operations(
     if !preflight.errors.is_empty() {
         preflight.print(&terminal.program, lang);
     }
+    out!("{cell}");
     let mut failed = !preflight.errors.is_empty();
     for operation in operations {
         let seed = plan.experiment.seed;
         let execution = execution::execute(&setup, operation, &mut test_bed, seed)?;
-        out!("{}", describe(operation, &execution, lang));
+        out!("{}", trace_text::describe(&operation.name, &execution, lang));
         failed |= execution.outcome != Some(Outcome::Ok);
     }
     Ok(if failed { ExitStatus::Incomplete } else { ExitStatus::Success })
-}
-
-/// Text about the execution of an operation, in lines of at most [`COLUMNS`] columns.
-fn describe(operation: &Operation, execution: &Execution, lang: &Lang) -> String {
-    let mut lines = vec![say!(lang, "try-operation", name = &operation.name)];
-    for entry in &execution.entries {
-        describe_entry(entry, &mut lines, lang);
-    }
-    let time = lang.numbers().time(execution.elapsed);
-    let end = match (&execution.outcome, &execution.reason) {
-        (Some(Outcome::Ok), _) => say!(lang, "try-succeeded", time),
-        (Some(Outcome::Failed(code) | Outcome::Unknown(code)), Some(reason)) => {
-            say!(lang, "try-failed", reason = format!("{code} {reason}"))
-        }
-        (Some(Outcome::Failed(code) | Outcome::Unknown(code)), None) => {
-            say!(lang, "try-failed", reason = code.to_string())
-        }
-        (Some(Outcome::Dropped), _) | (None, None) => say!(lang, "try-unfinished"),
-        (None, Some(reason)) => say!(lang, "try-failed", reason),
-    };
-    lines.extend(end.lines().map(|it| format!("  {it}")));
-    lines.iter().map(|it| truncate(&it.replace('\t', " "), COLUMNS, characters()) + "\n").collect::<String>()
-        + "\n"
-}
-
-fn describe_entry(entry: &TraceEntry, lines: &mut Vec<String>, lang: &Lang) {
-    let mut block = |prefix: &str, text: &str| {
-        let count = text.lines().count();
-        lines.extend(text.lines().take(LINES_MAX).map(|it| format!("  {prefix} {it}").trim_end().to_owned()));
-        if count > LINES_MAX {
-            lines.push(format!("  {prefix} …"));
-        }
-    };
-    let assignments = |all: &[(String, String)]| {
-        all.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("\n")
-    };
-    match entry {
-        TraceEntry::Statement { text, variables, .. } => {
-            block(">", text);
-            block("   ", &assignments(variables));
-        }
-        TraceEntry::Columns(names) => block("<", &names.join(" | ")),
-        TraceEntry::Row(values) => {
-            let values: Vec<&str> = values.iter().map(|it| it.as_deref().unwrap_or("NULL")).collect();
-            block("<", &values.join(" | ").replace(['\n', '\r'], " "));
-        }
-        TraceEntry::MoreRows(count) => block("<", &say!(lang, "try-more-rows", count = *count)),
-        TraceEntry::Tag(text) | TraceEntry::Message(text) => block("<", text),
-        TraceEntry::Request(text) => block(">", text),
-        TraceEntry::Response { head, body, length } => {
-            block("<", &format!("{head}\n\n{body}"));
-            if *length > body.len() as u64 {
-                block("<", &say!(lang, "try-body-length", bytes = lang.numbers().bytes(*length as f64)));
-            }
-        }
-        TraceEntry::Finished { elapsed, captures } => {
-            block("   ", &assignments(captures));
-            block("   ", &lang.numbers().time(*elapsed));
-        }
-    }
 }

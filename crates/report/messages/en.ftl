@@ -341,7 +341,12 @@ check-time = time
 check-seed = seed
 check-note = note
 
-check-connected = The server accepts all statements.
+check-statements-accepted = The server accepts all statements.
+check-statements-unchecked = The statements were not checked, because the server could not be reached.
+check-operations-succeeded = Executed once, without errors: { $names }.
+check-operations-unanswered = No answer to: { $names }.
+check-operations-not-executed = Not executed, because the effects would remain: { $names }. To execute them:  pgdyno try FILE
+check-operations-excluded = Not checked, because of `preflight: false`: { $names }.
 check-many-clients = { $clients } clients, but stack.{ $key } leaves { $limit } connections to them: the others are refused; raise it, or use fewer clients
 check-search-without-objectives = the search has no objectives, so it accepts any response time; add some, as in  objectives: [ "p99 < 100ms" ]
 check-few-repeats = repeat: { $repeat } cannot show a difference between cells: the test needs at least { $least } trials of each; write  repeat: 5
@@ -602,15 +607,18 @@ runs-column-size = SIZE
 runs-column-trial = TRIAL
 runs-column-cell = CELL
 runs-column-repeat = REPEAT
-runs-column-valid = VALID
+runs-column-verdict = VERDICT
 runs-column-seconds = SECONDS
 runs-column-tps = TPS
     .requests = REQUESTS/S
 runs-column-p99 = P99
 runs-column-errors = ERRORS
 runs-column-setting = SETTING
-runs-valid = yes
-runs-invalid = no
+runs-verdict = { $verdict ->
+    [valid] valid
+    [valid_with_doubts] valid with doubts
+   *[invalid] invalid
+ }
 # `state` is running, complete, interrupted, stopped, failed or skipped.
 runs-state = { $state }
 runs-empty = empty
@@ -1184,11 +1192,12 @@ preflight-errors = { $count ->
     [one] { $count } operation error
    *[other] { $count } operation errors
  }; no trial was started
-preflight-stopped = the server rejects statements of the next trial
+preflight-stopped = an operation of the next trial cannot succeed
 
 
 ### Command try: try-
 
+try-cell = cell { $number } of { $count }: { $name }
 try-operation = operation { $name }
 try-succeeded = ok, { $time }
 try-failed = failed: { $reason }

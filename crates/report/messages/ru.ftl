@@ -392,7 +392,12 @@ check-time = время
 check-seed = seed
 check-note = замечание
 
-check-connected = Сервер принимает все команды.
+check-statements-accepted = Сервер принимает все команды.
+check-statements-unchecked = Команды не проверены, потому что сервер недоступен.
+check-operations-succeeded = Выполнены по одному разу без ошибок: { $names }.
+check-operations-unanswered = Нет ответа на: { $names }.
+check-operations-not-executed = Не выполнены, потому что их изменения остались бы: { $names }. Чтобы выполнить:  pgdyno try ФАЙЛ
+check-operations-excluded = Не проверены из-за `preflight: false`: { $names }.
 check-many-clients = клиентов { $clients }, а stack.{ $key } оставляет им соединений { $limit }: остальные получат отказ; увеличьте его или уменьшите число клиентов
 check-search-without-objectives = у поиска нет целей, поэтому подходит любое время ответа; добавьте их, например  objectives: [ "p99 < 100ms" ]
 check-few-repeats = при `repeat: { $repeat }` нельзя показать различие ячеек: критерию нужно не меньше { $least } измерений каждой; напишите  repeat: 5
@@ -665,15 +670,18 @@ runs-column-size = РАЗМЕР
 runs-column-trial = ИЗМЕРЕНИЕ
 runs-column-cell = ЯЧЕЙКА
 runs-column-repeat = ПОВТОР
-runs-column-valid = УЧТЕНО
+runs-column-verdict = ВЕРДИКТ
 runs-column-seconds = СЕКУНД
 runs-column-tps = ТРАНЗ/С
     .requests = ЗАПР/С
 runs-column-p99 = p99
 runs-column-errors = ОШИБКИ
 runs-column-setting = НАСТРОЙКА
-runs-valid = да
-runs-invalid = нет
+runs-verdict = { $verdict ->
+    [valid] верно
+    [valid_with_doubts] верно с оговорками
+   *[invalid] недействительно
+ }
 # `state`: running, complete, interrupted, stopped, failed или skipped.
 runs-state = { $state ->
     [running] идёт
@@ -1263,11 +1271,12 @@ preflight-errors = { $count ->
     [few] { $count } ошибки операций
    *[other] { $count } ошибок операций
  }; измерения не начаты
-preflight-stopped = сервер отвергает команды следующего измерения
+preflight-stopped = операция следующего измерения не может быть успешной
 
 
 ### Команда try: try-
 
+try-cell = ячейка { $number } из { $count }: { $name }
 try-operation = операция { $name }
 try-succeeded = успешно, { $time }
 try-failed = ошибка: { $reason }

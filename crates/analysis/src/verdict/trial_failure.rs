@@ -4,6 +4,7 @@ use model::Summary;
 use model::message;
 use model::message::Message;
 use model::plan::{Operation, Setup};
+use model::search::StepPurpose;
 use model::summary::{Failure, ScriptSummary};
 
 /// Reason why a trial without any successful transaction failed; `None` if a transaction succeeded.
@@ -14,14 +15,12 @@ pub fn nothing_succeeded(summary: &Summary) -> Option<Message> {
 
 /// Reason why a trial failed because of its transactions; `None` if it did not.
 ///
-/// A search step may overload the system, which its objectives judge. It fails only if a server answered, and no
-/// transaction succeeded: such a statement fails at every level.
-pub fn transactions_failed(setup: &Setup, summary: &Summary, is_search_step: bool) -> Option<Message> {
-    if is_search_step {
-        nothing_succeeded(summary).filter(|_| has_answers(summary))
-    } else {
-        nothing_succeeded(summary).or_else(|| operation_failed(setup, summary))
-    }
+/// A search step may overload the system, which its objectives judge. Without a success, it fails only if a server
+/// answered: such a statement fails at every level. An operation without a success fails it unless it looks for the limit.
+pub fn transactions_failed(setup: &Setup, summary: &Summary, step: Option<StepPurpose>) -> Option<Message> {
+    let nothing = nothing_succeeded(summary).filter(|_| step.is_none() || has_answers(summary));
+    let operation = || operation_failed(setup, summary).filter(|_| !step.is_some_and(StepPurpose::seeks_limit));
+    nothing.or_else(operation)
 }
 
 /// True if the server answered any transaction, even with an error.

@@ -128,6 +128,12 @@ impl Operation {
         }
     }
 
+    /// True if every step is an HTTP request with a method that only reads: GET or HEAD (RFC 9110, section 9.2.1).
+    pub fn only_reads(&self) -> bool {
+        let reads = |it: &HttpStep| ["GET", "HEAD"].contains(&it.method.as_str());
+        matches!(&self.kind, OperationKind::Http(steps) if steps.iter().all(reads))
+    }
+
     /// Source text of the operation: the script, or the requests with their bodies.
     pub fn text(&self) -> String {
         match &self.kind {

@@ -281,6 +281,12 @@ impl ConnectedServer {
         }
     }
 
+    /// Login for the queries about the server's state; `None` behind a pooler, where such queries would occupy a server
+    /// connection of the load.
+    pub fn monitoring_target(&self) -> Option<Target> {
+        self.target.login.send_cancel.then(|| self.setup.clone())
+    }
+
     /// Opens the setup connection, and records facts about the server.
     fn open(&mut self) -> Result<Connection, Error> {
         let mut connection = self.setup.open(self.connect_timeout)?;

@@ -23,13 +23,20 @@ use stack::sampler::{Sampler, SamplingTarget};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 use store::{RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
+
+/// Time between the last client's exit and the last samples of the server.
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// Run file that is being written.
 pub struct Recording {
     writer: Writer,
     trial: TrialId,
     setup: Setup,
+    /// Server to sample; `None` if it cannot be queried.
+    sampled: Option<SamplingTarget>,
     /// Language of the reasons of failures.
     lang: &'static Lang,
 }
@@ -53,7 +60,7 @@ impl Recording {
         seed: u64,
         lang: &'static Lang,
     ) -> Result<Recording, CommandError> {
-        let RecordedSystem { setup, nodes, command, text } = system;
+        let RecordedSystem { setup, nodes, sampled, command, text } = system;
         debug_assert_eq!(setup.operations.len(), scripts.len());
         let cell = Cell { label: Vec::new(), control_of: None, setup: setup.clone() };
         let experiment = Experiment {
@@ -76,7 +83,7 @@ impl Recording {
             operations: scripts,
             nodes,
         });
-        Ok(Recording { writer, trial, setup, lang })
+        Ok(Recording { writer, trial, setup, sampled, lang })
     }
 
     /// Measures with `run`, which gets a listener and the flag that ends the load. The listener stores each second and
@@ -91,7 +98,8 @@ impl Recording {
         let (sender, observations) = channel();
         let since = TrialClock::new(clock);
         let sampled = since.clone();
-        let targets = vec![SamplingTarget::host(), SamplingTarget::generator()];
+        let targets = [SamplingTarget::host(), SamplingTarget::generator()].into_iter();
+        let targets = targets.chain(None).collect();
         let sampler = Sampler::start(targets, move || sampled.now(), sender);
         let stop = AtomicBool::new(false);
         let mut ignore = |_: TrialEvent<'_>| ();
@@ -100,6 +108,10 @@ impl Recording {
             Observer::new(observations, Vec::new(), store, &mut ignore, since, (&stop, interrupted), false);
         let mut both = BothListeners { observer, listener };
         let result = run(&mut both, &stop);
+        if self.sampled.is_some() {
+            // A session adds its last transactions to the server's statistics when it ends.
+            thread::sleep(SETTLE_TIME);
+        }
         let cost = sampler.stop();
         self.writer.fact(Some(self.trial), Fact::MonitoringCpu(cost.cpu_share()));
         let aborted = both.observer.aborted();
@@ -110,7 +122,7 @@ impl Recording {
     /// Ends the trial and the run. Returns the path of the file.
     pub fn finish(self, result: RecordedResult<'_>) -> Result<PathBuf, CommandError> {
         let RecordedResult { measured, summary, objectives, interrupted, aborted } = result;
-        let Recording { writer, trial, setup, lang } = self;
+        let Recording { writer, trial, setup, lang, .. } = self;
         if !measured.outages.is_empty() {
             writer.fact(Some(trial), Fact::Outages(summary.outages.clone()));
         }

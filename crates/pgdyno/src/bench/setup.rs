@@ -12,6 +12,7 @@ use model::plan::{
 };
 use model::product;
 use model::summary::{Server, ServerTransport};
+use stack::sampler::{SamplingTarget, SamplingTargetKind};
 use std::path::PathBuf;
 use store::NodeRecord;
 
@@ -20,6 +21,8 @@ use store::NodeRecord;
 pub struct RecordedSystem {
     pub setup: Setup,
     pub nodes: Vec<NodeRecord>,
+    /// Server to sample; `None` if it cannot be queried.
+    pub sampled: Option<SamplingTarget>,
     /// Shell command that repeats the benchmark.
     pub command: String,
     /// Texts of the scripts or of the request.
@@ -50,7 +53,11 @@ pub fn postgres(
         allow: None,
         other_sessions: 0,
     });
-    record(options, operations, kind, &connected.server, Some(dsn))
+    let sampled = connected.monitoring_target().map(|target| SamplingTarget {
+        target: Some(target),
+        ..SamplingTarget::new(product::POSTGRESQL.key, SamplingTargetKind::POSTGRES)
+    });
+    RecordedSystem { sampled, ..record(options, operations, kind, &connected.server, Some(dsn)) }
 }
 
 /// Name of a script's operation: that of the built-in script, or of the file.
@@ -147,7 +154,7 @@ fn record(
     let words =
         ["pgdyno".to_owned(), "bench".to_owned()].into_iter().chain(options.arguments.iter().cloned());
     let command = words.chain(database.map(|it| shell_quote(&it))).collect::<Vec<_>>().join(" ");
-    RecordedSystem { setup, nodes: vec![node], command, text: texts.join("\n") }
+    RecordedSystem { setup, nodes: vec![node], sampled: None, command, text: texts.join("\n") }
 }
 
 fn load(options: &BenchOptions) -> Load {

@@ -1,8 +1,8 @@
 //! Summary of a plan: stack, load, faults, goal and number of trials
 
+use super::run_length::RunLength;
 use super::{describe, load_text, warnings};
 use experiment::Plan;
-use model::Nanos;
 use model::plan::{Cell, FailoverManager, Limits, Node, NodeKind, Replication, Setup, SyncMode, Transport};
 use report::lang::Lang;
 use report::say;
@@ -30,7 +30,7 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     section(&mut out, &say!(lang, "check-goal"), describe::describe_goal(&experiment.goal, lang).into_iter());
 
     let is_search = experiment.goal.max_search().is_some();
-    let repeat = experiment.repeat;
+    let RunLength { repeat, load, .. } = RunLength::new(plan);
     let trials = cells.len() * repeat as usize;
     let (cells_count, controls) = (cells.len(), cells.len() - ordinary.len());
     let matrix = match is_search {
@@ -57,8 +57,7 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     let time = if is_search {
         say!(lang, "check-time-of-search")
     } else {
-        let nanos: u64 = plan.durations.iter().map(|duration| duration.0 * u64::from(repeat)).sum();
-        say!(lang, "check-time-under-load", duration = lang.numbers().duration(Nanos(nanos)))
+        say!(lang, "check-time-under-load", duration = lang.numbers().duration(load))
     };
     section(&mut out, &say!(lang, "check-time"), [time].into_iter());
     section(&mut out, &say!(lang, "check-seed"), [experiment.seed.to_string()].into_iter());

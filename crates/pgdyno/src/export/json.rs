@@ -9,7 +9,9 @@ use model::fact::Fact;
 use model::matrix::UnappliedLimit;
 use model::note::Note;
 use model::plan::Limits;
+use model::run_result::TrialResult;
 use model::summary::Distribution;
+use model::validity::Verdict;
 use model::{FailureCounts, HistogramEncoder, LatencyHistogram, LogEvent, Nanos, Sample, ScriptCounts, Tick};
 use report::json_document::{JsonDocument, RunFile, write_json};
 use report::lang::english;
@@ -87,8 +89,10 @@ struct ExportedTrial<'a> {
     status: &'static str,
     /// Reason why the trial is not complete.
     reason: Option<String>,
-    /// True if the measurement is valid; `None` without a verdict.
+    /// True unless `verdict` was `invalid` at the end of the trial; `None` without a verdict.
     valid: Option<bool>,
+    /// Verdict on the trial; `None` without a measurement.
+    verdict: Option<Verdict>,
     /// Summary as in the document `pgdyno.bench` of the pgdyno version that made the run; `None` without a measurement.
     summary: Option<Value>,
     /// Nodes of the stack; the first node receives the load.
@@ -207,10 +211,10 @@ impl<T: Serialize> Serialize for Stream<'_, T> {
 }
 
 /// Writes the run file `path` as one document.
-pub(super) fn write(run: &Run, path: &Path, to: impl Write) -> ExportResult<()> {
+pub(super) fn write(run: &Run, path: &Path, results: &[TrialResult], to: impl Write) -> ExportResult<()> {
     let error = Cell::new(None);
     let (header, state) = (run.header()?, run.state()?);
-    let trials = run.trials()?.into_iter().map(|record| ExportedTrial::new(run, record, &error));
+    let trials = run.trials()?.into_iter().map(|record| ExportedTrial::new(run, record, results, &error));
     let facts = run.facts()?;
     let document = ExportDocument {
         run: runs::run_file(path, &header, &state),
@@ -227,8 +231,10 @@ impl<'a> ExportedTrial<'a> {
     fn new(
         run: &'a Run,
         record: TrialRecord,
+        results: &[TrialResult],
         error: &'a Cell<Option<store::Error>>,
     ) -> store::Result<ExportedTrial<'a>> {
+        let verdict = runs::verdict(&record, results);
         let TrialRecord { id, trial, state, valid, summary } = record;
         let status = runs::state(&state);
         let (ended_ms, reason) = match state {
@@ -252,6 +258,7 @@ impl<'a> ExportedTrial<'a> {
             status,
             reason,
             valid,
+            verdict,
             summary,
             nodes: trial.nodes.into_iter().map(ExportedNode::from).collect(),
             events: run.events(id)?,

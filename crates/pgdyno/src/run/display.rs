@@ -5,6 +5,7 @@ use super::screen::Screen;
 use super::test_bed::Update;
 use super::trial::TrialOutput;
 use super::update::{self, DisplayUpdate};
+use crate::check::run_length::RunLength;
 use crate::trial_event::TrialEvent;
 use analysis::present::live::LiveState as Recent;
 use analysis::present::remaining::{self, RemainingTrials, TrialProgress};
@@ -86,15 +87,15 @@ struct DisplayedTrial {
 impl RunDisplay {
     pub fn new(plan: &Plan, lang: &'static Lang) -> RunDisplay {
         let experiment = &plan.experiment;
-        let cells = experiment.cells.iter().zip(&plan.durations);
-        let once: u64 = plan.durations.iter().map(|it| it.0).sum();
+        let RunLength { trials, durations, load, .. } = RunLength::new(plan);
+        let cells = experiment.cells.iter().zip(&durations);
         RunDisplay {
             screen: Screen::start(lang),
             lang,
-            trials: experiment.trials(),
+            trials,
             seed: experiment.seed,
             cells: cells.map(|(cell, duration)| DisplayedCell::new(cell, *duration, lang)).collect(),
-            remaining_load: Duration::from_nanos(once * u64::from(experiment.repeat)),
+            remaining_load: load.into(),
             begun: Instant::now(),
             overhead: (Duration::ZERO, 0),
             trial: None,

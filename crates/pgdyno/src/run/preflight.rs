@@ -1,24 +1,25 @@
 //! Preflight: checks the operations of a run before its first trial
 //!
 //! The server prepares each statement with the real schema. If pgdyno restores the data afterwards, each operation is
-//! also executed once. An operation with `preflight: false` is not checked.
+//! also executed once; otherwise only operations that read are. An operation with `preflight: false` is not checked.
 
+pub mod check_plan;
 pub mod execution;
 pub mod statements;
+pub mod trace_text;
 
-use super::display::RunDisplay;
 use super::known_nodes::KnownNodes;
 use super::test_bed::{SetupError, TestBed, Update};
 use super::workload::{self, LoadInputs};
-use crate::cli::language;
 use crate::cli::{CommandError, Terminal};
+use execution::Execution;
 use model::message::Message;
 use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Replication, Setup};
 use model::summary::QueryMode;
 use report::lang::Lang;
 use report::say;
 use stack::client::Target;
-use statements::Excerpt;
+use statements::{Excerpt, Preparation};
 use std::time::Duration;
 
 /// Timeout for each response of the server.
@@ -28,14 +29,23 @@ const EXECUTIONS: u64 = 3;
 /// Mask that derives the seed of the executions from the run's seed, so that the trials send other requests.
 const SEED_XOR: u64 = 0x7a5c_f1e6_3b90_d284;
 
-/// Results of the check: errors in the order of the operations. The default value has no errors.
-#[derive(Debug, Default)]
+/// Results of the check: errors in the order of the operations.
+#[derive(Debug)]
 pub struct Preflight {
     /// Operations whose statements were prepared.
     prepared: Vec<CheckedOperations>,
     /// Operations that were executed.
     executed: Vec<CheckedOperations>,
     pub errors: Vec<OperationError>,
+    /// False if some statements were not prepared, because the server could not be reached.
+    all_prepared: bool,
+}
+
+impl Default for Preflight {
+    /// Preflight before its first check.
+    fn default() -> Preflight {
+        Preflight { prepared: Vec::new(), executed: Vec::new(), errors: Vec::new(), all_prepared: true }
+    }
 }
 
 /// Operations with all inputs on which the result of their check depends.
@@ -44,22 +54,24 @@ struct CheckedOperations {
     /// Operations without their weights and rates.
     operations: Vec<Operation>,
     mode: QueryMode,
+    feeds: Vec<Feed>,
     schema: Schema,
 }
 
-/// Origin of the tables and feeds of a setup.
+/// Origin of the tables of a setup.
 #[derive(Clone, Debug, PartialEq)]
 struct Schema {
     /// Tables of the dataset and the statements that run after loading. The number of rows does not matter.
     dataset: Option<(Content, Vec<String>)>,
-    feeds: Vec<Feed>,
-    /// Name of the server, and its version if the file states one.
-    server: (String, Option<u32>),
+    /// Name of the server, and its version or address if the file states one.
+    server: (String, Option<String>),
 }
 
 /// An operation that cannot succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationError {
+    /// Name of the operation.
+    operation: String,
     /// Place of the error, such as `operations.read.sql:2`.
     place: String,
     /// Error message of the server.
@@ -84,14 +96,13 @@ impl Preflight {
     ) -> Result<(), SetupError> {
         let failed = |it: CommandError| SetupError::Failed(it.message);
         let this = CheckedOperations::new(setup);
-        let executes = restores_data(setup) && !self.executed.contains(&this);
-        if executes {
+        if !self.executed.contains(&this) && setup.operations.iter().any(|it| is_executed(setup, it)) {
             // Omit replicas, because the check does not need them and a cluster takes long to start.
             let single = without_replicas(setup);
             test_bed.set_up(&single, known, on_update)?;
             self.prepare(cells, &single, test_bed).map_err(failed)?;
-            if self.errors.is_empty() {
-                self.execute(&single, test_bed, seed).map_err(failed)?;
+            for operation in setup.operations.iter().filter(|it| is_executed(setup, it)) {
+                self.execute(&single, operation, test_bed, seed).map_err(failed)?;
             }
             self.executed.push(this);
             if !self.errors.is_empty() {
@@ -100,31 +111,6 @@ impl Preflight {
         }
         test_bed.set_up(setup, known, on_update)?;
         self.prepare(cells, setup, test_bed).map_err(failed)
-    }
-
-    /// For each schema of the plan, sets up the first cell with this schema and prepares the statements. If a component
-    /// of the cell is not available, the cell is skipped and the reason is printed.
-    pub fn prepare_plan(
-        &mut self,
-        cells: &[Cell],
-        (test_bed, display): (&mut TestBed, &mut RunDisplay),
-    ) -> Result<(), SetupError> {
-        for (number, cell) in cells.iter().enumerate() {
-            if self.prepared.contains(&CheckedOperations::new(&cell.setup)) {
-                continue;
-            }
-            let setup = without_replicas(&cell.setup);
-            display.begin_trial(0, number, None);
-            let ready = test_bed.set_up(&setup, &KnownNodes::default(), &mut |it| display.update(&it));
-            display.cancel_trial();
-            if let Err(SetupError::Unavailable(reason)) = &ready {
-                display.print_diagnostic(&language::selected().message(reason));
-                continue;
-            }
-            ready?;
-            self.prepare(cells, &setup, test_bed).map_err(|it| SetupError::Failed(it.message))?;
-        }
-        Ok(())
     }
 
     /// Prepares the statements of all cells with the same schema as `setup`, whose stack is running. A server that
@@ -136,32 +122,47 @@ impl Preflight {
         test_bed: &mut TestBed,
     ) -> Result<(), CommandError> {
         let schema = Schema::new(setup);
-        for setup in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema) {
-            let checked = CheckedOperations::new(setup);
-            if self.prepared.contains(&checked) {
-                continue;
-            }
+        self.prepare_cell(setup, test_bed)?;
+        for other in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema && it.feeds == setup.feeds) {
+            // The other cell's trial reports the error, such as that of a feed.
+            let _ = self.prepare_cell(other, test_bed);
+        }
+        Ok(())
+    }
+
+    fn prepare_cell(&mut self, setup: &Setup, test_bed: &mut TestBed) -> Result<(), CommandError> {
+        let checked = CheckedOperations::new(setup);
+        if !self.prepared.contains(&checked) {
+            let Preparation { errors, is_complete } = statement_errors(setup, test_bed)?;
             self.prepared.push(checked);
-            let errors = statement_errors(setup, test_bed)?;
+            self.all_prepared &= is_complete;
             self.add(errors);
         }
         Ok(())
     }
 
-    /// Executes each operation once. An operation that fails is repeated with other values.
-    fn execute(&mut self, setup: &Setup, test_bed: &mut TestBed, seed: u64) -> Result<(), CommandError> {
-        for operation in setup.operations.iter().filter(|it| it.preflight) {
-            let mut error = None;
-            for number in 0..EXECUTIONS {
-                let seed = (seed ^ SEED_XOR).wrapping_add(number);
-                error = execution::execute(setup, operation, test_bed, seed)?.error(operation);
-                if error.is_none() {
-                    break;
-                }
-            }
-            self.add(error);
+    /// Executes an operation once. If it fails, it is repeated with other values. Returns the last execution; `None` if
+    /// the server already rejected a statement of the operation.
+    fn execute(
+        &mut self,
+        setup: &Setup,
+        operation: &Operation,
+        test_bed: &mut TestBed,
+        seed: u64,
+    ) -> Result<Option<Execution>, CommandError> {
+        if self.errors.iter().any(|it| it.operation == operation.name) {
+            return Ok(None);
         }
-        Ok(())
+        let mut execution = None;
+        for number in 0..EXECUTIONS {
+            let seed = (seed ^ SEED_XOR).wrapping_add(number);
+            let last = execution.insert(execution::execute(setup, operation, test_bed, seed)?);
+            if last.error(operation).is_none() {
+                break;
+            }
+        }
+        self.add(execution.as_ref().and_then(|it| it.error(operation)));
+        Ok(execution)
     }
 
     fn add(&mut self, errors: impl IntoIterator<Item = OperationError>) {
@@ -189,6 +190,7 @@ impl CheckedOperations {
         CheckedOperations {
             operations: setup.operations.iter().map(content).collect(),
             mode: setup.load.query_mode,
+            feeds: setup.feeds.clone(),
             schema: Schema::new(setup),
         }
     }
@@ -206,16 +208,22 @@ impl Schema {
             Content::Declared(_) | Content::Dump { .. } => content.clone(),
         };
         let server = setup.stack.nodes.last().expect("a stack has a node");
-        let version = match &server.kind {
-            NodeKind::Postgres(postgres) => postgres.version,
-            _ => None,
+        let detail = match &server.kind {
+            NodeKind::Postgres(postgres) => postgres.version.map(|it| it.to_string()),
+            NodeKind::Attached(attached) => Some(attached.dsn.clone()),
+            NodeKind::Service(service) => service.url.clone(),
+            NodeKind::Pooler(_) | NodeKind::Balancer(_) => None,
         };
         Schema {
             dataset: setup.dataset.as_ref().map(|it| (content(&it.content), it.post_load.clone())),
-            feeds: setup.feeds.clone(),
-            server: (server.name.clone(), version),
+            server: (server.name.clone(), detail),
         }
     }
+}
+
+/// True if the operation is executed before the first trial, because its effects do not remain.
+fn is_executed(setup: &Setup, operation: &Operation) -> bool {
+    operation.preflight && (restores_data(setup))
 }
 
 /// True if the executions leave no changes for the trials: pgdyno starts the servers and services itself, or restores
@@ -235,12 +243,12 @@ pub fn without_replicas(setup: &Setup) -> Setup {
     single
 }
 
-/// Statements of a setup that its server rejects.
-fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<OperationError>, CommandError> {
-    let is_script = |it: &Operation| matches!(it.kind, OperationKind::Script { .. });
-    if !setup.operations.iter().any(|it| it.preflight && is_script(it)) {
-        return Ok(Vec::new());
+/// Prepares the statements of a setup.
+fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Preparation, CommandError> {
+    if !setup.operations.iter().any(has_statements) {
+        return Ok(Preparation { errors: Vec::new(), is_complete: true });
     }
+    let incomplete = Preparation { errors: Vec::new(), is_complete: false };
     let feeds = test_bed.feeds(setup)?;
     let chain = test_bed.chain();
     let inputs = LoadInputs {
@@ -259,11 +267,16 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Vec<Operati
         Some(postgres) => postgres.endpoint.in_database(&chain.users().database),
         None => match inputs.postgres.first() {
             Some(first) => Target::clone(first),
-            None => return Ok(Vec::new()),
+            None => return Ok(incomplete),
         },
     };
-    let Ok(mut connection) = target.open(TIMEOUT) else { return Ok(Vec::new()) };
+    let Ok(mut connection) = target.open(TIMEOUT) else { return Ok(incomplete) };
     Ok(statements::prepare_all(setup, &program, &mut connection))
+}
+
+/// True if the operation has SQL statements that are prepared.
+fn has_statements(operation: &Operation) -> bool {
+    operation.preflight && matches!(operation.kind, OperationKind::Script { .. })
 }
 
 impl OperationError {

@@ -236,7 +236,7 @@ fn read_trial(
     let mut status = status(&recorded.state, fired.clone(), reason);
     // Older versions stored a trial without a success, or with an operation that had none, as complete.
     let failure =
-        summary.as_ref().and_then(|summary| trial_failure::transactions_failed(setup, summary, false));
+        summary.as_ref().and_then(|summary| trial_failure::transactions_failed(setup, summary, None));
     if let (Some(matrix::TrialStatus::Done), None, Some(reason)) = (&status, &step, failure) {
         status = Some(matrix::TrialStatus::Failed { reason });
     }

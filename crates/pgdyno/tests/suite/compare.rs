@@ -385,7 +385,7 @@ fn trials_are_a_table_of_figures() {
         .map(|it| it.split_whitespace().collect())
         .skip_while(|it: &Vec<&str>| it.first() != Some(&"TRIAL"))
         .collect();
-    assert_eq!(table[0].join(" "), "TRIAL CELL REPEAT STATUS VALID SECONDS TPS P99 ERRORS SETTING");
-    assert_eq!(table[1].join(" "), "1 1 1 complete yes 9 394 10.1 ms 0.000 %");
+    assert_eq!(table[0].join(" "), "TRIAL CELL REPEAT STATUS VERDICT SECONDS TPS P99 ERRORS SETTING");
+    assert_eq!(table[1].join(" "), "1 1 1 complete valid 9 394 10.1 ms 0.000 %");
     assert!(!text.contains('{'), "{text}");
 }

@@ -137,7 +137,7 @@ fn histogram_logs_can_be_read_by_hdrhistogram() {
 fn csv_contains_no_formulas() {
     let folder = run("csv");
     assert_eq!(export(&folder, "csv").lines().count(), 5);
-    let trial = "1,0,0,0,1795262011000,complete,true,size==1";
+    let trial = "1,0,0,0,1795262011000,complete,true,size==1,valid";
     assert_eq!(read(&folder, "trials.csv").lines().nth(1), Some(trial));
     let ticks = read(&folder, "ticks.csv");
     let second =
@@ -161,6 +161,7 @@ fn json_contains_everything() {
     let tick = &document["trials"][0]["ticks"][1];
     assert_eq!((&tick["second"], &tick["operations"][0]["ok"]), (&json!(1), &json!(3)));
     assert_eq!(tick["operations"][0]["failed"], json!({"40P01": 1}));
+    assert_eq!(document["trials"][0]["verdict"], json!("valid"));
     assert_eq!(document["trials"][0]["samples"][1]["value"], json!(-1.5));
 }
 
@@ -199,11 +200,11 @@ fn lists_shows_and_removes_runs() {
     assert!(message.contains("was written by another version of pgdyno: missing field `label`"), "{message}");
     let shown = pgdyno(&["runs", "show", "book", "--trials"], &folder.0).expect("the run exists");
     assert!(
-        shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  TPS  P99  ERRORS  SETTING\n"),
+        shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VERDICT  SECONDS  TPS  P99  ERRORS  SETTING\n"),
         "{shown}"
     );
     assert!(
-        shown.contains("    1     1       1  complete  yes          2                    size==1\n"),
+        shown.contains("    1     1       1  complete  valid          2                    size==1\n"),
         "{shown}"
     );
     let unknown = format!(

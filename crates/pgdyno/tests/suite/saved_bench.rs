@@ -2,6 +2,7 @@
 //!
 //! Needs an installed PostgreSQL.
 
+use crate::width::too_wide;
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
@@ -42,6 +43,7 @@ impl TestBed {
             .args(args)
             .envs(self.postgres.client_environment())
             .current_dir(&self.directory)
+            .env("COLUMNS", "80")
             .env_remove("PGDYNO_LANG")
             .stdin(Stdio::null())
             .output()
@@ -65,10 +67,15 @@ impl TestBed {
 impl TestBed {
     /// Experiment of the newest run in a directory, as JSON.
     fn experiment(&self, directory: &str) -> String {
+        self.value(directory, "SELECT experiment FROM run")
+    }
+
+    /// Value of a query on the newest run in a directory.
+    fn value<T: rusqlite::types::FromSql>(&self, directory: &str, sql: &str) -> T {
         let entries = fs::read_dir(self.directory.join(directory)).expect("the directory was created");
         let newest = entries.map(|it| it.expect("it is listed").path()).max().expect("a run was stored");
         let connection = rusqlite::Connection::open(newest).expect("it is a database");
-        connection.query_row("SELECT experiment FROM run", [], |row| row.get(0)).expect("one run")
+        connection.query_row(sql, [], |row| row.get(0)).expect("one row")
     }
 }
 
@@ -87,9 +94,14 @@ fn a_saved_benchmark_is_an_ordinary_run() {
     let text = bed.check(options, 0, &["verdict", "The system delivers", "Next: pgdyno report last"]);
     assert!(!text.contains("pgdyno compare"), "there is nothing to compare with: {text}");
     let text = bed.check(options, 0, &["pgdyno compare last~1 last"]);
-    let closing = &text[text.find("The system delivers").expect("it was found above")..];
-    assert!(closing.lines().all(|line| line.chars().count() <= 80), "{closing}");
+    assert_eq!(too_wide(&text, 80), [""; 0]);
+    let russian = bed.check(&format!("{options} --lang=ru"), 0, &[]);
+    assert_eq!(too_wide(&russian, 80), [""; 0]);
     bed.check("runs", 0, &["bench"]);
+    // The server was sampled, so its activity is known.
+    let activity = "SELECT count(*) FROM samples WHERE node = 'postgres' AND series LIKE 'pg_%'";
+    let samples: i64 = bed.value("runs", activity);
+    assert!(samples > 0, "the server was sampled");
     let experiment = bed.experiment("runs");
     for expected in
         ["\"clients\":4", "\"threads\":2", "count.sql", "prepared", "[\"limit\",\"5\"]", "bid < :limit"]

@@ -1,5 +1,7 @@
 //! Width of the output of all commands that need no server
 //!
+//! `saved_bench` and `experiments` check the output of measurements with [`too_wide`].
+//!
 //! Every line of text fits into 80 columns, and into 120. A line may be longer only if it consists of one word, such as a
 //! path or an address, because a broken word could not be copied. Documents (JSON, Markdown, CSV) have no width.
 
@@ -47,6 +49,7 @@ impl Folder {
             .current_dir(&self.0)
             .env("COLUMNS", columns.to_string())
             .env("PGDYNO_LANG", lang)
+            .env("XDG_RUNTIME_DIR", &self.0)
             .env_remove("PGDYNO_TOKEN")
             .stdin(Stdio::null())
             .output()
@@ -142,9 +145,12 @@ const ROWS: &[&str] = &[
     "run compare.yaml --set nothing=1",
     "run compare.yaml --port 1",
     "stack",
-    "stack list",
-    "stack stop none",
-    "stack start none.yaml",
+    "stack up none.yaml",
+    "stack up wrong.yaml",
+    "stack status",
+    "stack status none",
+    "stack down none",
+    "stack down --nonsense",
     "schedule line(1,200,200s)",
     "schedule line(1,200,200s)const(200,1m) --times --arrivals poisson --seed 1",
     "schedule line(1,200)const(200,1m)",
@@ -163,6 +169,13 @@ const ROWS: &[&str] = &[
     "bench -f none.sql postgres://127.0.0.1:1/shop",
 ];
 
+/// Lines that do not fit into the terminal, with their widths.
+pub fn too_wide(output: &str, columns: usize) -> Vec<String> {
+    let is_breakable = |line: &&str| line.trim().contains(' ');
+    let lines = output.lines().filter(|line| width(line) > columns).filter(is_breakable);
+    lines.map(|line| format!("{} of {columns}: {line}", width(line))).collect()
+}
+
 #[test]
 fn every_line_fits_into_the_terminal() {
     let folder = Folder::new("lines");
@@ -178,9 +191,7 @@ fn every_line_fits_into_the_terminal() {
             let output = folder.output(&args, columns, lang);
             assert!(!output.is_empty(), "{args:?} prints nothing");
             assert!(!output.contains("panicked"), "{args:?}: {output}");
-            let is_breakable = |line: &&str| line.trim().contains(' ');
-            let lines = output.lines().filter(|line| width(line) > columns).filter(is_breakable);
-            wide.extend(lines.map(|line| format!("{} of {columns}, {args:?}: {line}", width(line))));
+            wide.extend(too_wide(&output, columns).into_iter().map(|line| format!("{args:?}: {line}")));
         }
     }
     assert!(wide.is_empty(), "{} lines are too wide:\n{}", wide.len(), wide.join("\n"));
@@ -193,7 +204,7 @@ fn help_of_a_command_is_the_same_in_both_spellings() {
         let help = folder.output(&["help", name], 80, "en");
         assert_eq!(help, folder.output(&[name, "--help"], 80, "en"), "{name}");
         assert!(help.contains(&format!("Examples:\n  pgdyno {name}")), "{help}");
-        assert!(help.contains("Documentation: docs/"), "{help}");
+        assert!(help.contains(&format!("Manual page: pgdyno manual {name} | man -l -")), "{help}");
     }
     assert_eq!(folder.output(&["help"], 80, "en"), folder.output(&["--help"], 80, "en"));
     assert_eq!(folder.output(&["help", "help"], 80, "en"), folder.output(&["--help"], 80, "en"));

@@ -184,6 +184,15 @@ fn secrets(operation: &Operation) -> Vec<String> {
 }
 
 impl Execution {
+    /// True if the client could not connect or continue, or the server did not answer within [`TIME_LIMIT`].
+    pub fn is_unanswered(&self) -> bool {
+        match self.outcome {
+            Some(Outcome::Ok) => false,
+            Some(Outcome::Failed(code)) => !code.is_answer(),
+            Some(Outcome::Unknown(_) | Outcome::Dropped) | None => true,
+        }
+    }
+
     /// Error that the server or the script reported in a failed execution; `None` if the execution succeeded or got no
     /// response.
     pub fn error(&self, operation: &Operation) -> Option<OperationError> {
@@ -211,7 +220,8 @@ impl Execution {
         exchange.reverse();
         let details = lines.chain(exchange).collect();
         let correction = message!("preflight-correct-operation");
-        Some(OperationError { place, message, excerpt: None, details, correction })
+        let operation = operation.name.clone();
+        Some(OperationError { operation, place, message, excerpt: None, details, correction })
     }
 }
 

@@ -31,8 +31,16 @@ pub struct Excerpt {
     name: String,
 }
 
+/// Result of preparing the statements of a setup.
+#[derive(Debug)]
+pub struct Preparation {
+    pub errors: Vec<OperationError>,
+    /// True if the server answered for every statement.
+    pub is_complete: bool,
+}
+
 /// Prepares every statement. Ends early if the connection breaks.
-pub fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection) -> Vec<OperationError> {
+pub fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection) -> Preparation {
     let mode = workload::mode(setup);
     let statements = || {
         let commands = setup.operations.iter().zip(&program.scripts);
@@ -44,13 +52,16 @@ pub fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection
         })
     };
     let creates_names = statements().any(|(.., sql)| changes_names(&sql.text));
-    let mut errors = Vec::new();
+    let (mut errors, mut is_complete) = (Vec::new(), true);
     for (operation, line, sql) in statements().filter(|it| it.0.preflight) {
         let (text, slots) = sql.parameterize();
         let error = match connection.prepare(&text) {
             Ok(()) => continue,
             Err(client::Error::Server(error)) => error,
-            Err(_) => break,
+            Err(_) => {
+                is_complete = false;
+                break;
+            }
         };
         let has_variables = mode == Mode::Simple && !slots.is_empty();
         if is_certain(&error, has_variables, creates_names) {
@@ -59,10 +70,10 @@ pub fn prepare_all(setup: &Setup, program: &Program, connection: &mut Connection
             let line = line as usize + excerpt.as_ref().map_or(0, |it| it.line - 1);
             let place = place(operation, line);
             let correction = correction(&error, excerpt.as_ref(), connection);
-            errors.push(to_operation_error(place, &error, excerpt, correction));
+            errors.push(to_operation_error((operation, place), &error, excerpt, correction));
         }
     }
-    errors
+    Preparation { errors, is_complete }
 }
 
 /// Place of a line in an operation's script.
@@ -129,7 +140,7 @@ fn correction(error: &ServerError, excerpt: Option<&Excerpt>, connection: &mut C
 
 /// Operation error with the server's message.
 fn to_operation_error(
-    place: String,
+    (operation, place): (&Operation, String),
     error: &ServerError,
     excerpt: Option<Excerpt>,
     correction: Message,
@@ -137,6 +148,7 @@ fn to_operation_error(
     let line = |label: &str, text: &Option<String>| text.as_ref().map(|it| format!("{label}: {it}"));
     let details = [line("DETAIL", &error.detail), line("HINT", &error.hint)];
     OperationError {
+        operation: operation.name.clone(),
         place,
         message: format!("{}: {}", error.severity, error.message),
         excerpt,

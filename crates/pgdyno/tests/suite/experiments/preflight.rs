@@ -1,11 +1,14 @@
 //! Operations are checked before the first trial
 
 use super::postgres_servers::start_server;
-use super::workspace::{Workspace, counts};
+use super::workspace::{Workspace, counts, trials};
+use crate::width::too_wide;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use store::RunStatus;
 
 /// Asserts that the run ended before its first trial, and that standard error contains these texts.
 #[track_caller]
@@ -177,8 +180,131 @@ load: {{ model: closed, clients: 1, duration: 1s }}
     assert!(wrong.err.contains("did you mean log?"), "{}", wrong.err);
 }
 
+/// A mistake in the second cell is found before the first trial, although the cell has another feed.
 #[test]
-fn check_connects_and_prepares() {
+fn prepares_the_statements_of_cells_with_other_feeds() {
+    let (_supervisor, postgres) = start_server();
+    let yaml = format!(
+        "
+stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
+feeds: {{ ids: {{ rows: [{{ id: 1 }}] }} }}
+operations: {{ read: {{ feed: ids, sql: \"SELECT :id\" }} }}
+load: {{ model: closed, clients: 1, duration: 1s }}
+matrix:
+  query:
+    right: {{}}
+    wrong: {{ feeds.ids.rows: [{{ id: 2 }}], operations.read.sql: \"SELECT id FROM nowhere\" }}
+",
+        postgres.port
+    );
+    let workspace = Workspace::new("cells", &yaml);
+    for seed in ["1", "2", "3"] {
+        let mut command = workspace.command(&["--set", &format!("seed={seed}")]);
+        let ended = super::workspace::RunOutput::run(command.env("PGPASSWORD", postgres.password().reveal()));
+        ended.expect(2);
+        assert!(ended.err.contains("relation \"nowhere\" does not exist"), "{}", ended.err);
+        assert!(ended.err.contains("1 operation error; no trial was started"), "{}", ended.err);
+    }
+}
+
+/// Address of a service that answers 404 to `/wrong`, and the request lines that it received.
+fn service() -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("the listener has an address").to_string();
+    let received = Arc::<Mutex<Vec<String>>>::default();
+    let stored = Arc::clone(&received);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let stored = Arc::clone(&stored);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                // A request fits into one read.
+                while let Ok(count @ 1..) = stream.read(&mut buffer) {
+                    let text = String::from_utf8_lossy(&buffer[..count]);
+                    let line = text.lines().next().unwrap_or_default();
+                    let status = if line.contains("/wrong") { "404 Not Found" } else { "200 OK" };
+                    stored.lock().expect("no thread panics").push(line.to_owned());
+                    let body = if line.starts_with("HEAD") { "" } else { "body" };
+                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 4\r\n\r\n{body}");
+                    if stream.write_all(answer.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (address, received)
+}
+
+/// pgdyno cannot undo requests to an attached service, so only the trial sends those that may change something.
+#[test]
+fn executes_only_reads_on_an_attached_service() {
+    let (address, received) = service();
+    let count = |method: &str| {
+        let lines = received.lock().expect("no thread panics");
+        lines.iter().filter(|it| it.starts_with(method) && it.contains("/wrong")).count()
+    };
+    let yaml = |operations: &str| {
+        format!(
+            "
+stack: {{ service: {{ url: \"http://{address}\" }} }}
+operations: {{ {operations} }}
+load: {{ model: closed, clients: 1, duration: 1s }}
+"
+        )
+    };
+    let reads = yaml("right: { get: /right }, read: { steps: [{ head: /right }, { get: /wrong }] }");
+    let workspace = Workspace::new("reads", &reads);
+    let expected = [
+        "operations.read: HTTP 404",
+        "GET /wrong HTTP/1.1\nHTTP/1.1 404 Not Found body\n",
+        "1 operation error; no trial was started\n",
+    ];
+    expect_rejection(&workspace, &[], &expected);
+    assert_eq!(count("GET"), 3, "the operation was executed three times, and no trial began");
+
+    let writes =
+        yaml("right: { get: /right }, write: { steps: [{ get: /right }, { post: /wrong, body: x }] }");
+    let workspace = Workspace::new("writes", &writes);
+    let checked = workspace.other_command("check", &["--connect"]);
+    checked.expect(0);
+    let end = "Executed once, without errors: right.\nNot executed, because the effects would remain: write. \
+               To execute them:  pgdyno try FILE\n";
+    assert!(checked.out.ends_with(end), "{}", checked.out);
+    assert!(checked.out.contains("operation right\n  > GET /right HTTP/1.1\n"), "{}", checked.out);
+    assert_eq!(count("POST"), 0);
+    workspace.run(&[]).expect(2);
+    assert_eq!(trials(&workspace.stored())[0].1, RunStatus::Failed, "the trial began");
+    assert!(count("POST") > 0);
+}
+
+/// The steps that hold one level are judged like trials outside of a search.
+#[test]
+fn an_operation_without_success_fails_the_trial_of_a_confirmation() {
+    let (address, _) = service();
+    let yaml = format!(
+        "
+stack: {{ service: {{ url: \"http://{address}\" }} }}
+operations:
+  right: {{ get: /right }}
+  wrong: {{ get: /wrong, preflight: false }}
+load: {{ model: open, max_in_flight: 4 }}
+objectives: [ \"errors < 99%\" ]
+find: {{ confirm: {{ level: 20, ramp: 1s, hold: 2s }} }}
+"
+    );
+    let workspace = Workspace::new("confirmed", &yaml);
+    let mut command = workspace.command(&[]);
+    let ended = super::workspace::RunOutput::run(command.env("COLUMNS", "80"));
+    ended.expect(2);
+    let words = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("operation wrong: none of"), "{}", ended.err);
+    assert_eq!(trials(&workspace.stored())[0].1, RunStatus::Failed);
+    assert_eq!(too_wide(&(ended.out.clone() + &ended.err), 80), [""; 0]);
+}
+
+#[test]
+fn check_connects_and_executes() {
     let yaml = "
 stack: { postgres: {} }
 dataset: { name: tickets, rows: 1000 }
@@ -189,7 +315,25 @@ matrix: { load.clients: [1, 2] }
     let workspace = Workspace::new("connect", yaml);
     let right = workspace.other_command("check", &["--connect"]);
     right.expect(0);
-    assert!(right.out.ends_with("The server accepts all statements.\n"), "{}", right.out);
+    let exchange = "cell 1 of 2: 1\n\noperation read\n  > SELECT id FROM book.tickets WHERE id = 1\n";
+    assert!(right.out.contains(exchange) && right.out.contains("  < 1\n  < SELECT 1\n"), "{}", right.out);
+    assert_eq!(right.out.matches("operation read").count(), 1, "the cells have the same operations");
+    let end = "The server accepts all statements.\nExecuted once, without errors: read.\n";
+    assert!(right.out.ends_with(end), "{}", right.out);
+    let excluded =
+        workspace.other_command("check", &["--connect", "--set", "operations.read.preflight=false"]);
+    excluded.expect(0);
+    let end = "\nNot checked, because of `preflight: false`: read.\n";
+    assert!(excluded.out.ends_with(end) && !excluded.out.contains("accepts"), "{}", excluded.out);
+    let failing =
+        workspace.other_command("check", &["--connect", "--set", "operations.read.sql=SELECT 1 / 0"]);
+    failing.expect(2);
+    assert!(failing.err.contains("operations.read.sql:1: 22012 ERROR:  division by zero"), "{}", failing.err);
+    assert!(
+        failing.out.contains("  > SELECT 1 / 0\n") && failing.out.contains("  failed: "),
+        "{}",
+        failing.out
+    );
     let wrong = workspace
         .other_command("check", &["--connect", "--set", "operations.read.sql=SELECT id FROM book.ticket"]);
     wrong.expect(2);
@@ -215,6 +359,7 @@ load: { model: closed, clients: 8, duration: 10m, query_mode: simple }
     for mode in ["simple", "prepared"] {
         let shown = workspace.other_command("try", &["read", "--set", &format!("load.query_mode={mode}")]);
         shown.expect(0);
+        assert!(!shown.out.contains("cell "), "there is one cell: {}", shown.out);
         for expected in [
             "operation read\n  > SELECT id, NULL AS none FROM book.tickets WHERE id = :id;\n      id = 7\n",
             "  < 7 | NULL\n  < SELECT 1\n",
@@ -223,13 +368,36 @@ load: { model: closed, clients: 8, duration: 10m, query_mode: simple }
         ] {
             assert!(shown.out.contains(expected), "{mode}: {expected}\n{}", shown.out);
         }
-        assert!(shown.out.lines().all(|it| it.chars().count() <= 80), "{}", shown.out);
         assert_eq!(shown.out.contains("  < id | none\n"), mode == "simple", "{}", shown.out);
     }
     let unknown = workspace.other_command("try", &["reed"]);
     unknown.expect(2);
     assert!(unknown.err.contains("write read; the operations are: read, other"), "{}", unknown.err);
     assert!(!workspace.folder.join("runs").exists(), "nothing is stored");
+}
+
+/// Lines of the exchange are truncated to the width of the terminal. Without a width, they are complete.
+#[test]
+fn try_uses_the_width_of_the_terminal_and_names_the_cell() {
+    let yaml = format!(
+        "
+stack: {{ postgres: {{}} }}
+operations: {{ long: {{ sql: \"SELECT '{}'\" }} }}
+load: {{ model: closed, clients: 1, duration: 1s }}
+matrix: {{ load.clients: [1, 2] }}
+",
+        "x".repeat(150)
+    );
+    let workspace = Workspace::new("wide", &yaml);
+    for (columns, expected) in [("80", 80), ("120", 120), ("", "  > SELECT ''".len() + 150)] {
+        let mut command = std::process::Command::new(super::workspace::PGDYNO);
+        command.args(["try", "wide.yaml"]).current_dir(&workspace.folder).env("COLUMNS", columns);
+        command.env("TMPDIR", workspace.folder.join("tmp")).env("LC_ALL", "C.UTF-8");
+        let shown = super::workspace::RunOutput::run(&mut command);
+        shown.expect(0);
+        assert_eq!(shown.out.lines().map(|it| it.chars().count()).max(), Some(expected), "{}", shown.out);
+        assert!(shown.out.starts_with("cell 1 of 2: 1\n\noperation long\n"), "{}", shown.out);
+    }
 }
 
 #[test]
