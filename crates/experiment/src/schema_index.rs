@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote}
 use crate::json;
 use crate::renamed::new_name;
 use crate::suggestion;
-use crate::tree::{Node, Style, Value};
+use crate::tree::{Key, Node, Style, Value};
 use crate::unit;
 use model::message;
 use model::message::{Argument, Message};
@@ -204,8 +204,8 @@ impl SchemaReader<'_> {
     }
 
     /// Reports objectives that are written as a mapping: `p99: 5ms`.
-    fn objectives(&mut self, entries: &[(crate::tree::Key, Node)], at: &Span) -> Datum {
-        let item = |(key, value): &(crate::tree::Key, Node)| {
+    fn objectives(&mut self, entries: &[(Key, Node)], at: &Span) -> Datum {
+        let item = |(key, value): &(Key, Node)| {
             let Value::Scalar(bound, _) = &value.value else { return None };
             let relation = if bound.trim_start().starts_with(['<', '>']) { "" } else { "< " };
             Some(format!("\"{} {relation}{}\"", key.text, bound.trim()))
@@ -237,7 +237,7 @@ impl SchemaReader<'_> {
             let read = match known.or_else(|| extra(schema)) {
                 Some(schema) => self.read(schema, value, &within(&key.text), &key.span),
                 None => {
-                    self.unknown(&self.shape.keys(schema), &key.text, &key.span, path);
+                    self.unknown(&self.shape.keys(schema), key, node.entries(), path);
                     continue;
                 }
             };
@@ -256,14 +256,17 @@ impl SchemaReader<'_> {
         Datum::Map(fields)
     }
 
-    fn unknown(&mut self, keys: &[&str], key: &str, at: &Span, path: &str) {
+    /// Reports a key that its mapping must not have. `entries` are those of the mapping.
+    fn unknown(&mut self, keys: &[&str], key: &Key, entries: &[(Key, Node)], path: &str) {
+        let (key, at) = (key.text.as_str(), &key.span);
         if let Some(new) = new_name(key, keys) {
             self.report(at, message!("experiment-renamed", old = quote(key), new = quote(new)));
             return;
         }
         if !path.is_empty() && self.shape.keys(self.shape.root()).contains(&key) {
-            let operation = path.strip_prefix("operations.").and_then(|it| it.split('.').next());
-            let (path, operation) = (quote(path), operation.filter(|_| key == "objectives"));
+            let operation = path.strip_prefix("operations.").filter(|_| key == "objectives");
+            let operation = operation.map(|path| objective_target(path, entries));
+            let path = quote(path);
             self.report(
                 at,
                 message!("experiment-key-of-file", key = quote(key), path, name = key, operation),
@@ -285,19 +288,13 @@ impl SchemaReader<'_> {
     }
 
     /// Reports a mapping that matches none of several alternatives.
-    fn none_of(
-        &mut self,
-        forms: &[&Json],
-        entries: &[(crate::tree::Key, Node)],
-        path: &str,
-        at: &Span,
-    ) -> Datum {
+    fn none_of(&mut self, forms: &[&Json], entries: &[(Key, Node)], path: &str, at: &Span) -> Datum {
         let keys: Vec<&str> = forms.iter().flat_map(|it| self.shape.keys(it)).collect();
         match entries {
             [] => {
                 self.report(at, message!("experiment-empty-mapping", path = quote(path), keys = list(&keys)));
             }
-            all => all.iter().for_each(|(key, _)| self.unknown(&keys, &key.text, &key.span, path)),
+            all => all.iter().for_each(|(key, _)| self.unknown(&keys, key, all, path)),
         }
         Datum::Null
     }
@@ -407,6 +404,20 @@ impl SchemaReader<'_> {
     fn report(&mut self, at: &Span, message: Message) {
         self.diagnostics.push(Diagnostic::new(at, message));
     }
+}
+
+/// Operation, and its step if the mapping at `path` is one, as objectives name them: `buy/login`, or `buy/1` for a step
+/// without a name. `path` begins with the operation.
+fn objective_target(path: &str, entries: &[(Key, Node)]) -> String {
+    let (operation, place) = path.split_once(".steps[").unwrap_or((path, ""));
+    let Some(index) = place.strip_suffix(']').and_then(|index| index.parse::<usize>().ok()) else {
+        return operation.split('.').next().unwrap_or_default().to_owned();
+    };
+    let name = entries.iter().find_map(|(key, value)| match &value.value {
+        Value::Scalar(name, _) if key.text == "name" => Some(name.clone()),
+        _ => None,
+    });
+    format!("{operation}/{}", name.unwrap_or_else(|| (index + 1).to_string()))
 }
 
 /// Path in backquotes; `None` for the whole file.

@@ -11,8 +11,9 @@ pub struct LiveSecond {
     /// Median response time; absent with fewer than ten samples beyond the quantile.
     pub p50: Option<Nanos>,
     pub p99: Option<Nanos>,
-    /// 99th percentile of the last few seconds; absent if nothing was answered in this second.
-    pub recent_p99: Option<RecentQuantile>,
+    /// Quantile of the last few seconds that the objective judges, without such an objective the 99th percentile; absent
+    /// if nothing was answered in this second.
+    pub recent_quantile: Option<RecentQuantile>,
     /// Number of failed transactions and of transactions with unknown outcome.
     pub failed: u64,
     pub dropped: u64,
@@ -34,11 +35,17 @@ pub struct RecentQuantile {
     pub seconds: u32,
 }
 
-/// Objective on the 99th percentile of all operations together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Objective on a quantile of the response time.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LatencyObjective {
     /// Text of the objective as the user wrote it.
     pub text: String,
+    /// Quantile with its operation, as the user wrote them: `p95` or `buy: p95`.
+    pub metric: String,
+    /// Quantile, 0..=1.
+    pub quantile: f64,
+    /// Index of the operation; `None` for all operations together.
+    pub operation: Option<usize>,
     pub bound: Nanos,
 }
 

@@ -5,6 +5,7 @@
 
 use crate::lock::LockKind;
 use crate::message::Message;
+use crate::objective::ObjectiveResult;
 use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use schemars::JsonSchema;
@@ -107,13 +108,23 @@ pub struct StepResult {
     pub p99: Option<Nanos>,
     #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
+    /// Results of the objectives on response times, in the order of the experiment file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub time_objectives: Vec<ObjectiveResult>,
 }
 
 impl StepResult {
     /// Result of a step whose trial failed or was not completed.
     pub fn from_failed_trial(step: SearchStep, reason: Message) -> StepResult {
         let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason } };
-        StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
+        StepResult {
+            step,
+            outcome,
+            delivered: PerSecond(0.0),
+            p99: None,
+            mean: None,
+            time_objectives: Vec::new(),
+        }
     }
 }
 
@@ -196,6 +207,10 @@ pub struct SearchResult {
     /// Trials at the lowest level above `sustained` that some trial did not sustain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<LevelTrials>,
+    /// Trials at the highest level below `sustained` that all of its trials sustained; absent if all trials at
+    /// `sustained` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fully_sustained: Option<LevelTrials>,
     /// Number of trials; `measured` is the total duration of their windows.
     pub trials: u32,
     #[serde(rename = "measured_ns")]

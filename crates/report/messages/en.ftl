@@ -2284,6 +2284,30 @@ overview-best = { $name } delivers { $rate }, the most of all cells.
 overview-difference = { $name } delivers { $rate }: { $ratio } times the { $base } of { $baseline }.
 overview-no-difference = There is no evidence that { $name } differs from { $baseline } in throughput.
 overview-too-few-trials = Too few trials to detect a difference between { $name } and { $baseline }.
+# Pairs of cells. `pairs` are phrases. `verdict`: lower, higher, unknown, few or none.
+overview-pairs = Throughput: { $pairs }.
+overview-pairs-dull = no evidence of a difference in { $count ->
+    [one] { $count } pair
+   *[other] { $count } pairs
+ }
+overview-pair-phrase = { $verdict ->
+    [unknown] no evidence that { $name } differs from { $baseline }
+    [few] too few trials to compare { $name } with { $baseline }
+    [none] { $name } is not comparable with { $baseline }
+   *[other] { $name } is { $ratio }× { $baseline }
+ }
+overview-pair-line = { $name }: { $ratio }× { $baseline }{ $low ->
+    [none] {""}
+   *[other] {" "}(95 % CI { $low } to { $high })
+ }, { $verdict ->
+    [lower] lower
+    [higher] higher
+    [few] too few trials to detect a difference
+   *[unknown] no evidence of a difference
+ }{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
 overview-nothing-comparable = No cell has a throughput that can be compared.
 overview-not-compared = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many transactions failed.
     .requests = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many requests failed.
@@ -2303,6 +2327,60 @@ overview-maximum = { $name ->
         [true] Limit
        *[false] Suspected limit
     }: { $limit }
+ }.
+# Some trials at the level of the maximum failed. `lower` is `overview-mixed-lower`.
+overview-mixed = { $name ->
+    [none] The system
+   *[other] { $name }
+ } { $objective ->
+    [none] sustained
+   *[other] met { $objective } at
+ } { $lower ->
+    [none] {""}
+   *[other] { $lower },{" "}{ $objective ->
+        [none] {""}
+       *[other] at{" "}
+    }
+ }{ $level } in { $held } of { $total }{ $lower ->
+    [none] {" "}{ $total ->
+        [one] trial
+       *[other] trials
+    }
+   *[other] {""}
+ }.{ $limit ->
+    [none] {""}
+   *[other] {" "}{ $proven ->
+        [true] Limit
+       *[other] Suspected limit
+    }: { $limit }.
+ }
+overview-mixed-lower = { $level } in { $total } of { $total ->
+    [one] { $total } trial
+   *[other] { $total } trials
+ }
+overview-plateau = { $recommended ->
+    [none] {""}
+   *[other] { $recommended } is sufficient:{" "}
+ }{ $best } has the best { $figure ->
+    [maximum] maximum
+   *[p99] p99
+ }{ $recommended ->
+    [none] { $equal ->
+        [0] { $others ->
+            [0] {""}
+            [1] , and the other cell is worse
+           *[other] , and each of the { $others } other cells is worse
+        }
+        [one] ; { $equal } of { $others } others is not shown to be worse{ $fewest ->
+            [true] , but needs more resources
+           *[other] {""}
+        }
+       *[other] ; { $equal } of { $others } others are not shown to be worse{ $fewest ->
+            [true] , but need more resources
+           *[other] {""}
+        }
+    }
+   *[other] , but is not shown to be better
  }.
 # `known`: levels that were sustained or not, and the numbers of their trials.
 overview-searching = The search{ $name ->
@@ -2384,6 +2462,31 @@ overview-ratio = { $ratio } of the baseline{ $low ->
     [none] {""}
    *[other] {" "}(95 % CI { $low } to { $high })
  }
+overview-pair = { $name } vs { $baseline }
+overview-pair-ratio = { $ratio }×
+overview-pair-detail = { $low ->
+    [none] {""}
+   *[other] 95 % CI { $low } to { $high }
+ }{ $verdict ->
+    [unknown] { $low ->
+        [none] no evidence of a difference
+       *[other] , no evidence of a difference
+    }
+    [few] { $low ->
+        [none] {""}
+       *[other] ;{" "}
+    }{ $count ->
+        [one] { $count } trial: too few to compare
+       *[other] { $count } trials: too few to compare
+    }
+   *[other] {""}
+ }
+overview-pair-not-compared = not comparable: clients were refused or starved, or too many transactions failed
+    .requests = not comparable: clients were refused or starved, or too many requests failed
+overview-pair-p99 = p99 { $p99 }{ $base ->
+    [none] {""}
+   *[other] {" "}vs { $base }
+ }
 overview-few-trials = { $count ->
     [one] { $count } trial: too few to compare
    *[other] { $count } trials: too few to compare
@@ -2392,7 +2495,13 @@ overview-baseline = { $name } (baseline)
 overview-throughput = Throughput
 overview-offered = of { $offered } offered
 overview-p99 = p99 of the response time
-overview-bound = objective: { $objective }
+# `verdict`: met, violated or undecided.
+overview-objective-verdict = { $objective }: { $verdict ->
+    [met] met
+    [violated] violated
+   *[undecided] undecided
+ }
+overview-p99-baseline = { $name } { $p99 }
 overview-errors = Errors{ $count ->
     [1] {""}
    *[other] , worst of { $count } trials
@@ -2404,16 +2513,28 @@ overview-errors-count = { $count ->
    *[other] { $count } dropped arrivals
  }
 overview-sustained = Maximum sustained
-overview-p99-holds = Highest p99 at this load
+# `metric` as in an objective: p95, max or `buy: p99`.
+overview-time-holds = Highest { $metric } at this load
+overview-objective-holds = { $objective }: met in { $met } of { $total ->
+    [one] { $total } confirmation
+   *[other] { $total } confirmations
+ }
 overview-holds = { $held } of { $total } confirmations met the objectives
-overview-limit-proven = Proven limit
-overview-limit-suspected = Suspected limit
 overview-sustained-bracket = Highest load sustained
 overview-failed-bracket = Lowest load not sustained
 overview-bracket-trials = sustained in { $sustained } of { $total ->
     [one] { $total } trial
    *[other] { $total } trials
  }
+overview-plateau-recommended = Recommended cell
+overview-plateau-best = Best cell
+overview-plateau-fewest = fewest resources of the cells not shown to be worse than the best
+overview-plateau-size = Cells not shown to be worse
+overview-plateau-others = of { $total ->
+    [one] { $total } other cell
+   *[other] { $total } other cells
+ }
+overview-plateau-value-best = { $figure }: { $name }
 overview-level = Load
 # `outcome`: sustained, failed or invalid.
 overview-level-outcome = { $outcome ->
@@ -2450,6 +2571,9 @@ overview-control = { $lost ->
 # Picture.
 overview-response = Response time
 overview-mean = Mean response time
+overview-metric = { $metric } of the response time
+overview-pair-axis = Throughput, relative to the baseline
+overview-pair-equal = equal
 overview-offered-rate = Offered rate
 overview-fault = fault
 overview-seconds-after-fault = Time since the fault
@@ -2469,7 +2593,10 @@ overview-caption-quantiles = Response time of { $count ->
  }
 overview-caption-cells = Throughput of each cell: median of its trials, with the 95 % CI
 overview-caption-medians = Throughput of each cell: median of its trials
-overview-caption-steps = p99 at each of { $count ->
+overview-caption-pairs = Throughput of each cell relative to its baseline, with the 95 % CI
+overview-caption-pair-medians = Throughput of each cell relative to its baseline
+overview-caption-plateau = { $figure } of each cell, with the 95 % CI
+overview-caption-steps = { $metric } at each of { $count ->
     [one] { $count } measured load
    *[other] { $count } measured loads
  }: sustained or not sustained
@@ -2594,16 +2721,15 @@ live-step-between = step { $number }; the maximum is between { $low } and { $hig
 live-step-above = step { $number }; { $level } sustained so far
 live-step-below = step { $number }; { $level } not sustained
 live-objectives = objectives: { $list }
-live-objectives-p99 = objectives: { $list }; p99 { $p99 } in the last { $seconds } s
+live-objectives-quantile = objectives: { $list }; { $metric } { $time } in the last { $seconds } s
 
 # Strip of current values on the live page.
 live-now-rate = Rate, last second
-live-now-p99 = p99
-live-now-p99-detail = last { $seconds } s{ $objective ->
+live-now-quantile-detail = last { $seconds } s{ $objective ->
     [none] {""}
    *[other] ; { $objective }
  }
-live-now-no-p99 = { $is_outage ->
+live-now-no-quantile = { $is_outage ->
     [true] nothing was answered
    *[false] too few transactions
  }{ $objective ->

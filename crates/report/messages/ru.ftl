@@ -2426,6 +2426,27 @@ overview-best = { $name }: { $rate }, больше всех остальных.
 overview-difference = { $name }: { $rate }, это { $ratio } от { $base } в { $baseline }.
 overview-no-difference = Нет свидетельств, что по пропускной способности { $name } отличается от { $baseline }.
 overview-too-few-trials = Слишком мало измерений, чтобы обнаружить разницу между { $name } и { $baseline }.
+# Пары ячеек. `verdict`: lower, higher, unknown, few или none.
+overview-pairs = Пропускная способность: { $pairs }.
+overview-pairs-dull = различие не доказано, пар: { $count }
+overview-pair-phrase = { $verdict ->
+    [unknown] различие { $name } и { $baseline } не доказано
+    [few] слишком мало измерений для сравнения { $name } и { $baseline }
+    [none] { $name } нельзя сравнить с { $baseline }
+   *[other] { $name } — { $ratio } от { $baseline }
+ }
+overview-pair-line = { $name }: { $ratio } от { $baseline }{ $low ->
+    [none] {""}
+   *[other] {" "}(95 % ДИ от { $low } до { $high })
+ }, { $verdict ->
+    [lower] ниже
+    [higher] выше
+    [few] слишком мало измерений, чтобы обнаружить различие
+   *[unknown] различие не доказано
+ }{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
 overview-nothing-comparable = Ни у одной ячейки нет пропускной способности, пригодной для сравнения.
 overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
     .requests = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
@@ -2445,6 +2466,59 @@ overview-maximum = { $name ->
         [true] Узкое место
        *[false] Вероятное узкое место
     }: { $limit }
+ }.
+# Часть измерений на уровне максимума неудачна. `lower` — это `overview-mixed-lower`.
+overview-mixed = { $name ->
+    [none] {""}
+   *[other] { $name }:{" "}
+ }{ $objective ->
+    [none] { $name ->
+        [none] Выдержано
+       *[other] выдержано
+    }
+   *[other] { $objective } соблюдено при
+ } { $lower ->
+    [none] {""}
+   *[other] { $lower },{" "}{ $objective ->
+        [none] {""}
+       *[other] при{" "}
+    }
+ }{ $level } в { $held } из { $total }{ $lower ->
+    [none] {" "}{ $total ->
+        [one] измерения
+       *[other] измерений
+    }
+   *[other] {""}
+ }.{ $limit ->
+    [none] {""}
+   *[other] {" "}{ $proven ->
+        [true] Узкое место
+       *[other] Вероятное узкое место
+    }: { $limit }.
+ }
+overview-mixed-lower = { $level } в { $total } из { $total ->
+    [one] { $total } измерения
+   *[other] { $total } измерений
+ }
+overview-plateau = { $recommended ->
+    [none] Лучший
+   *[other] { $recommended } достаточно: лучший
+ } { $figure ->
+    [maximum] максимум
+   *[p99] p99
+ } у { $best }{ $recommended ->
+    [none] { $equal ->
+        [0] { $others ->
+            [0] {""}
+            [1] , вторая ячейка хуже
+           *[other] , все остальные ячейки ({ $others }) хуже
+        }
+       *[other] ; не доказано, что хуже: { $equal } из { $others } остальных{ $fewest ->
+            [true] , но им нужно больше ресурсов
+           *[other] {""}
+        }
+    }
+   *[other] , но преимущество не доказано
  }.
 # `known`: levels that were sustained or not, and the numbers of their trials.
 overview-searching = Поиск максимума{ $name ->
@@ -2532,6 +2606,32 @@ overview-ratio = { $ratio } от базы{ $low ->
     [none] {""}
    *[other] {" "}(95 % ДИ от { $low } до { $high })
  }
+overview-pair = { $name } и { $baseline }
+overview-pair-ratio = { $ratio }×
+overview-pair-detail = { $low ->
+    [none] {""}
+   *[other] 95 % ДИ от { $low } до { $high }
+ }{ $verdict ->
+    [unknown] { $low ->
+        [none] различие не доказано
+       *[other] , различие не доказано
+    }
+    [few] { $low ->
+        [none] {""}
+       *[other] ;{" "}
+    }{ $count ->
+        [one] { $count } измерение: мало для сравнения
+        [few] { $count } измерения: мало для сравнения
+       *[many] { $count } измерений: мало для сравнения
+    }
+   *[other] {""}
+ }
+overview-pair-not-compared = не сравнивается: клиентам отказывали, они голодали или слишком много ошибок
+    .requests = не сравнивается: клиентам отказывали, они голодали или слишком много ошибок
+overview-pair-p99 = p99 { $p99 }{ $base ->
+    [none] {""}
+   *[other] {" "}против { $base }
+ }
 overview-few-trials = { $count ->
     [one] { $count } измерение: мало для сравнения
     [few] { $count } измерения: мало для сравнения
@@ -2541,7 +2641,13 @@ overview-baseline = { $name } (база)
 overview-throughput = Пропускная способность
 overview-offered = из предложенных { $offered }
 overview-p99 = p99 времени ответа
-overview-bound = цель: { $objective }
+# `verdict`: met, violated или undecided.
+overview-objective-verdict = { $objective }: { $verdict ->
+    [met] соблюдена
+    [violated] нарушена
+   *[undecided] не оценена
+ }
+overview-p99-baseline = { $name } { $p99 }
 overview-errors = Ошибки{ $count ->
     [1] {""}
    *[other] , худшее из { $count } измерений
@@ -2554,16 +2660,25 @@ overview-errors-count = { $count ->
    *[many] сброшено { $count } заявок
  }
 overview-sustained = Наибольшая нагрузка
-overview-p99-holds = Наибольший p99 при ней
+# `metric` — как в цели: p95, max или `buy: p99`.
+overview-time-holds = Наибольший { $metric } при ней
+overview-objective-holds = { $objective }: соблюдена в { $met } из { $total ->
+    [one] { $total } проверки
+   *[other] { $total } проверок
+ }
 overview-holds = цели соблюдены в { $held } проверках из { $total }
-overview-limit-proven = Доказанное узкое место
-overview-limit-suspected = Вероятное узкое место
 overview-sustained-bracket = Выдержана нагрузка
 overview-failed-bracket = Не выдержана нагрузка
 overview-bracket-trials = выдержана в { $sustained } из { $total ->
     [one] { $total } измерения
    *[other] { $total } измерений
  }
+overview-plateau-recommended = Рекомендуемая ячейка
+overview-plateau-best = Лучшая ячейка
+overview-plateau-fewest = меньше всего ресурсов среди ячеек, про которые не доказано, что они хуже лучшей
+overview-plateau-size = Не доказано, что хуже
+overview-plateau-others = из остальных ячеек: { $total }
+overview-plateau-value-best = { $figure }: { $name }
 overview-level = Нагрузка
 # `outcome`: sustained, failed or invalid.
 overview-level-outcome = { $outcome ->
@@ -2597,6 +2712,9 @@ overview-control = { $lost ->
 # Picture.
 overview-response = Время ответа
 overview-mean = Среднее время ответа
+overview-metric = { $metric } времени ответа
+overview-pair-axis = Пропускная способность относительно базы
+overview-pair-equal = равны
 overview-offered-rate = Предложенная нагрузка
 overview-fault = отказ
 overview-seconds-after-fault = Время от отказа
@@ -2613,7 +2731,10 @@ overview-caption-quantiles = Квантили времени ответа, за�
  }
 overview-caption-cells = Пропускная способность ячеек: медиана измерений и 95 % ДИ
 overview-caption-medians = Пропускная способность ячеек: медиана измерений
-overview-caption-steps = p99 при каждой измеренной нагрузке ({ $count }): выдержана или нет
+overview-caption-pairs = Пропускная способность ячеек относительно их баз, 95 % ДИ
+overview-caption-pair-medians = Пропускная способность ячеек относительно их баз
+overview-caption-plateau = { $figure } каждой ячейки, 95 % ДИ
+overview-caption-steps = { $metric } при каждой измеренной нагрузке ({ $count }): выдержана или нет
 overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана или нет
 overview-caption-faults = Успешные транзакции в секунду до и после отказа, измерений: { $count }
     .requests = Успешные запросы в секунду до и после отказа, измерений: { $count }
@@ -2731,16 +2852,15 @@ live-step-between = шаг { $number }; максимум – между { $low }
 live-step-above = шаг { $number }; пока выдержано: { $level }
 live-step-below = шаг { $number }; не выдержано: { $level }
 live-objectives = цели: { $list }
-live-objectives-p99 = цели: { $list }; p99 { $p99 } за последние { $seconds } с
+live-objectives-quantile = цели: { $list }; { $metric } { $time } за последние { $seconds } с
 
 # Текущие значения на странице идущего прогона.
 live-now-rate = Темп за секунду
-live-now-p99 = p99
-live-now-p99-detail = за { $seconds } с{ $objective ->
+live-now-quantile-detail = за { $seconds } с{ $objective ->
     [none] {""}
    *[other] ; { $objective }
  }
-live-now-no-p99 = { $is_outage ->
+live-now-no-quantile = { $is_outage ->
     [true] ни одного ответа
    *[false] слишком мало транзакций
  }{ $objective ->

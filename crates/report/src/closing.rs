@@ -16,8 +16,8 @@ const COMMAND_MAX: usize = 44;
 /// Contents of the last lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
-    /// The answer in one sentence.
-    pub answer: String,
+    /// The answer in one or more lines.
+    pub answer: Vec<String>,
     /// Verdict on the trials; `None` if nothing was measured.
     pub verdict: Option<String>,
     pub doubts: Vec<String>,
@@ -31,7 +31,7 @@ pub struct NextCommand {
     pub purpose: String,
 }
 
-/// Last lines of a run: the sentence, the verdict and the doubts of its first screen.
+/// Last lines of a run: the answer, the verdict and the doubts of its first screen.
 pub fn for_run(account: &RunResult, next: Vec<NextCommand>, lang: &Lang) -> Closing {
     let page::ShortAnswer { answer, verdict, doubts } = page::short_answer(account, lang);
     let verdict = verdict.map(|(verdict, trials)| say!(lang, "closing-verdict", verdict, trials));
@@ -44,10 +44,12 @@ pub fn render(closing: &Closing, style: TerminalStyle, lang: &Lang) -> String {
     let width = style.width.min(WIDTH);
     let text = |begin: &str, text: &str| paragraph(begin, &to_characters(text, style.characters), width);
     let mut out = String::from("\n");
-    out += &match style.colour {
-        true => format!("\u{1b}[1m{}\u{1b}[0m\n", text("", answer).trim_end()),
-        false => text("", answer),
-    };
+    for line in answer {
+        out += &match style.colour {
+            true => format!("\u{1b}[1m{}\u{1b}[0m\n", text("", line).trim_end()),
+            false => text("", line),
+        };
+    }
     out.extend(verdict.iter().map(|it| text("", it)));
     out.extend(doubts.iter().map(|it| text("- ", it)));
     if next.is_empty() {
@@ -77,7 +79,7 @@ mod tests {
             purpose: (*purpose).to_owned(),
         });
         let closing = Closing {
-            answer: "The system delivers 27\u{202f}460/s, with a p99 of 3.96 ms.".to_owned(),
+            answer: vec!["The system delivers 27\u{202f}460/s, with a p99 of 3.96 ms.".to_owned()],
             verdict: Some(say!(lang, "closing-verdict", verdict = "valid with doubts", trials = "1 of 1")),
             doubts: vec![
                 "Thread 1 of the generator waited for a CPU 18 % of the time, and response times include this."

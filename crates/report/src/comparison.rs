@@ -119,7 +119,7 @@ pub fn terminal(page: &Page, next: Vec<NextCommand>, style: TerminalStyle, lang:
         }
     }
     // The answer itself states the doubts.
-    let closing = Closing { answer: page.answer.text.clone(), next, ..Closing::default() };
+    let closing = Closing { answer: vec![page.answer.text.clone()], next, ..Closing::default() };
     out + &closing::render(&closing, style, lang)
 }
 

@@ -24,7 +24,7 @@ pub struct LiveView {
     pub search: Option<SearchBracket>,
     /// Objectives of the cell, as the user wrote them.
     pub objectives: Vec<String>,
-    pub p99_objective: Option<LatencyObjective>,
+    pub latency_objective: Option<LatencyObjective>,
     pub activity: Activity,
     /// The last measured second, if any.
     pub second: Option<LiveSecond>,
@@ -148,6 +148,7 @@ impl LiveView {
         let mut view = self.clone();
         clean(&mut view.cell);
         view.objectives.iter_mut().for_each(clean);
+        view.latency_objective.iter_mut().for_each(|it| clean(&mut it.metric));
         if let Activity::Starting { node } = &mut view.activity {
             clean(node);
         }
@@ -250,20 +251,20 @@ fn rows(
     })
 }
 
-/// Objectives, and the recent p99 if one of them limits it.
+/// Objectives, and the recent quantile that one of them limits.
 fn objectives(view: &LiveView, lang: &Lang) -> Option<(LineStyle, String)> {
     if view.objectives.is_empty() {
         return None;
     }
     let list = view.objectives.join(", ");
-    let recent = view.second.as_ref().and_then(|second| second.recent_p99);
-    let Some((recent, objective)) = recent.zip(view.p99_objective.as_ref()) else {
+    let recent = view.second.as_ref().and_then(|second| second.recent_quantile);
+    let Some((recent, objective)) = recent.zip(view.latency_objective.as_ref()) else {
         return Some((LineStyle::Plain, say!(lang, "live-objectives", list)));
     };
     let is_violated = recent.value > objective.bound;
     let style = if is_violated { LineStyle::Alarm } else { LineStyle::Plain };
-    let p99 = lang.live_time(recent.value);
-    Some((style, say!(lang, "live-objectives-p99", list, p99, seconds = recent.seconds)))
+    let (metric, time) = (objective.metric.as_str(), lang.live_time(recent.value));
+    Some((style, say!(lang, "live-objectives-quantile", list, metric, time, seconds = recent.seconds)))
 }
 
 fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {

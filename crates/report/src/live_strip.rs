@@ -8,20 +8,21 @@ use model::live::{LiveSecond, LiveStatus};
 /// Value that is unknown at the moment.
 const NOTHING: &str = "–";
 
-/// Figures of a run in progress: rate, p99, errors, and time. A value that is not current is omitted.
+/// Figures of a run in progress: rate, judged quantile of the response time, errors, and time. A value that is not
+/// current is omitted.
 pub fn figures(status: &LiveStatus, lang: &Lang) -> Vec<LargeFigure> {
     let silence = status.silence.map(|silence| {
         let duration = lang.whole_seconds(silence);
         say!(lang, "live-now-silence", duration)
     });
-    let [rate, p99, errors] = match &status.second {
-        Some(second) => [rate(second, lang), p99(second, status, lang), errors(second, lang)],
+    let [rate, quantile, errors] = match &status.second {
+        Some(second) => [rate(second, lang), quantile(second, status, lang), errors(second, lang)],
         None => Default::default(),
     };
     let figure = |label: String, figure: LargeFigure| LargeFigure { label, ..figure };
     let mut all = vec![
         figure(say!(lang, "live-now-rate"), rate),
-        figure(say!(lang, "live-now-p99"), p99),
+        figure(status.objective.as_ref().map_or("p99", |it| it.metric.as_str()).to_owned(), quantile),
         figure(say!(lang, "live-now-errors"), errors),
     ];
     if status.second.is_none() {
@@ -51,13 +52,13 @@ fn rate(second: &LiveSecond, lang: &Lang) -> LargeFigure {
     }
 }
 
-fn p99(second: &LiveSecond, status: &LiveStatus, lang: &Lang) -> LargeFigure {
+fn quantile(second: &LiveSecond, status: &LiveStatus, lang: &Lang) -> LargeFigure {
     let objective = status.objective.as_ref();
     let text = objective.map(|objective| &objective.text);
-    match second.recent_p99 {
+    match second.recent_quantile {
         Some(recent) => LargeFigure {
             value: lang.live_time(recent.value),
-            detail: say!(lang, "live-now-p99-detail", seconds = recent.seconds, objective = text),
+            detail: say!(lang, "live-now-quantile-detail", seconds = recent.seconds, objective = text),
             tone: match objective.map(|objective| recent.value <= objective.bound) {
                 None => Tone::Plain,
                 Some(true) => Tone::Good,
@@ -69,7 +70,7 @@ fn p99(second: &LiveSecond, status: &LiveStatus, lang: &Lang) -> LargeFigure {
             let is_outage = second.rate.0 == 0.0;
             LargeFigure {
                 value: NOTHING.to_owned(),
-                detail: say!(lang, "live-now-no-p99", is_outage, objective = text),
+                detail: say!(lang, "live-now-no-quantile", is_outage, objective = text),
                 tone: if is_outage { Tone::Bad } else { Tone::Plain },
                 ..LargeFigure::default()
             }
@@ -112,12 +113,15 @@ mod tests {
         LiveStatus {
             second: Some(LiveSecond {
                 rate: PerSecond(293.4),
-                recent_p99: Some(RecentQuantile { value: Nanos::from_millis(412), seconds: 4 }),
+                recent_quantile: Some(RecentQuantile { value: Nanos::from_millis(412), seconds: 4 }),
                 in_flight: 12,
                 ..LiveSecond::default()
             }),
             objective: Some(LatencyObjective {
                 text: "p99 < 500ms".to_owned(),
+                metric: "p99".to_owned(),
+                quantile: 0.99,
+                operation: None,
                 bound: Nanos::from_millis(500),
             }),
             elapsed: Nanos::from_millis(64_900),
@@ -141,10 +145,27 @@ Elapsed: 1 min 4 s (about 53 s left) Plain
     }
 
     #[test]
+    fn names_the_quantile_of_the_objective() {
+        let mut buying = status();
+        let objective = buying.objective.as_mut().expect("there is an objective");
+        (objective.text, objective.metric) = ("buy: p95 < 500ms".to_owned(), "buy: p95".to_owned());
+        check(
+            &buying,
+            english(),
+            "
+Rate, last second: 293/s (12 in flight) Plain
+buy: p95: 412 ms (last 4 s; buy: p95 < 500ms) Good
+Errors, last second: 0 () Good
+Elapsed: 1 min 4 s (about 53 s left) Plain
+",
+        );
+    }
+
+    #[test]
     fn shows_violations_and_failures() {
         let mut slow = status();
         let second = slow.second.as_mut().expect("a second is measured");
-        second.recent_p99 = Some(RecentQuantile { value: Nanos::from_millis(612), seconds: 1 });
+        second.recent_quantile = Some(RecentQuantile { value: Nanos::from_millis(612), seconds: 1 });
         (second.failed, second.dropped) = (1200, 3);
         slow.remaining = None;
         check(
@@ -164,7 +185,7 @@ p99: 612 мс (за 1 с; p99 < 500ms) Bad
     fn omits_values_that_are_not_current() {
         let mut outage = status();
         let second = outage.second.as_mut().expect("a second is measured");
-        (second.rate, second.recent_p99, second.in_flight) = (PerSecond(0.0), None, 200);
+        (second.rate, second.recent_quantile, second.in_flight) = (PerSecond(0.0), None, 200);
         check(
             &outage,
             english(),
@@ -176,7 +197,7 @@ Elapsed: 1 min 4 s (about 53 s left) Plain
 ",
         );
         let mut few = status();
-        few.second.as_mut().expect("a second is measured").recent_p99 = None;
+        few.second.as_mut().expect("a second is measured").recent_quantile = None;
         few.objective = None;
         check(
             &few,

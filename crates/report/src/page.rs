@@ -94,8 +94,9 @@ pub fn headline(account: &RunResult, lang: &Lang) -> Line {
 /// Short answer of a run, for the last lines of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortAnswer {
-    /// The sentence of the first screen, or the whole answer if nothing was measured.
-    pub answer: String,
+    /// One line per pair of compared cells, or the sentence of the first screen, or the whole answer if nothing was
+    /// measured.
+    pub answer: Vec<String>,
     /// Verdict, and the number of valid trials; `None` if nothing was measured.
     pub verdict: Option<(String, String)>,
     /// Doubts of the first screen.
@@ -107,12 +108,13 @@ pub fn short_answer(account: &RunResult, lang: &Lang) -> ShortAnswer {
     let case = PageContext::new(account, lang);
     let Some(overview) = overview::overview(&case) else {
         let answer = answer::answer(&case, &account.matrix.doubts).text;
-        return ShortAnswer { answer, verdict: None, doubts: Vec::new() };
+        return ShortAnswer { answer: vec![answer], verdict: None, doubts: Vec::new() };
     };
     let verdict = overview::validity(&case);
+    let answer = overview::lines(&case, &overview);
     let more = Some(overview.more_doubts).filter(|it| !it.is_empty());
     ShortAnswer {
-        answer: overview.summary.text,
+        answer,
         verdict: Some((verdict.value, verdict.detail)),
         doubts: overview.doubts.into_iter().map(|it| it.text).chain(more).collect(),
     }

@@ -3,7 +3,7 @@
 use crate::facts::samples::{
     BALANCER_QUEUE, CGROUP_CPU, POOL_CLIENTS_WAITING, POOL_SERVERS_ACTIVE, PROCESS_CPU, sums,
 };
-use model::live::{LiveSecond, NodeCpu, PoolState, RecentQuantile};
+use model::live::{LatencyObjective, LiveSecond, NodeCpu, PoolState, RecentQuantile};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,14 +13,30 @@ pub struct LiveState {
     pools: BTreeMap<String, PoolState>,
     /// Time of the last sample, CPU time until then, and CPUs used since the previous sample, by node.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
+    /// Operation whose quantile is judged; `None` for all operations together.
+    operation: Option<usize>,
+    /// Judged quantile, 0..=1; `None` for the 99th percentile.
+    quantile: Option<f64>,
     /// Response times and numbers of unanswered arrivals of the last seconds, the newest first.
     recent: VecDeque<(LatencyHistogram, u64)>,
 }
+
+/// Quantile that is shown without an objective.
+const QUANTILE: f64 = 0.99;
 
 /// Longest period of a recent quantile, in seconds.
 const RECENT_MAX: usize = 30;
 
 impl LiveState {
+    /// State whose recent quantile is that of the objective.
+    pub fn new(objective: Option<&LatencyObjective>) -> LiveState {
+        LiveState {
+            operation: objective.and_then(|it| it.operation),
+            quantile: objective.map(|it| it.quantile),
+            ..LiveState::default()
+        }
+    }
+
     /// Adds a second. Callers call this once per second, in order of time.
     pub fn second(&mut self, tick: &Tick) -> LiveSecond {
         self.add_samples(&tick.samples);
@@ -34,8 +50,15 @@ impl LiveState {
             response.quantile_with_unanswered(0.5, unanswered),
             response.quantile_with_unanswered(0.99, unanswered),
         );
-        let is_answered = response.count() > 0;
-        self.recent.push_front((response, unanswered));
+        let judged = match self.operation {
+            Some(operation) => {
+                let counts = interval.scripts.get(operation);
+                counts.map(|it| (it.response.clone(), it.unanswered())).unwrap_or_default()
+            }
+            None => (response, unanswered),
+        };
+        let is_answered = judged.0.count() > 0;
+        self.recent.push_front(judged);
         self.recent.truncate(RECENT_MAX);
         let used = |(node, usage): (&String, &(Nanos, f64, Option<f64>))| {
             Some(NodeCpu { node: node.clone(), processors: usage.2? })
@@ -44,7 +67,7 @@ impl LiveState {
             rate: PerSecond(rate),
             p50,
             p99,
-            recent_p99: if is_answered { self.recent_quantile(0.99) } else { None },
+            recent_quantile: if is_answered { self.recent_quantile() } else { None },
             failed: interval.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
             dropped: interval.scripts.iter().map(|it| it.dropped).sum(),
             refused: interval.refused.total(),
@@ -54,8 +77,9 @@ impl LiveState {
         }
     }
 
-    /// Quantile of the shortest period until now that has enough samples.
-    fn recent_quantile(&self, quantile: f64) -> Option<RecentQuantile> {
+    /// Judged quantile of the shortest period until now that has enough samples.
+    fn recent_quantile(&self) -> Option<RecentQuantile> {
+        let quantile = self.quantile.unwrap_or(QUANTILE);
         let (mut response, mut unanswered) = (LatencyHistogram::new(), 0);
         self.recent.iter().enumerate().find_map(|(i, second)| {
             response.merge(&second.0);
@@ -151,26 +175,26 @@ mod tests {
         assert_eq!(nothing, LiveSecond { in_flight: 7, ..LiveSecond::default() });
     }
 
+    /// Second with answers of an operation after this time.
+    fn answered(operation: u16, count: u64, millis: u64) -> Tick {
+        let mut tick = tick(0, Vec::new());
+        let (finished, intended) = (Nanos::from_millis(millis), Nanos::ZERO);
+        let (script, client, outcome) = (ScriptId(operation), ClientId(0), Outcome::Ok);
+        let record = Record { script, client, outcome, intended, started: intended, finished, tries: 1 };
+        let counts = &mut tick.interval.scripts[usize::from(operation)];
+        (0..count).for_each(|_| counts.record(&record, Nanos::MAX, Nanos::MAX));
+        tick
+    }
+
+    fn shown(second: &LiveSecond) -> Option<(f64, u32)> {
+        second.recent_quantile.map(|recent| (recent.value.as_millis_f64().round(), recent.seconds))
+    }
+
     /// At low rates, one second has too few samples for a p99.
     #[test]
     fn takes_a_quantile_of_the_last_seconds() {
         let mut live = LiveState::default();
-        let mut second = |count: u64, millis: u64| {
-            let mut tick = tick(0, Vec::new());
-            let finished = Nanos::from_millis(millis);
-            let (script, client, intended) = (ScriptId(0), ClientId(0), Nanos::ZERO);
-            let record = Record {
-                script,
-                client,
-                outcome: Outcome::Ok,
-                intended,
-                started: intended,
-                finished,
-                tries: 1,
-            };
-            (0..count).for_each(|_| tick.interval.scripts[0].record(&record, Nanos::MAX, Nanos::MAX));
-            live.second(&tick).recent_p99.map(|recent| (recent.value.as_millis_f64().round(), recent.seconds))
-        };
+        let mut second = |count: u64, millis: u64| shown(&live.second(&answered(0, count, millis)));
         assert_eq!(second(400, 10), None, "ten samples beyond the p99 need a thousand");
         assert_eq!(second(400, 10), None);
         assert_eq!(second(400, 10), Some((10.0, 3)));
@@ -178,6 +202,27 @@ mod tests {
         // In an outage, an old quantile is not a current one.
         assert_eq!(second(0, 0), None);
         assert_eq!(second(400, 20), Some((30.0, 3)));
+    }
+
+    #[test]
+    fn takes_the_quantile_and_the_operation_of_the_objective() {
+        let objective = |quantile, operation| LatencyObjective {
+            text: String::new(),
+            metric: String::new(),
+            quantile,
+            operation,
+            bound: Nanos::ZERO,
+        };
+        for (objective, expected) in [
+            (None, None),
+            (Some(objective(0.95, None)), Some((10.0, 1))),
+            (Some(objective(0.95, Some(0))), None),
+            (Some(objective(0.95, Some(1))), Some((10.0, 1))),
+            (Some(objective(0.99, Some(1))), None),
+        ] {
+            let second = LiveState::new(objective.as_ref()).second(&answered(1, 400, 10));
+            assert_eq!(shown(&second), expected, "{objective:?}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use judge::{SecondSummary, judge};
 pub use proof::{SearchRun, interleave, is_decided, proof, prove};
 pub use rounds::combine;
 
-use crate::strategy::search::track::{NextAction, SearchEnd, SearchTrack};
+use crate::strategy::search::track::{Bracket, NextAction, SearchEnd, SearchTrack};
 use model::Nanos;
 use model::plan::MaxSearch;
 use model::search::{LevelOutcome, OverloadReason, SearchResult, SearchStep, StepPurpose, StepResult};
@@ -69,7 +69,7 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
-    let (sustained, failed) = track.bracket(None);
+    let Bracket { sustained, failed, fully_sustained } = track.bracket(None);
     let mut result = SearchResult {
         scale: max.scale,
         level: None,
@@ -80,6 +80,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
         stop_reason: None,
         sustained,
         failed,
+        fully_sustained,
         trials: done.len() as u32,
         measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
     };
@@ -97,7 +98,9 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
             result.confirmations = (held.len() as u32, holds.len() as u32);
             result.delivered = held.last().map(|it| it.delivered);
             result.level = Some(level);
-            (result.sustained, result.failed) = track.bracket(Some(level));
+            let Bracket { sustained, failed, fully_sustained } = track.bracket(Some(level));
+            (result.sustained, result.failed) = (sustained, failed);
+            result.fully_sustained = fully_sustained;
             result.interval = result.interval.map(|(low, high)| (low.min(level), high.max(level)));
             result.overload = overload_reason(&track, level);
             if let Some(reason) = beyond {

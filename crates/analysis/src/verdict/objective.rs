@@ -396,14 +396,22 @@ impl ObjectiveMetric {
     }
 }
 
-/// Objective on the p99 of all operations together, for the live view.
+/// Objective for the live view: the first one on a quantile of all operations together, or without one the first one on a
+/// quantile of a single operation. Steps of operations are left out.
 pub fn latency_objective(setup: &Setup) -> Option<LatencyObjective> {
     let operations: Vec<String> = setup.operations.iter().map(|operation| operation.name.clone()).collect();
     let all = setup.objectives.iter().filter_map(|text| parse(text, &operations).ok());
-    let mut of_p99 = all.filter(|objective| {
-        objective.operation.is_none() && objective.figure == ObjectiveMetric::Quantile(Quantile::P99)
+    let on_quantiles = all.filter_map(|objective| match objective.figure {
+        ObjectiveMetric::Quantile(quantile) if objective.step.is_none() => Some((objective, quantile)),
+        _ => None,
     });
-    of_p99.next().map(|objective| LatencyObjective {
+    // The sort is stable, so objectives keep their order otherwise.
+    let mut on_quantiles: Vec<(Objective, Quantile)> = on_quantiles.collect();
+    on_quantiles.sort_by_key(|(objective, _)| objective.operation.is_some());
+    on_quantiles.into_iter().next().map(|(objective, quantile)| LatencyObjective {
+        metric: objective.text.split(['<', '>']).next().unwrap_or_default().trim().to_owned(),
+        quantile: quantile.share(),
+        operation: objective.operation,
         bound: Nanos::from_secs_f64(objective.bound),
         text: objective.text,
     })
@@ -443,6 +451,25 @@ mod tests {
         });
         let judged = format!("{:?} {shown} of {}{lacks}", result.verdict, result.samples);
         assert_eq!(judged, expected, "{objective}");
+    }
+
+    #[test]
+    fn finds_the_objective_of_the_live_view() {
+        for (objectives, expected) in [
+            (&["errors < 1%", "p95 < 100ms", "p99 < 200ms"][..], Some(("p95", 0.95, None))),
+            (&["pay: p99 <= 1s", "p50 < 5ms"][..], Some(("p50", 0.5, None))),
+            (&["max < 1s", "look: up: p99 < 1s"][..], Some(("look: up: p99", 0.99, Some(1)))),
+            (&["mean < 1s", "pay/login: p99 < 1s", "tps > 5"][..], None),
+            (&[][..], None),
+        ] {
+            let mut setup = crate::fixture::trial::experiment(&["direct"], None).cells.remove(0).setup;
+            setup.operations =
+                operations().iter().map(|it| model::plan::Operation::script(it, 1, "SELECT 1;\n")).collect();
+            setup.objectives = objectives.iter().map(|it| (*it).to_owned()).collect();
+            let found = latency_objective(&setup);
+            let found = found.as_ref().map(|it| (it.metric.as_str(), it.quantile, it.operation));
+            assert_eq!(found, expected, "{objectives:?}");
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ struct DisplayedCell {
     /// CPU quota of each node, in CPUs.
     quotas: Vec<(String, f64)>,
     objectives: Vec<String>,
-    p99_objective: Option<LatencyObjective>,
+    latency_objective: Option<LatencyObjective>,
 }
 
 #[derive(Debug)]
@@ -144,7 +144,7 @@ impl RunDisplay {
             load_begun: None,
             figures: None,
             activity: Activity::SettingUp,
-            recent: Recent::default(),
+            recent: Recent::new(shown.latency_objective.as_ref()),
             seconds: VecDeque::new(),
             events: VecDeque::new(),
         });
@@ -303,7 +303,7 @@ impl RunDisplay {
             progress: way,
             search: self.search,
             objectives: cell.objectives.clone(),
-            p99_objective: cell.p99_objective.clone(),
+            latency_objective: cell.latency_objective.clone(),
             activity: trial.activity.clone(),
             second: trial.seconds.back().cloned(),
             rates: past(|it| Some(it.rate.0)),
@@ -341,7 +341,7 @@ impl DisplayedCell {
             window: duration - load.warmup,
             quotas: quotas.collect(),
             objectives: cell.setup.objectives.clone(),
-            p99_objective: objective::latency_objective(&cell.setup),
+            latency_objective: objective::latency_objective(&cell.setup),
         }
     }
 }

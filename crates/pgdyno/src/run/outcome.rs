@@ -136,6 +136,7 @@ mod tests {
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
             sustained: None,
             failed: None,
+            fully_sustained: None,
             trials: 1,
             measured: Nanos::ZERO,
         };

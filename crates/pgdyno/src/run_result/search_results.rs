@@ -283,7 +283,14 @@ mod tests {
             Ok(false) => LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.5 } },
             Err(reason) => LevelOutcome::Invalid { reason },
         };
-        StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
+        StepResult {
+            step,
+            outcome,
+            delivered: PerSecond(level),
+            p99: None,
+            mean: None,
+            time_objectives: Vec::new(),
+        }
     }
 
     #[test]

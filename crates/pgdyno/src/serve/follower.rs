@@ -335,6 +335,7 @@ impl FollowedTrial {
         let setup =
             setup.ok_or_else(|| CommandError::new(message!("serve-no-cell", trial = id.0.to_string())))?;
         let processors = run.header().map_err(|it| store_error(&it))?.machine["processors"].as_f64();
+        let objective = objective::latency_objective(setup);
         let steps = recorded.trial.operations.iter().map(|it| it.commands.as_slice());
         let charting = ChartBuilder::new(setup, processors, load_duration(setup)).with_steps(steps);
         Ok(FollowedTrial {
@@ -346,8 +347,8 @@ impl FollowedTrial {
             begun_ms: recorded.trial.begun_ms,
             load: load_duration(setup),
             warmup: setup.load.warmup,
-            objective: objective::latency_objective(setup),
-            recent: LiveState::default(),
+            recent: LiveState::new(objective.as_ref()),
+            objective,
             second: None,
         })
     }

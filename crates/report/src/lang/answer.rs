@@ -51,7 +51,7 @@ pub struct PairAnswer<'a> {
 }
 
 /// Maximum number of pairs in an answer.
-const PAIRS_SHOWN: usize = 4;
+pub const PAIRS_SHOWN: usize = 4;
 
 /// Results of one cell.
 #[derive(Clone, Copy, Debug)]
@@ -265,7 +265,8 @@ impl Lang {
         format!("{rate}, {comparison}")
     }
 
-    fn p99(&self, level: &ObjectiveLevel<'_>) -> Option<String> {
+    /// 99th percentile of a cell's response times, with a sign if it is only a lower bound.
+    pub fn p99(&self, level: &ObjectiveLevel<'_>) -> Option<String> {
         let sign = if level.p99_at_least { format!(">{}", self.numbers().gap) } else { String::new() };
         level.p99.map(|time| sign + &self.time(time))
     }

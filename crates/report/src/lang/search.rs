@@ -305,6 +305,8 @@ impl Lang {
         if total > 0 {
             parts.push(say!(self, "search-confirmed", held, total));
         }
+        let lower = maximum.answer.fully_sustained.filter(|_| held < total);
+        parts.extend(lower.map(|it| self.level_trials(maximum.answer.scale, &it)));
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 

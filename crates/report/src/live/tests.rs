@@ -23,7 +23,7 @@ fn live() -> LiveView {
         progress: Some(RunProgress { trials: 12, elapsed_share: 0.24, remaining: Nanos::from_secs(200) }),
         search: None,
         objectives: Vec::new(),
-        p99_objective: None,
+        latency_objective: None,
         activity: Activity::Measuring { second: 13, total: Nanos::from_secs(30) },
         second: Some(LiveSecond {
             rate: PerSecond(21_508.4),
@@ -175,15 +175,18 @@ fn renders_a_search_with_objectives() {
         progress: None,
         search: bracket(Some(292.0), Some(307.4)),
         objectives: vec!["p99 < 10ms".to_owned(), "errors < 1%".to_owned()],
-        p99_objective: Some(LatencyObjective {
+        latency_objective: Some(LatencyObjective {
             text: "p99 < 10ms".to_owned(),
+            metric: "p99".to_owned(),
+            quantile: 0.99,
+            operation: None,
             bound: Nanos::from_millis(10),
         }),
         events: vec![],
         ..live()
     };
     let second = view.second.as_mut().expect("the view has a measured second");
-    second.recent_p99 = Some(RecentQuantile { value: Nanos::from_micros(12_345), seconds: 5 });
+    second.recent_quantile = Some(RecentQuantile { value: Nanos::from_micros(12_345), seconds: 5 });
     (view.rates, view.medians, view.p99s) = (vec![], vec![], vec![]);
     check(
         &view,

@@ -153,7 +153,7 @@ fn measured_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
 /// Pairs of closed-model cells and their baselines, the highest ratio first; empty if all cells have the same baseline.
 /// The number counts the cells that cannot be compared, because no result of the same kind of load exists for the cell
 /// and its baseline.
-fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
+pub(super) fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
     let matrix = &case.account.matrix;
     if matrix.baseline.is_some() {
         return (Vec::new(), 0);

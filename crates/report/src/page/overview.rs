@@ -2,12 +2,15 @@
 
 mod failover;
 mod measured;
+mod pairs;
+mod plateau;
 mod search;
 
 use super::caveats;
 use super::context::PageContext;
 use crate::say;
 use crate::view::{LargeFigure, Line, Overview, Picture, PlotAxis, ReferenceLine, Tone};
+use model::Nanos;
 use model::chart::ChartUnit;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::Goal;
@@ -17,12 +20,16 @@ use model::validity::Verdict;
 
 /// Maximum number of doubts on the first screen.
 const DOUBTS_MAX: usize = 3;
+/// Maximum number of words of the sentence.
+const WORDS_MAX: usize = 25;
 
 /// Parts of a first screen that depend on the kind of the run.
 struct Answer {
     summary: String,
     figures: Vec<LargeFigure>,
     picture: Option<Picture>,
+    /// Doubts that come before those of the trials.
+    doubts: Vec<Line>,
 }
 
 /// Builds the first screen; `None` as long as no result is known. It has the tone of the whole answer.
@@ -30,12 +37,18 @@ pub fn overview(case: &PageContext<'_>) -> Option<Overview> {
     let answer = match case.account.experiment.goal {
         Goal::Failover => failover::answer(case),
         Goal::Max(_) | Goal::Confirm(_) | Goal::Soak(_) => search::answer(case),
-        Goal::Once | Goal::Sweep(_) => measured::answer(case),
+        Goal::Sweep(_) => plateau::answer(case).or_else(|| measured::answer(case)),
+        Goal::Once => pairs::answer(case).or_else(|| measured::answer(case)),
     }?;
     let Line { text: details, tone } = super::answer::answer(case, &[]);
     // The answer of a run in progress is not final, and neither good nor bad.
-    let tone = if is_running(case) { Tone::Plain } else { tone };
-    let mut doubts = caveats::lines(case);
+    let tone = match tone {
+        _ if is_running(case) => Tone::Plain,
+        Tone::Good if validity(case).tone != Tone::Good => Tone::Doubt,
+        tone => tone,
+    };
+    let Answer { summary, figures, picture, mut doubts } = answer;
+    doubts.extend(caveats::lines(case));
     doubts.retain(|line| matches!(line.tone, Tone::Bad | Tone::Doubt));
     let hidden = doubts.len().saturating_sub(DOUBTS_MAX);
     doubts.truncate(DOUBTS_MAX);
@@ -43,11 +56,24 @@ pub fn overview(case: &PageContext<'_>) -> Option<Overview> {
         0 => String::new(),
         count => say!(case.lang, "overview-more-doubts", count),
     };
-    let Answer { summary, figures, picture } = answer;
     let objectives = objective_sentence(case).map_or(String::new(), |sentence| format!(" {sentence}"));
     let summary = Line { text: summary + &objectives, tone };
     let doubts_section = "doubts";
     Some(Overview { summary, figures, picture, doubts, more_doubts, doubts_section, details })
+}
+
+/// Answer of a run in the last lines of a command: one line per pair of cells, or the sentence of the first screen.
+pub fn lines(case: &PageContext<'_>, overview: &Overview) -> Vec<String> {
+    let pairs = if case.account.experiment.goal == Goal::Once { pairs::lines(case) } else { None };
+    match pairs {
+        Some(lines) => lines.into_iter().chain(objective_sentence(case)).collect(),
+        None => vec![overview.summary.text.clone()],
+    }
+}
+
+/// Number of words, without punctuation marks and operators.
+fn words(text: &str) -> usize {
+    text.split_whitespace().filter(|it| it.contains(char::is_alphanumeric)).count()
 }
 
 /// True if the run is in progress.
@@ -107,9 +133,30 @@ fn objectives(case: &PageContext<'_>) -> Option<LargeFigure> {
     Some(LargeFigure { label: say!(lang, "overview-objective", count = all.len()), value, detail, tone })
 }
 
+/// Metric of an objective as the user wrote it, with its operation: `p95` or `buy: p95`.
+fn metric_of(objective: &str) -> &str {
+    objective.split(['<', '>']).next().unwrap_or_default().trim()
+}
+
+/// `p99 < 200ms: met`
+fn objective_text(case: &PageContext<'_>, objective: &str, verdict: ObjectiveVerdict) -> String {
+    let verdict = match verdict {
+        ObjectiveVerdict::Met => "met",
+        ObjectiveVerdict::Violated => "violated",
+        ObjectiveVerdict::Unknown => "undecided",
+    };
+    say!(case.lang, "overview-objective-verdict", objective, verdict)
+}
+
 /// Rate with its unit.
 fn rate(case: &PageContext<'_>, rate: f64) -> String {
     case.lang.numbers().three(rate) + &case.lang.numbers().per_second
+}
+
+/// Formats a time, which may be only a lower bound.
+fn time(case: &PageContext<'_>, time: Nanos, is_lower_bound: bool) -> String {
+    let text = case.lang.time(time);
+    if is_lower_bound { format!(">{}{text}", case.lang.numbers().gap) } else { text }
 }
 
 /// Confidence interval of a rate; empty if unknown.

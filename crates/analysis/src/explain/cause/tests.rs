@@ -321,6 +321,7 @@ fn answer() -> SearchResult {
         stop_reason: None,
         sustained: None,
         failed: None,
+        fully_sustained: None,
         trials: 9,
         measured: Nanos::from_secs(180),
     }

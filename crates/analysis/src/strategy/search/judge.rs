@@ -92,7 +92,15 @@ pub fn judge(
     let loaded = window_seconds(&step, seconds, summary.window);
     let outcome = level_outcome(&step, summary, &loaded, objectives, fired);
     let response = &summary.total.response;
-    StepResult { step, outcome, delivered: summary.total.tps, p99: response.p99, mean: response.mean }
+    let on_times = objectives.iter().filter(|it| it.unit == ObjectiveUnit::Seconds);
+    StepResult {
+        step,
+        outcome,
+        delivered: summary.total.tps,
+        p99: response.p99,
+        mean: response.mean,
+        time_objectives: on_times.cloned().collect(),
+    }
 }
 
 fn level_outcome(
@@ -386,6 +394,28 @@ mod tests {
             trial.each(|_, it| it.interval.scripts[0].ok = 100);
         };
         check(none, "held");
+    }
+
+    #[test]
+    fn keeps_the_results_of_objectives_on_times() {
+        let trial = TestTrial::new();
+        let summary = summarise(&trial.measured, Server::default(), trial.plan);
+        let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
+        let texts = ["errors < 1%", "p95 < 100ms", "tps > 5", "max < 1ms"];
+        let objectives: Vec<_> =
+            texts.iter().map(|it| objective::parse(it, &names).expect("valid objectives")).collect();
+        let step = SearchStep {
+            scale: LoadScale::Rate,
+            level: 1000.0,
+            purpose: StepPurpose::Hold,
+            window: Nanos::from_secs(20),
+            perturbation: None,
+            round: 0,
+        };
+        let result = judge(step, &summary, &[], &objective::judge(&objectives, &summary), None);
+        let kept: Vec<(&str, ObjectiveVerdict)> =
+            result.time_objectives.iter().map(|it| (it.objective.as_str(), it.verdict)).collect();
+        assert_eq!(kept, [("p95 < 100ms", ObjectiveVerdict::Met), ("max < 1ms", ObjectiveVerdict::Violated)]);
     }
 
     #[test]

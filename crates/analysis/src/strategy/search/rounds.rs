@@ -34,12 +34,14 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
         ),
         sustained: None,
         failed: None,
+        fully_sustained: None,
         trials: rounds.iter().map(|it| it.trials).sum(),
         measured: rounds.iter().fold(Nanos::ZERO, |sum, it| sum + it.measured),
     };
     let lowest =
         |levels: &mut dyn Iterator<Item = LevelTrials>| levels.min_by(|a, b| a.level.total_cmp(&b.level));
     all.sustained = lowest(&mut rounds.iter().filter_map(|it| it.sustained));
+    all.fully_sustained = lowest(&mut rounds.iter().filter_map(|it| it.fully_sustained));
     let above = |it: &LevelTrials| all.sustained.is_none_or(|sustained| it.level > sustained.level);
     all.failed = lowest(&mut rounds.iter().filter_map(|it| it.failed).filter(above));
     if known.len() * 2 <= rounds.len() {
@@ -109,6 +111,7 @@ mod tests {
             stop_reason: level.is_none().then_some(SearchStopReason::Generator),
             sustained: None,
             failed: None,
+            fully_sustained: None,
             trials: 10,
             measured: Nanos::from_secs(200),
         }

@@ -1,6 +1,7 @@
 //! Searches of simulated systems, compared with their known capacity
 
 use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
+use super::track::SearchTrack;
 use super::{NextStep, answer, next};
 use model::SplitMix64;
 use model::plan::{LoadScale, MaxSearch};
@@ -293,7 +294,14 @@ fn names_the_levels_around_the_maximum() {
         let (scale, window) = (LoadScale::Rate, Nanos::from_secs(20));
         let step = SearchStep { scale, level, purpose, window, perturbation: None, round: 0 };
         let outcome = if held { LevelOutcome::Sustained } else { no(0.9) };
-        StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
+        StepResult {
+            step,
+            outcome,
+            delivered: PerSecond(level),
+            p99: None,
+            mean: None,
+            time_objectives: Vec::new(),
+        }
     };
     let done = [
         trial(100.0, StepPurpose::Ramp, true),
@@ -318,6 +326,18 @@ fn names_the_levels_around_the_maximum() {
         let short = |it: LevelTrials| (it.level, it.sustained, it.trials);
         let got = (result.sustained.map(short), result.failed.map(short));
         assert_eq!(got, (sustained, failed), "{count} trials");
+    }
+    // Some trials at the answer's level failed, and all trials at one of the levels below it held.
+    let held = |level: f64, held: &[bool]| -> Vec<StepResult> {
+        held.iter().map(|held| trial(level, StepPurpose::Hold, *held)).collect()
+    };
+    let done = [&done[..4], &held(160.0, &[true, false])[..], &held(155.0, &[false])[..]].concat();
+    for (level, expected) in
+        [(160.0, Some((150.0, 1, 1))), (155.0, Some((150.0, 1, 1))), (150.0, None), (100.0, None)]
+    {
+        let bracket = SearchTrack::new(&MaxSearch::DEFAULT, 100.0, &done).bracket(Some(level));
+        let lower = bracket.fully_sustained.map(|it| (it.level, it.sustained, it.trials));
+        assert_eq!(lower, expected, "answer {level}");
     }
 }
 
@@ -393,7 +413,14 @@ fn by_rule(
     while let NextStep::Measure(step) = next(max, start, &done) {
         let (outcome, delivered) = rule(&step);
         let delivered = PerSecond(delivered);
-        done.push(StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) });
+        done.push(StepResult {
+            step,
+            outcome,
+            delivered,
+            p99: None,
+            mean: Some(Nanos::from_millis(10)),
+            time_objectives: Vec::new(),
+        });
         assert!(done.len() < 100, "the search ends");
     }
     let result = answer(max, &done);

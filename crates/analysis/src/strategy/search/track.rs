@@ -118,6 +118,16 @@ pub(super) enum SearchEnd {
     Stopped(SearchStopReason),
 }
 
+/// Levels between which the maximum lies, with the numbers of their trials.
+pub(super) struct Bracket {
+    /// Level of the answer, or without it the highest level that most of its trials sustained.
+    pub sustained: Option<LevelTrials>,
+    /// Lowest level above `sustained` that some trial did not sustain.
+    pub failed: Option<LevelTrials>,
+    /// Highest level below `sustained` that all of its trials sustained; `None` if all trials at `sustained` did.
+    pub fully_sustained: Option<LevelTrials>,
+}
+
 /// Counts of trials by speed state, from which a slower state is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SpeedStates {
@@ -209,9 +219,8 @@ impl<'a> SearchTrack<'a> {
         Some((low * (1.0 - below * precision), high * (1.0 + INTERVAL_MARGINS.1 * precision)))
     }
 
-    /// `answer`, or without it the highest level that most of its trials sustained, and the lowest level above it that
-    /// some trial did not sustain.
-    pub fn bracket(&self, answer: Option<f64>) -> (Option<LevelTrials>, Option<LevelTrials>) {
+    /// Levels between which the maximum lies. `answer` is the level of the answer, if there is one.
+    pub fn bracket(&self, answer: Option<f64>) -> Bracket {
         let mut levels: Vec<LevelTrials> = Vec::new();
         for trial in self.trials.iter().filter(|it| it.stage != StepPurpose::Rest) {
             let Some(held) = trial.held else { continue };
@@ -230,7 +239,14 @@ impl<'a> SearchTrack<'a> {
         let fails = |votes: &&LevelTrials| {
             votes.sustained < votes.trials && sustained.is_none_or(|it| votes.level > it.level)
         };
-        (sustained, levels.iter().find(fails).copied())
+        let lower = |limit: LevelTrials| {
+            levels.iter().rev().find(|it| it.level < limit.level && it.sustained == it.trials).copied()
+        };
+        Bracket {
+            sustained,
+            failed: levels.iter().find(fails).copied(),
+            fully_sustained: sustained.filter(|it| it.sustained < it.trials).and_then(lower),
+        }
     }
 
     pub fn next_action(&self) -> NextAction {

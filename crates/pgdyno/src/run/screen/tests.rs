@@ -24,7 +24,7 @@ fn live(doing: Activity) -> LiveView {
         progress: Some(RunProgress { trials: 2, elapsed_share: 0.5, remaining: Nanos::from_secs(9) }),
         search: None,
         objectives: Vec::new(),
-        p99_objective: None,
+        latency_objective: None,
         activity: doing,
         second: None,
         rates: Vec::new(),

@@ -180,6 +180,7 @@ fn answer(
         stop_reason,
         sustained: level.is_none().then_some(LevelTrials { level: 12_345.0, sustained: 1, trials: 1 }),
         failed: Some(LevelTrials { level: 12_346.0, sustained: 2, trials: 21 }),
+        fully_sustained: None,
         trials: 21,
         measured: Nanos::from_secs(7500),
     }

@@ -76,7 +76,7 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
         }
     }
     let figures = [loss, outage, Some(trials), Some(verdict)].into_iter().flatten().collect();
-    Some(Answer { summary, figures, picture: around_faults(case, worst) })
+    Some(Answer { summary, figures, picture: around_faults(case, worst), doubts: Vec::new() })
 }
 
 /// Successful transactions per second around the first fault of each trial, as one line per trial.

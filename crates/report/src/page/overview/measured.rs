@@ -1,12 +1,13 @@
 //! First screen of a run that measures one cell, or compares cells
 
-use super::{Answer, interval, objectives, rate, time_axis, validity};
+use super::{Answer, interval, metric_of, objective_text, objectives, rate, time, time_axis, validity};
 use crate::page::context::{PageContext, is_open};
 use crate::say;
 use crate::view::{IntervalRow, LargeFigure, Picture, Plot, PlotAxis, Tone};
 use model::Nanos;
 use model::chart::ChartUnit;
 use model::matrix::{BaselineComparison, ChangeVerdict, Estimate, Figure};
+use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveVerdict};
 use model::run_result::{OperationResult, TrialResult};
 use model::validity::Doubt;
 
@@ -29,13 +30,15 @@ fn one_cell(case: &PageContext<'_>) -> Option<Answer> {
     if let Some(offered) = &offered {
         throughput.detail = say!(lang, "overview-offered", offered = offered.clone());
     }
-    let figures = [Some(throughput), p99(case, 0), errors(case, 0, total), Some(validity(case))];
+    let errors = errors(case, &measured_trials(case, |cell| cell == 0));
+    let figures = [Some(throughput), p99(case, 0, None), errors, Some(validity(case))];
     let p99 = p99_text(case, 0);
     let summary = say!(lang, "overview-one", rate = rate(case, tps.median), offered, p99);
     Some(Answer {
         summary,
         figures: figures.into_iter().flatten().collect(),
         picture: quantiles(case, total),
+        doubts: Vec::new(),
     })
 }
 
@@ -44,16 +47,21 @@ fn several_cells(case: &PageContext<'_>) -> Option<Answer> {
     let picture = dots(case)?;
     let best = case.best.or(case.open.highest).or(case.open.strained);
     let baseline = best.and_then(|cell| matrix.rows[cell].baseline).or(matrix.baseline);
-    let cells = [best, baseline.filter(|cell| Some(*cell) != best)];
-    let mut figures: Vec<LargeFigure> = cells
-        .into_iter()
-        .flatten()
-        .filter_map(|cell| throughput(case, cell, case.name(cell).to_owned()))
-        .collect();
-    figures.extend(best.and_then(|cell| p99(case, cell)).filter(|_| matrix.objectives.is_empty()));
-    figures.extend(objectives(case));
-    figures.push(validity(case));
-    Some(Answer { summary: comparison(case, best, baseline), figures, picture: Some(picture) })
+    let base = baseline.filter(|cell| Some(*cell) != best);
+    let shown = best.or(base);
+    // The picture and the sentence show the baseline's throughput.
+    let figures = [
+        shown.and_then(|cell| throughput(case, cell, case.name(cell).to_owned())),
+        shown.and_then(|cell| p99(case, cell, base.filter(|_| best.is_some()))).or_else(|| objectives(case)),
+        errors(case, &measured_trials(case, |_| true)),
+        Some(validity(case)),
+    ];
+    Some(Answer {
+        summary: comparison(case, best, baseline),
+        figures: figures.into_iter().flatten().collect(),
+        picture: Some(picture),
+        doubts: Vec::new(),
+    })
 }
 
 /// Sentence about the cell with the highest throughput, compared with its baseline.
@@ -136,41 +144,66 @@ fn p99_text(case: &PageContext<'_>, cell: usize) -> Option<String> {
     Some(time(case, Nanos::from_secs_f64(p99.median), p99.is_lower_bound))
 }
 
-/// Formats a time, which may be only a lower bound.
-fn time(case: &PageContext<'_>, time: Nanos, is_lower_bound: bool) -> String {
-    let text = case.lang.time(time);
-    if is_lower_bound { format!(">{}{text}", case.lang.numbers().gap) } else { text }
+/// 99th percentile of the response time of a cell, with that of its baseline and with an objective.
+fn p99(case: &PageContext<'_>, cell: usize, baseline: Option<usize>) -> Option<LargeFigure> {
+    let lang = case.lang;
+    let all = &case.account.matrix.objectives;
+    // An objective on the p99 belongs to the figure. Otherwise, show a violated objective, if there is one.
+    let objective = all
+        .iter()
+        .find(|summary| summary.objective.starts_with("p99 "))
+        .or_else(|| all.iter().find(|summary| summary.violated > 0))
+        .or_else(|| all.first());
+    let verdict = objective.map(summary_verdict);
+    let several = case.account.experiment.cells.len() > 1;
+    let base = baseline.and_then(|cell| Some((case.name(cell), p99_text(case, cell)?)));
+    let base = base.map(|(name, p99)| say!(lang, "overview-p99-baseline", name, p99));
+    let text = objective.zip(verdict).map(|(it, verdict)| objective_text(case, &it.objective, verdict));
+    let parts = [several.then(|| case.name(cell).to_owned()), base, text];
+    let tone = match verdict {
+        Some(ObjectiveVerdict::Violated) => Tone::Bad,
+        Some(ObjectiveVerdict::Met) => Tone::Good,
+        Some(ObjectiveVerdict::Unknown) => Tone::Doubt,
+        None => Tone::Plain,
+    };
+    Some(LargeFigure {
+        label: say!(lang, "overview-p99"),
+        value: p99_text(case, cell)?,
+        detail: parts.into_iter().flatten().collect::<Vec<_>>().join("; "),
+        tone,
+    })
 }
 
-/// 99th percentile of the response time, with the objective for it.
-fn p99(case: &PageContext<'_>, cell: usize) -> Option<LargeFigure> {
-    let objectives = &case.account.matrix.objectives;
-    let objective = objectives.iter().find(|summary| summary.objective.starts_with("p99 "));
-    let tone = match objective {
-        Some(summary) if summary.violated > 0 => Tone::Bad,
-        Some(summary) if summary.unknown == 0 => Tone::Good,
-        _ => Tone::Plain,
-    };
-    let detail = match objective {
-        Some(summary) => say!(case.lang, "overview-bound", objective = summary.objective.as_str()),
-        None if case.account.experiment.cells.len() > 1 => case.name(cell).to_owned(),
-        None => String::new(),
-    };
-    Some(LargeFigure { label: say!(case.lang, "overview-p99"), value: p99_text(case, cell)?, detail, tone })
+/// Verdict on an objective over all trials.
+fn summary_verdict(summary: &ObjectiveSummary) -> ObjectiveVerdict {
+    match (summary.violated, summary.unknown, summary.met) {
+        (1.., ..) => ObjectiveVerdict::Violated,
+        (0, 0, 1..) => ObjectiveVerdict::Met,
+        _ => ObjectiveVerdict::Unknown,
+    }
 }
 
-/// Share of arrivals that did not succeed, in the worst valid trial; `None` without an arrival. If there was an outage
-/// in a closed-model run, the figure shows the outage, because then hardly any arrival fails.
-fn errors(case: &PageContext<'_>, cell: usize, total: &OperationResult) -> Option<LargeFigure> {
+/// Valid trials of the cells that `chosen` accepts.
+pub(super) fn measured_trials<'a>(
+    case: &PageContext<'a>,
+    chosen: impl Fn(usize) -> bool,
+) -> Vec<&'a TrialResult> {
+    case.account.trials.iter().filter(|trial| trial.valid && chosen(trial.cell)).collect()
+}
+
+/// Share of arrivals that did not succeed, in the worst of these trials; `None` without an arrival. If there was an
+/// outage in a closed-model run, the figure shows the outage, because then hardly any arrival fails.
+pub(super) fn errors(case: &PageContext<'_>, trials: &[&TrialResult]) -> Option<LargeFigure> {
     let (lang, numbers) = (case.lang, case.lang.numbers());
-    let valid: Vec<&TrialResult> =
-        case.account.trials.iter().filter(|trial| trial.cell == cell && trial.valid).collect();
-    let share = valid.iter().filter_map(|trial| trial.errors).max_by(f64::total_cmp)?;
+    let measured = trials.iter().filter_map(|trial| Some((trial.cell, trial.errors?)));
+    // Among equal trials, choose the first.
+    let (cell, share) = measured.reduce(|worst, it| if it.1 > worst.1 { it } else { worst })?;
+    let total = case.account.cells.get(cell).and_then(|it| it.total.as_ref());
     let outage = |doubt: &Doubt| match doubt {
         Doubt::Outage { duration, .. } => Some(*duration),
         _ => None,
     };
-    let outage = valid.iter().flat_map(|trial| &trial.doubts).filter_map(outage).max();
+    let outage = trials.iter().flat_map(|trial| &trial.doubts).filter_map(outage).max();
     let value = match share {
         0.0 => numbers.percent(0.0, 0),
         share if share < ERRORS_SHOWN_MIN => {
@@ -178,13 +211,51 @@ fn errors(case: &PageContext<'_>, cell: usize, total: &OperationResult) -> Optio
         }
         share => numbers.percent(share, if share < 0.1 { 2 } else { 0 }),
     };
-    let detail = match (total.failures.first(), outage) {
+    let failure = total.and_then(|it| it.failures.first()).filter(|_| share > 0.0);
+    let cause = match (failure, outage) {
         (Some(first), _) => first.describe(),
         (None, Some(duration)) => say!(lang, "overview-outage-seen", time = lang.time(duration)),
-        (None, None) => say!(lang, "overview-errors-count", count = total.dropped),
+        (None, None) => {
+            let dropped = total.filter(|_| share > 0.0).map_or(0, |it| it.dropped);
+            match (share, dropped) {
+                (0.0, _) | (_, 1..) => say!(lang, "overview-errors-count", count = dropped),
+                _ => String::new(),
+            }
+        }
     };
-    let tone = if share == 0.0 && outage.is_none() { Tone::Good } else { Tone::Doubt };
-    Some(LargeFigure { label: say!(lang, "overview-errors", count = valid.len()), value, detail, tone })
+    let several = trials.iter().any(|trial| trial.cell != cell);
+    let name = Some(case.name(cell).to_owned()).filter(|_| several && share > 0.0);
+    let bounds = || trials.iter().flat_map(|trial| &trial.objectives).filter(|it| is_on_errors(it));
+    let verdict = bounds().map(|it| it.verdict).reduce(worse);
+    let objective =
+        bounds().next().zip(verdict).map(|(it, verdict)| objective_text(case, &it.objective, verdict));
+    let tone = match verdict {
+        Some(ObjectiveVerdict::Violated) => Tone::Bad,
+        _ if share == 0.0 && outage.is_none() => Tone::Good,
+        Some(ObjectiveVerdict::Met) if outage.is_none() => Tone::Plain,
+        _ => Tone::Doubt,
+    };
+    let parts = [name, Some(cause).filter(|text| !text.is_empty()), objective];
+    Some(LargeFigure {
+        label: say!(lang, "overview-errors", count = trials.len()),
+        value,
+        detail: parts.into_iter().flatten().collect::<Vec<_>>().join("; "),
+        tone,
+    })
+}
+
+/// True for an objective on the errors of all operations together.
+fn is_on_errors(result: &ObjectiveResult) -> bool {
+    metric_of(&result.objective) == "errors"
+}
+
+fn worse(one: ObjectiveVerdict, other: ObjectiveVerdict) -> ObjectiveVerdict {
+    let rank = |verdict: ObjectiveVerdict| match verdict {
+        ObjectiveVerdict::Met => 0,
+        ObjectiveVerdict::Unknown => 1,
+        ObjectiveVerdict::Violated => 2,
+    };
+    if rank(other) > rank(one) { other } else { one }
 }
 
 /// Picture of the response-time quantiles, with the objectives for them.
@@ -218,7 +289,7 @@ fn quantiles(case: &PageContext<'_>, total: &OperationResult) -> Option<Picture>
 }
 
 /// Picture of the throughput of every cell, with its interval.
-fn dots(case: &PageContext<'_>) -> Option<Picture> {
+pub(super) fn dots(case: &PageContext<'_>) -> Option<Picture> {
     let lang = case.lang;
     let matrix = &case.account.matrix;
     let row = |cell: usize| {

@@ -1,15 +1,19 @@
 //! First screen of a search for the maximum, and of a soak
 
-use super::{Answer, interval, objectives, time_axis, validity};
+use super::measured::errors;
+use super::{Answer, WORDS_MAX, interval, metric_of, objectives, time_axis, validity, words};
 use crate::page::context::PageContext;
+use crate::page::maximum::capitalise;
 use crate::say;
-use crate::view::{LargeFigure, Picture, Plot, PlotAxis, PlotPoint, PointSeries, ReferenceLine, Tone};
+use crate::view::{LargeFigure, Line, Picture, Plot, PlotAxis, PlotPoint, PointSeries, ReferenceLine, Tone};
+use model::Nanos;
 use model::chart::{ChartKind, ChartSeries, ChartSeriesKind, ChartUnit};
+use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::plan::LoadScale;
 use model::run_result::TrialResult;
 use model::search::{
-    Cause, LevelOutcome, LevelTrials, Limit, Maximum, SearchResult, SoakResult, StepPurpose, StepResult,
-    TrendVerdict,
+    Cause, LevelOutcome, LevelTrials, Limit, Maximum, OverloadReason, SearchResult, SearchStep, SoakResult,
+    StepPurpose, StepResult, TrendVerdict,
 };
 
 /// Maximum number of points of a line, about as many as the picture has columns of pixels.
@@ -19,7 +23,9 @@ const COLUMNS_DRAWN_MAX: usize = 400;
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let maxima = &case.account.maxima;
     let level = |maximum: &&Maximum| maximum.answer.level.unwrap_or(f64::NEG_INFINITY);
-    let best = maxima.iter().reduce(|best, other| if level(&other) > level(&best) { other } else { best });
+    // Rates and numbers of clients are not comparable, so use only the cells with the scale of the first cell.
+    let comparable = maxima.iter().filter(|it| it.answer.scale == maxima[0].answer.scale);
+    let best = comparable.reduce(|best, other| if level(&other) > level(&best) { other } else { best });
     match (best, case.account.soaks.first()) {
         (Some(best), None) => Some(maximum(case, best)),
         (maximum, Some(held)) => Some(soak(case, held, maximum)),
@@ -30,50 +36,129 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
 fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
     let lang = case.lang;
     let result = &maximum.answer;
-    let cause = limit(maximum).map(|limit| lang.limit(limit));
-    let (held, total) = result.confirmations;
     let several = case.account.experiment.cells.len() > 1;
     let name = several.then(|| case.name(maximum.cell).to_owned());
+    let cause = limit(maximum).map(|limit| lang.limit(limit));
     let summary = match result.level {
         Some(level) => {
-            let level = lang.level(result.scale, level);
-            let at_least = result.stop_reason.is_some();
-            let proven = matches!(maximum.cause, Cause::Proven { .. });
-            say!(lang, "overview-maximum", name, level, at_least, limit = cause.clone(), proven)
+            let whole = answer_sentence(case, maximum, level, cause);
+            // A long name of a limit would make the sentence hard to read.
+            if words(&whole) > WORDS_MAX { answer_sentence(case, maximum, level, None) } else { whole }
         }
         None if super::is_running(case) => {
             say!(lang, "overview-searching", name, known = known_levels(case, result))
         }
         None => say!(lang, "overview-no-maximum", name, known = known_levels(case, result)),
     };
-    let (sustained, failed) = levels(case, result);
+    let (mut sustained, failed) = levels(case, result);
+    if result.level.is_some() && result.confirmations.0 < result.confirmations.1 {
+        sustained.tone = Tone::Doubt;
+    }
     let holds = holds(maximum);
-    let slowest = holds.iter().filter_map(|step| step.p99).max();
-    let p99 = slowest.map(|p99| LargeFigure {
-        label: say!(lang, "overview-p99-holds"),
-        value: lang.time(p99),
-        detail: say!(lang, "overview-holds", held, total),
-        tone: if held < total { Tone::Doubt } else { Tone::Plain },
-    });
-    let limiter = cause.map(|cause| LargeFigure {
-        label: match maximum.cause {
-            Cause::Proven { .. } => say!(lang, "overview-limit-proven"),
-            Cause::Suspected { .. } | Cause::NotKnown => say!(lang, "overview-limit-suspected"),
-        },
-        value: cause,
-        ..LargeFigure::default()
-    });
-    let objective = objective_of(case).map(|objective| LargeFigure {
+    let slowest = slowest(case, maximum, &holds);
+    let is_hold = |trial: &&TrialResult| {
+        let step = trial.step.as_ref().filter(|step| step.perturbation.is_none());
+        trial.valid
+            && trial.cell == maximum.cell
+            && step.is_some_and(|it| it.purpose == StepPurpose::Hold && is_at_answer(maximum, it))
+    };
+    let held: Vec<&TrialResult> = case.account.trials.iter().filter(is_hold).collect();
+    let errors = errors(case, &held);
+    let objective = objective_of(case).filter(|_| result.level.is_none()).map(|objective| LargeFigure {
         label: say!(lang, "overview-objective", count = 1_u64),
         value: objective,
         ..LargeFigure::default()
     });
-    let figures = [Some(sustained), failed.or(p99), limiter.or(objective), Some(validity(case))];
+    let figures = [Some(sustained), failed.or(slowest), errors.or(objective), Some(validity(case))];
     Answer {
         summary,
         figures: figures.into_iter().flatten().collect(),
         picture: steps(case, maximum, Vec::new()),
+        doubts: doubts(case, result),
     }
+}
+
+/// Sentence about the maximum. If some trial at its level failed, the sentence also names the highest level below it
+/// that all of its trials sustained.
+fn answer_sentence(case: &PageContext<'_>, maximum: &Maximum, level: f64, limit: Option<String>) -> String {
+    let lang = case.lang;
+    let result = &maximum.answer;
+    let several = case.account.experiment.cells.len() > 1;
+    let name = several.then(|| case.name(maximum.cell).to_owned());
+    let proven = matches!(maximum.cause, Cause::Proven { .. });
+    let at_least = result.stop_reason.is_some();
+    let (confirmed, confirmations) = result.confirmations;
+    let (held, total) = match &result.sustained {
+        Some(trials) if trials.level == level => (trials.sustained, trials.trials),
+        _ => (confirmed, confirmations),
+    };
+    if confirmed == confirmations || at_least {
+        let level = lang.level(result.scale, level);
+        return say!(lang, "overview-maximum", name, level, at_least, limit, proven);
+    }
+    let lower = result.fully_sustained.map(|lower| {
+        let text = short_level(case, result.scale, lower.level);
+        say!(lang, "overview-mixed-lower", level = text, total = lower.trials)
+    });
+    let objective = violated_objective(maximum);
+    let level = short_level(case, result.scale, level);
+    say!(lang, "overview-mixed", name, objective, lower, level, held, total, limit, proven)
+}
+
+/// Objective whose violation is the only reason why trials at the level of the answer failed.
+fn violated_objective(maximum: &Maximum) -> Option<&str> {
+    let failed = maximum.steps.iter().filter(|step| is_at_answer(maximum, &step.step));
+    let mut reasons = failed.filter_map(|step| match &step.outcome {
+        LevelOutcome::NotSustained { reason } => Some(reason),
+        LevelOutcome::Sustained | LevelOutcome::Invalid { .. } => None,
+    });
+    let first = reasons.next()?;
+    let OverloadReason::Objective { text } = first else { return None };
+    reasons.all(|reason| reason == first).then_some(text.as_str())
+}
+
+/// Figure with the longest judged response time of the confirming steps: that of the objective, or without an objective
+/// the p99.
+fn slowest(case: &PageContext<'_>, maximum: &Maximum, holds: &[&StepResult]) -> Option<LargeFigure> {
+    let lang = case.lang;
+    let (held, total) = maximum.answer.confirmations;
+    let tone = |met, count| if met < count { Tone::Doubt } else { Tone::Good };
+    if let Some(objective) = drawn_objective(holds) {
+        let judged: Vec<&ObjectiveResult> =
+            holds.iter().filter_map(|step| result_of(step, objective)).collect();
+        let met = judged.iter().filter(|it| it.verdict == ObjectiveVerdict::Met).count();
+        let measured = judged.iter().filter_map(|it| Some((it.measured?, it.is_lower_bound)));
+        let (time, is_lower_bound) = measured.reduce(|most, it| if it.0 > most.0 { it } else { most })?;
+        let total = holds.len();
+        return Some(LargeFigure {
+            label: say!(lang, "overview-time-holds", metric = metric_of(objective)),
+            value: super::time(case, Nanos::from_secs_f64(time), is_lower_bound),
+            detail: say!(lang, "overview-objective-holds", objective, met, total),
+            tone: tone(met, total),
+        });
+    }
+    let p99 = holds.iter().filter_map(|step| step.p99).max()?;
+    Some(LargeFigure {
+        label: say!(lang, "overview-time-holds", metric = "p99"),
+        value: lang.time(p99),
+        detail: say!(lang, "overview-holds", held, total),
+        tone: if held < total { Tone::Doubt } else { Tone::Plain },
+    })
+}
+
+/// Lines about a search without a full answer: its reason and what to do, and the number of cells with an answer.
+fn doubts(case: &PageContext<'_>, result: &SearchResult) -> Vec<Line> {
+    let lang = case.lang;
+    let doubt = |text| Line { text, tone: Tone::Doubt };
+    let reason = result.stop_reason.as_ref().map(|reason| {
+        let remedy = lang.search_remedy(reason).map_or(String::new(), |remedy| format!(" {remedy}"));
+        doubt(capitalise(&lang.search_stop_reason(reason, result.scale)) + "." + &remedy)
+    });
+    let maxima = &case.account.maxima;
+    let answered = maxima.iter().filter(|it| it.answer.level.is_some()).count();
+    let cells = (maxima.len() > 1 && answered < maxima.len())
+        .then(|| doubt(capitalise(&lang.answered_cells(answered, maxima.len())) + "."));
+    reason.into_iter().chain(cells).collect()
 }
 
 /// Figure with the maximum, or without a maximum figures with the highest sustained level and the lowest level that was
@@ -131,12 +216,16 @@ fn limit(maximum: &Maximum) -> Option<&Limit> {
     }
 }
 
-/// Confirming steps at the level of the answer.
+/// Confirming steps at the level of the answer, or with several rounds at the levels of their answers.
 fn holds(maximum: &Maximum) -> Vec<&StepResult> {
-    let at_answer = |step: &&StepResult| {
-        step.step.purpose == StepPurpose::Hold && Some(step.step.level) == maximum.answer.level
-    };
-    maximum.steps.iter().filter(at_answer).collect()
+    let confirming =
+        |it: &&StepResult| it.step.purpose == StepPurpose::Hold && is_at_answer(maximum, &it.step);
+    maximum.steps.iter().filter(confirming).collect()
+}
+
+/// True for a step at the level of its round's answer.
+fn is_at_answer(maximum: &Maximum, step: &SearchStep) -> bool {
+    step.purpose != StepPurpose::Rest && maximum.rounds.iter().any(|it| it.level == Some(step.level))
 }
 
 /// First objective of the searched cells, as the user wrote it.
@@ -195,10 +284,11 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
         Some(maximum) => steps(case, maximum, vec![reference]),
         None => over_time(case, soak, short_level(case, scale, soak.level)),
     };
-    Answer { summary, figures: figures.into_iter().flatten().collect(), picture }
+    Answer { summary, figures: figures.into_iter().flatten().collect(), picture, doubts: Vec::new() }
 }
 
-/// Picture of a response-time quantile during a soak at this level: the highest quantile that is known in most seconds.
+/// Picture of a response-time quantile during a soak at this level: the highest quantile that is known in most seconds,
+/// of those with an objective if there are any.
 fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option<Picture> {
     let lang = case.lang;
     let is_soak = |trial: &&TrialResult| {
@@ -210,7 +300,13 @@ fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option
         let measured = series.values.iter().flatten().count();
         matches!(series.kind, ChartSeriesKind::Quantile(_)) && 2 * measured > series.values.len()
     };
-    let series = chart.series.iter().rfind(|series| known(series))?;
+    let objectives = || case.account.trials.iter().flat_map(|trial| &trial.objectives);
+    let is_judged = |series: &&ChartSeries| {
+        let quantile = lang.track(series.kind);
+        known(series) && objectives().any(|it| metric_of(&it.objective) == quantile)
+    };
+    let judged = chart.series.iter().rfind(is_judged);
+    let series = judged.or_else(|| chart.series.iter().rfind(|series| known(series)))?;
     let quantile = lang.track(series.kind);
     let (unit, seconds) = match soak.duration.as_secs_f64() {
         7200.0.. => ("h", 3600.0),
@@ -231,20 +327,43 @@ fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option
         logarithmic: false,
         references: Vec::new(),
     };
-    let prefix = format!("{quantile} ");
-    let y = time_axis(case, say!(lang, "overview-response"), |result| result.objective.starts_with(&prefix));
+    let y = time_axis(case, say!(lang, "overview-response"), |it| metric_of(&it.objective) == quantile);
     let caption = say!(lang, "overview-caption-soak", quantile, duration = lang.span(soak.duration), level);
     let series = vec![PointSeries { label: String::new(), connected: true, points }];
     Some(Picture { caption, plot: Plot::Points { x, y, series } })
 }
 
-/// Picture of every step of a search: the level and the p99 of the response time, or the mean if not every step has a
-/// p99. A reference line shows the answer.
+/// Objective on a response time that is known in all steps. Of several objectives, it is the one that most steps
+/// violated.
+fn drawn_objective<'a>(steps: &[&'a StepResult]) -> Option<&'a str> {
+    let first = steps.first()?;
+    let known = |text: &&str| {
+        steps
+            .iter()
+            .all(|step| result_of(step, text).is_some_and(|it| it.measured.is_some_and(|it| it > 0.0)))
+    };
+    let violated = |text: &str| {
+        let results = steps.iter().filter_map(|step| result_of(step, text));
+        results.filter(|it| it.verdict == ObjectiveVerdict::Violated).count()
+    };
+    let texts = first.time_objectives.iter().map(|it| it.objective.as_str()).filter(known);
+    // Among equal objectives, choose the first.
+    texts.reduce(|most, it| if violated(it) > violated(most) { it } else { most })
+}
+
+/// Result of the objective with this text.
+fn result_of<'a>(step: &'a StepResult, text: &str) -> Option<&'a ObjectiveResult> {
+    step.time_objectives.iter().find(|it| it.objective == text)
+}
+
+/// Picture of every step of a search: the level and the response time on which an objective is. Without such a time in
+/// every step, it is the p99 or the mean. A reference line shows the answer.
 fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) -> Option<Picture> {
     let lang = case.lang;
     let scale = maximum.answer.scale;
     let measured: Vec<&StepResult> =
         maximum.steps.iter().filter(|step| step.step.scale == scale && step.mean.is_some()).collect();
+    let objective = drawn_objective(&measured);
     let with_p99 = measured.iter().all(|step| step.p99.is_some());
     let point = |step: &&StepResult| {
         let tone = match step.outcome {
@@ -252,8 +371,12 @@ fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) ->
             LevelOutcome::NotSustained { .. } => Tone::Bad,
             LevelOutcome::Invalid { .. } => Tone::Faint,
         };
-        let time = if with_p99 { step.p99 } else { step.mean }.filter(|time| time.0 > 0)?;
-        Some(PlotPoint { x: step.step.level, y: Some(time.as_secs_f64()), tone })
+        let time = match objective {
+            Some(objective) => result_of(step, objective)?.measured,
+            None if with_p99 => step.p99.map(Nanos::as_secs_f64),
+            None => step.mean.map(Nanos::as_secs_f64),
+        };
+        Some(PlotPoint { x: step.step.level, y: Some(time.filter(|time| *time > 0.0)?), tone })
     };
     let points: Vec<PlotPoint> = measured.iter().filter_map(point).collect();
     if points.is_empty() {
@@ -270,12 +393,26 @@ fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) ->
     };
     let references = answer.into_iter().chain(more).collect();
     let x = PlotAxis { title, unit, logarithmic: false, references };
-    let (count, p99_objective) = (points.len(), |text: &str| text.starts_with("p99 "));
-    let (caption, y_title) = match with_p99 {
-        true => (say!(lang, "overview-caption-steps", count), say!(lang, "overview-p99")),
-        false => (say!(lang, "overview-caption-means", count), say!(lang, "overview-mean")),
+    let count = points.len();
+    let (caption, y_title) = match objective.map(metric_of).or(with_p99.then_some("p99")) {
+        Some("mean") | None => (say!(lang, "overview-caption-means", count), say!(lang, "overview-mean")),
+        Some(metric) => {
+            (say!(lang, "overview-caption-steps", metric, count), say!(lang, "overview-metric", metric))
+        }
     };
-    let y = time_axis(case, y_title, |result| with_p99 && p99_objective(&result.objective));
+    let results = measured.iter().filter_map(|step| result_of(step, objective?));
+    let is_violated = results.clone().any(|it| it.verdict == ObjectiveVerdict::Violated);
+    let bound = results.map(|it| it.bound).next().zip(objective).map(|(value, objective)| ReferenceLine {
+        value,
+        text: objective.to_owned(),
+        tone: if is_violated { Tone::Bad } else { Tone::Good },
+    });
+    let y = PlotAxis {
+        title: y_title,
+        unit: ChartUnit::Seconds,
+        logarithmic: true,
+        references: bound.into_iter().collect(),
+    };
     let series = vec![PointSeries { label: String::new(), connected: false, points }];
     Some(Picture { caption, plot: Plot::Points { x, y, series } })
 }

@@ -1,16 +1,22 @@
 use super::failover::survived;
 use super::invent::{account, hostile_account, paired_account, single_cell_account};
-use super::search::{searched, soak_result};
+use super::search::{searched, soak_result, swept};
 use crate::lang;
-use crate::page::page;
-use crate::view::{Block, Overview, Plot, Tone};
+use crate::page::{page, short_answer};
+use crate::view::{Block, LargeFigure, Overview, Plot, Tone};
 use model::Nanos;
 use model::chart::ChartSeriesKind;
 use model::finding::{Finding, IncomparableReason};
-use model::run_result::{RunResult, RunState};
-use model::search::{Cause, LevelOutcome, Limit, SearchStopReason, SoakResult, Suspect, TrendVerdict};
+use model::matrix::ChangeVerdict;
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::plan::LoadScale;
+use model::run_result::{RunResult, RunState, TrialResult};
+use model::search::{
+    Cause, LevelOutcome, LevelTrials, Limit, Maximum, OverloadReason, SearchStopReason, SoakResult,
+    StepResult, Suspect, TrendVerdict,
+};
 use model::summary::UnansweredArrivals;
-use model::validity::Doubt;
+use model::validity::{Doubt, Verdict};
 
 /// Name, result, and kind of the picture for each kind of run.
 fn kinds() -> Vec<(&'static str, RunResult, &'static str)> {
@@ -21,6 +27,7 @@ fn kinds() -> Vec<(&'static str, RunResult, &'static str)> {
         ("hostile", hostile_account(), "intervals"),
         ("maximum", searched(), "points"),
         ("soak", soak_result(), "points"),
+        ("sweep", swept(), "intervals"),
         ("failover", survived(), "points"),
     ]
 }
@@ -73,6 +80,136 @@ fn states_violated_objectives_and_excluded_cells() {
         "pooled delivers 18120/s; it is not comparable with direct (21570/s): clients were refused or starved, or too many \
          transactions failed."
     );
+}
+
+/// Figures of a first screen: label, value and detail, without special spaces.
+fn figures(result: &RunResult) -> Vec<String> {
+    let plain = |text: &str| text.replace(['\u{a0}', '\u{202f}'], " ");
+    let text = |it: &LargeFigure| plain(&format!("{}: {} ({}) {:?}", it.label, it.value, it.detail, it.tone));
+    overview(result, lang::english()).figures.iter().map(text).collect()
+}
+
+#[test]
+fn compares_a_cell_with_its_baseline() {
+    let mut result = account();
+    let expected = [
+        "pooled: 18120/s (0.84 of the baseline) Bad",
+        "p99 of the response time: 12.3 ms (pooled; direct 12.3 ms; p99 < 200ms: met) Good",
+        "Errors, worst of 4 trials: < 0.01 % (direct; 40P01 deadlock_detected) Doubt",
+        "Verdict: valid with doubts (4 of 4 trials valid) Doubt",
+    ];
+    assert_eq!(figures(&result), expected);
+    let on_errors = |verdict| ObjectiveResult {
+        objective: "errors < 1%".into(),
+        verdict,
+        unit: ObjectiveUnit::Share,
+        bound: 0.01,
+        ..account().trials[0].objectives[0].clone()
+    };
+    result.trials[0].objectives.push(on_errors(ObjectiveVerdict::Met));
+    let met = "Errors, worst of 4 trials: < 0.01 % (direct; 40P01 deadlock_detected; errors < 1%: met) Plain";
+    assert_eq!(figures(&result)[2], met);
+    result.trials[1].objectives.push(on_errors(ObjectiveVerdict::Violated));
+    assert!(figures(&result)[2].ends_with("errors < 1%: violated) Bad"), "{:?}", figures(&result));
+    result.matrix.objectives[0].objective = "p95 < 20ms".into();
+    result.matrix.objectives[0].violated = 1;
+    assert!(figures(&result)[1].ends_with("; p95 < 20ms: violated) Bad"), "{:?}", figures(&result));
+}
+
+#[test]
+fn answers_all_pairs() {
+    let mut two = paired_account(2);
+    two.trials.iter_mut().for_each(|trial| trial.errors = Some(0.0));
+    let expected = [
+        "pooled/2 vs direct/2: 2.00× (95 % CI 1.90 to 2.10; p99 12.3 ms vs 12.3 ms) Good",
+        "pooled/1 vs direct/1: 0.50× (95 % CI 0.47 to 0.53; p99 12.3 ms vs 12.3 ms) Bad",
+        "Errors, worst of 2 trials: 0 % (no failed or dropped arrivals) Good",
+        "Verdict: valid with doubts (2 of 2 trials valid) Doubt",
+    ];
+    assert_eq!(figures(&two), expected);
+    let screen = overview(&two, lang::english());
+    assert_eq!(screen.summary.text, "Throughput: pooled/2 is 2.00× direct/2; pooled/1 is 0.50× direct/1.");
+    let Some(Plot::Intervals { axis, rows }) = screen.picture.map(|it| it.plot) else {
+        panic!("a picture with ratios")
+    };
+    let values: Vec<(f64, Option<(f64, f64)>)> = rows.iter().map(|row| (row.value, row.interval)).collect();
+    assert_eq!(values, [(2.0, Some((1.9, 2.1))), (0.5, Some((0.475, 0.525)))]);
+    assert_eq!(axis.references.iter().map(|line| line.value).collect::<Vec<_>>(), [1.0]);
+    // Errors are shown even if there are many pairs.
+    let labels = |result: &RunResult| -> Vec<String> {
+        overview(result, lang::english()).figures.into_iter().map(|it| it.label).collect()
+    };
+    let mut six = paired_account(6);
+    let expected = ["pooled/6 vs direct/6", "pooled/5 vs direct/5", "Errors, worst of 2 trials", "Verdict"];
+    assert_eq!(labels(&six), expected);
+    six.trials.iter_mut().for_each(|trial| trial.errors = Some(0.0));
+    let expected = ["pooled/6 vs direct/6", "pooled/5 vs direct/5", "pooled/4 vs direct/4", "Verdict"];
+    assert_eq!(labels(&six), expected);
+    assert_eq!(
+        overview(&six, lang::english()).summary.text,
+        "Throughput: pooled/6 is 6.00× direct/6; pooled/5 is 5.00× direct/5; pooled/4 is 4.00× direct/4; and 3 more \
+         pairs."
+    );
+}
+
+#[test]
+fn says_what_is_not_known_about_pairs() {
+    let answer = |change: &dyn Fn(&mut RunResult)| {
+        let mut result = paired_account(2);
+        change(&mut result);
+        let short = short_answer(&result, lang::english());
+        (overview(&result, lang::english()).summary.text, short.answer.join("\n"))
+    };
+    let verdicts = |verdict: ChangeVerdict| {
+        move |result: &mut RunResult| {
+            for figure in result.matrix.rows.iter_mut().flat_map(|row| &mut row.figures) {
+                figure.vs_baseline.iter_mut().for_each(|it| it.verdict = verdict);
+            }
+        }
+    };
+    let (summary, lines) = answer(&verdicts(ChangeVerdict::NoEvidence));
+    assert_eq!(summary, "Throughput: no evidence of a difference in 2 pairs.");
+    let expected = "pooled/2: 2.00× direct/2 (95 % CI 1.90 to 2.10), no evidence of a difference; p99 12.3 ms vs 12.3 ms.";
+    assert_eq!(lines.replace('\u{a0}', " ").lines().next(), Some(expected));
+    let few = |result: &mut RunResult| {
+        verdicts(ChangeVerdict::TooFewRuns)(result);
+        for figure in result.matrix.rows.iter_mut().flat_map(|row| &mut row.figures) {
+            figure.vs_baseline.iter_mut().for_each(|it| it.interval = None);
+        }
+    };
+    let (summary, lines) = answer(&few);
+    assert!(summary.starts_with("Throughput: too few trials to compare pooled/2 with direct/2"), "{summary}");
+    assert!(lines.starts_with("pooled/2: 2.00× direct/2, too few trials to detect a difference;"), "{lines}");
+    let excluded = |result: &mut RunResult| {
+        result.findings.push(Finding::NotCompared { cell: 1, reason: IncomparableReason::ClientsStarved });
+    };
+    let (summary, lines) = answer(&excluded);
+    assert_eq!(summary, "Throughput: pooled/2 is 2.00× direct/2; pooled/1 is not comparable with direct/1.");
+    assert!(lines.contains("\npooled/1 delivers 5000/s; it is not comparable with direct/1"), "{lines}");
+    let unmeasured = |result: &mut RunResult| {
+        let more = paired_account(3);
+        (result.matrix, result.experiment, result.cells) = (more.matrix, more.experiment, more.cells);
+        result.matrix.rows[0].figures.clear();
+    };
+    let mut result = paired_account(2);
+    unmeasured(&mut result);
+    let doubts = overview(&result, lang::english()).doubts;
+    assert_eq!(doubts[0].text, "1 cell has no measured baseline, or was not measured itself");
+}
+
+/// One line per pair, at most four.
+#[test]
+fn last_lines_answer_all_pairs() {
+    let mut result = paired_account(6);
+    result.matrix.objectives[0].violated = 1;
+    let short = short_answer(&result, lang::english());
+    let first: Vec<&str> =
+        short.answer.iter().map(|line| line.split(['(', '.']).next().unwrap_or_default()).collect();
+    let names: Vec<&str> = first.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+    let expected =
+        ["pooled/6", "pooled/5", "pooled/4", "pooled/3", "and 2 more pairs", "The objective is violated"];
+    assert_eq!(names, expected);
+    assert_eq!(short_answer(&account(), lang::english()).answer.len(), 1);
 }
 
 /// Threads of one trial may have equal doubts.
@@ -221,6 +358,171 @@ fn search_without_an_answer_shows_its_bracket() {
     let expected =
         "The search is in progress: 646/s sustained in 2 of 2 trials, 678/s sustained in 1 of 3 trials.";
     assert_eq!((summary.text.replace('\u{202f}', " ").as_str(), summary.tone), (expected, Tone::Plain));
+}
+
+#[test]
+fn search_without_a_full_answer_says_what_to_do() {
+    let doubts = |reason: SearchStopReason, level: Option<f64>| {
+        let mut result = searched();
+        (result.maxima[0].answer.level, result.maxima[0].answer.stop_reason) = (level, Some(reason));
+        let short = short_answer(&result, lang::english());
+        assert_eq!(
+            short.doubts.first(),
+            overview(&result, lang::english()).doubts.first().map(|it| &it.text)
+        );
+        short.doubts.into_iter().next().unwrap_or_default().replace('\u{202f}', " ")
+    };
+    assert_eq!(
+        doubts(SearchStopReason::Generator, None),
+        "The generator was late or saturated. Give the generator more threads, or a machine of its own."
+    );
+    assert_eq!(
+        doubts(SearchStopReason::MaxLevelHeld { level: 646.0 }, Some(646.0)),
+        "No level above 646 arrivals per second was tried. Raise the limit of the search."
+    );
+    let mut several = searched();
+    several.maxima.push(Maximum { cell: 1, ..several.maxima[0].clone() });
+    several.maxima[1].answer.level = None;
+    assert_eq!(overview(&several, lang::english()).doubts[0].text, "1 of 2 cells have an answer.");
+}
+
+/// Steps at the level of the answer, of which `held` meet an objective on the p95.
+fn confirmed_with(held: u32, total: u32) -> RunResult {
+    let mut result = searched();
+    let trial = result.trials[0].clone();
+    let maximum = &mut result.maxima[0];
+    let judged = |time: f64| ObjectiveResult {
+        objective: "p95 < 100ms".into(),
+        verdict: if time < 0.1 { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated },
+        measured: Some(time),
+        bound: 0.1,
+        ..trial.objectives[0].clone()
+    };
+    maximum.steps.iter_mut().for_each(|step| step.time_objectives = vec![judged(0.02)]);
+    let hold = maximum.steps.pop().expect("there is a hold");
+    for number in 0..total {
+        let time = if number < held { 0.08 } else { 0.16 };
+        let text = "p95 < 100ms".to_owned();
+        let outcome = match number < held {
+            true => LevelOutcome::Sustained,
+            false => LevelOutcome::NotSustained { reason: OverloadReason::Objective { text } },
+        };
+        maximum.steps.push(StepResult { outcome, time_objectives: vec![judged(time)], ..hold.clone() });
+    }
+    let level = |level, sustained, trials| Some(LevelTrials { level, sustained, trials });
+    maximum.answer.confirmations = (held, total);
+    maximum.answer.sustained = level(646.0, held, total);
+    maximum.answer.fully_sustained = level(600.0, 5, 5).filter(|_| held < total);
+    result.trials = vec![TrialResult { step: Some(hold.step), ..trial }];
+    result
+}
+
+#[test]
+fn maxima_have_the_judged_quantile_and_errors() {
+    let expected = [
+        "Maximum sustained: 646/s (95 % CI 630 to 659) Plain",
+        "Highest p95 at this load: 80.0 ms (p95 < 100ms: met in 2 of 2 confirmations) Good",
+        "Errors: < 0.01 % (40P01 deadlock_detected) Doubt",
+        "Verdict: valid with doubts (1 of 1 trials valid) Doubt",
+    ];
+    assert_eq!(figures(&confirmed_with(2, 2)), expected);
+    let picture = |result: &RunResult| {
+        let picture = overview(result, lang::english()).picture.expect("a picture");
+        let Plot::Points { y, series, .. } = picture.plot else { panic!("points over two axes") };
+        let lines: Vec<(f64, String)> = y.references.into_iter().map(|it| (it.value, it.text)).collect();
+        (y.title, lines, series[0].points.last().and_then(|point| point.y))
+    };
+    let bound = vec![(0.1, "p95 < 100ms".to_owned())];
+    assert_eq!(picture(&confirmed_with(2, 2)), ("p95 of the response time".into(), bound, Some(0.08)));
+    // A step without the judged quantile would be missing in the picture, so it shows another one.
+    let mut unknown = confirmed_with(2, 2);
+    unknown.maxima[0].steps[1].time_objectives[0].measured = None;
+    assert_eq!(picture(&unknown), ("p99 of the response time".into(), vec![], Some(0.0123)));
+    unknown.maxima[0].steps[1].p99 = None;
+    assert_eq!(picture(&unknown), ("Mean response time".into(), vec![], Some(0.0021)));
+}
+
+#[test]
+fn doubtful_maxima_name_the_level_below() {
+    let mut result = confirmed_with(3, 6);
+    assert!(figures(&result)[0].starts_with("Maximum sustained: 646/s"));
+    assert!(figures(&result)[0].ends_with(" Doubt"), "{:?}", figures(&result));
+    let text = |result: &RunResult| overview(result, lang::english()).summary.text;
+    assert_eq!(
+        text(&result),
+        "The system met p95 < 100ms at 600/s in 5 of 5 trials, at 646/s in 3 of 6. Limit: disk reads of postgres."
+    );
+    assert_eq!(
+        figures(&result)[1],
+        "Highest p95 at this load: 160 ms (p95 < 100ms: met in 3 of 6 confirmations) Doubt"
+    );
+    assert_eq!(
+        overview(&result, lang::russian()).summary.text,
+        "p95 < 100ms соблюдено при 600/с в 5 из 5 измерений, при 646/с в 3 из 6. Узкое место: чтение с диска на узле postgres."
+    );
+    let whole = page(&result, lang::english()).answer.text.replace('\u{202f}', " ");
+    let part = "confirmed in 3 of 6 trials, 600 arrivals per second sustained in 5 of 5 trials)";
+    assert!(whole.contains(part), "{whole}");
+    // The trials failed for several reasons.
+    let reason = OverloadReason::FellBehind { share: 0.9 };
+    let last = result.maxima[0].steps.last_mut().expect("there are steps");
+    last.outcome = LevelOutcome::NotSustained { reason };
+    assert!(text(&result).starts_with("The system sustained 600/s in 5 of 5 trials, 646/s in 3 of 6. "));
+    result.maxima[0].answer.fully_sustained = None;
+    assert!(text(&result).starts_with("The system sustained 646/s in 3 of 6 trials. "), "{}", text(&result));
+}
+
+#[test]
+fn doubts_make_an_answer_doubtful() {
+    let tone = |verdict| {
+        let mut result = searched();
+        result.matrix.verdict = verdict;
+        overview(&result, lang::english()).summary.tone
+    };
+    assert_eq!(tone(Verdict::Valid), Tone::Good);
+    assert_eq!(tone(Verdict::ValidWithDoubts), Tone::Doubt);
+    assert_eq!(tone(Verdict::Invalid), Tone::Doubt);
+}
+
+#[test]
+fn compares_maxima_of_one_scale_only() {
+    let mut result = account();
+    result.experiment.goal = searched().experiment.goal;
+    let other = Maximum { cell: 1, ..searched().maxima[0].clone() };
+    result.maxima = vec![searched().maxima[0].clone(), other];
+    let answer = &mut result.maxima[1].answer;
+    (answer.scale, answer.level) = (LoadScale::Clients, Some(900.0));
+    let text = overview(&result, lang::english()).summary.text;
+    assert!(text.starts_with("direct sustains 646 arrivals per second"), "{text}");
+}
+
+#[test]
+fn sweeps_recommend_a_cell() {
+    let expected = [
+        "Recommended cell: direct (fewest resources of the cells not shown to be worse than the best) Plain",
+        "Throughput: 640/s (95 % CI 621 to 659) Plain",
+        "Throughput: pooled: 650/s (95 % CI 630 to 670) Plain",
+        "Verdict: valid with doubts (4 of 4 trials valid) Doubt",
+    ];
+    assert_eq!(figures(&swept()), expected);
+    let text = |result: &RunResult| overview(result, lang::english()).summary.text;
+    let mut result = swept();
+    assert_eq!(
+        text(&result),
+        "direct is sufficient: pooled has the best maximum, but is not shown to be better."
+    );
+    let plateau = result.plateau.as_mut().expect("a plateau");
+    (plateau.plateau, plateau.recommended) = (vec![1], Some(1));
+    assert_eq!(text(&result), "pooled has the best maximum, and the other cell is worse.");
+    let plateau = result.plateau.as_mut().expect("a plateau");
+    (plateau.plateau, plateau.recommended) = (vec![1, 0], Some(1));
+    assert_eq!(
+        text(&result),
+        "pooled has the best maximum; 1 of 1 others is not shown to be worse, but needs more resources."
+    );
+    let plateau = result.plateau.as_mut().expect("a plateau");
+    (plateau.points[0], plateau.plateau) = (None, vec![1]);
+    assert_eq!(overview(&result, lang::english()).doubts[0].text, "1 of 2 cells have an answer.");
 }
 
 #[test]

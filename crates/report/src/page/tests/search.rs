@@ -22,6 +22,7 @@ fn answer(level: f64) -> SearchResult {
         stop_reason: None,
         sustained: Some(LevelTrials { level, sustained: 2, trials: 2 }),
         failed: Some(LevelTrials { level: level * 1.05, sustained: 1, trials: 3 }),
+        fully_sustained: None,
         trials: 9,
         measured: Nanos::from_secs(260),
     }
@@ -43,6 +44,7 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
         delivered: PerSecond(level * 0.999),
         p99: micros(12_300),
         mean: micros(2_100),
+        time_objectives: Vec::new(),
     }
 }
 
@@ -258,8 +260,8 @@ fn shows_soak_results() {
     );
 }
 
-#[test]
-fn recommends_a_cell_of_a_grid() {
+/// Run that compared two cells of a grid.
+pub fn swept() -> RunResult {
     let mut result = account();
     result.experiment.goal = Goal::Sweep(Sweep { max: None });
     let point = |value: f64| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
@@ -275,6 +277,12 @@ fn recommends_a_cell_of_a_grid() {
             processors: 1.0,
         }),
     });
+    result
+}
+
+#[test]
+fn recommends_a_cell_of_a_grid() {
+    let result = swept();
     let (least, best) = (page_name(&result, 0), page_name(&result, 1));
     let (text, tone) = first_line(&result, english());
     assert_eq!(

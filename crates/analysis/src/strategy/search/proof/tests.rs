@@ -10,7 +10,14 @@ fn result(step: SearchStep, held: bool, edge: f64) -> StepResult {
         LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.97 } }
     };
     let delivered = PerSecond(if held { step.level } else { step.level.min(edge) });
-    StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
+    StepResult {
+        step,
+        outcome,
+        delivered,
+        p99: None,
+        mean: Some(Nanos::from_millis(10)),
+        time_objectives: Vec::new(),
+    }
 }
 
 /// Random trial whose result depends only on the edge and its blur.
