@@ -6,6 +6,7 @@ import { drawing } from "./drawing";
 import { findings } from "./findings";
 import { heat } from "./heat";
 import type { Block, Page } from "./page";
+import { picture } from "./picture";
 import type { Numbers } from "./format";
 import type { ReaderState } from "./reader";
 import { table } from "./table";
@@ -53,6 +54,8 @@ export function block(it: Block, context: Context): HTMLElement {
             return heat(it, context.words, context.reader);
         case "drawing":
             return drawing(it, context);
+        case "picture":
+            return picture(it, context);
         case "details":
             return folded(it, context);
         case "charts":

@@ -1,7 +1,9 @@
-// Charts of a trial, which share one time axis, one cursor and one zoom range.
+// Charts of a trial, or of several ones laid over each other. They share one time axis, one cursor and one zoom range.
 import type { Context } from "./blocks";
 import { button, choice, el, shown } from "./dom";
-import type { ChartedTrial, Charts, Mark, TrialData } from "./page";
+import { overlaid } from "./overlay";
+import type { ChartedTrial, Charts, ChartView, Mark, TrialData } from "./page";
+import { hue, HUES } from "./palette";
 import { type Group, Plot } from "./plot";
 import { onTheme } from "./theme";
 import { character, line } from "./tone";
@@ -27,6 +29,10 @@ export class Board {
     private readonly events = el("div", { class: "marks" });
     private readonly select: HTMLSelectElement | null;
     private readonly zoomOutButton: HTMLButtonElement;
+    /** Menu of the trials that are laid over the shown one; null with a single trial. */
+    private readonly overlayMenu: HTMLDetailsElement | null;
+    private charts: ChartView[] = [];
+    private data: TrialData = EMPTY;
     /** Name of the trial on paper, where the list cannot be opened. */
     private readonly printedName = el("span", { class: "printed" });
     private readonly resizeObserver = new ResizeObserver(() => this.fitWidth());
@@ -40,13 +46,14 @@ export class Board {
         this.index = Math.min(place.trial ?? place.runningTrial ?? view.selected, Math.max(0, view.trials.length - 1));
         this.zoomOutButton = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
         const names = view.trials.map((trial, i): [string, string] => [String(i), character(trial.name.tone) + trial.name.text]);
-        const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial((place.trial = Number(value)))) : null;
+        const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.choose((place.trial = Number(value)))) : null;
         this.select = chooser?.querySelector("select") ?? null;
         this.select?.setAttribute("id", "trial");
+        this.overlayMenu = chooser ? this.createOverlayMenu() : null;
         const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
-        this.element.append(el("div", { class: "board" }, chooser, only, this.printedName, this.zoomOutButton), this.list, this.events);
+        this.element.append(el("div", { class: "board" }, chooser, only, this.overlayMenu, this.printedName, this.zoomOutButton), this.list, this.events);
         this.removeThemeListener = onTheme(() => this.redraw());
-        place.chartLinks = { trial: (index) => this.trial(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
+        place.chartLinks = { trial: (index) => this.showAlone(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
         this.fill();
         context.afterLayout.push(() => this.fitWidth());
         this.resizeObserver.observe(this.list);
@@ -58,22 +65,25 @@ export class Board {
         this.plots.forEach((plot) => plot.destroy());
     }
 
-    get shownTrial(): number {
-        return this.index;
+    /** True if the charts contain this trial. */
+    shows(index: number): boolean {
+        return index === this.index || this.context.reader.overlaid.has(index);
     }
 
-    /** Shows another trial. */
-    trial(index: number): void {
+    /** Shows another trial. The trials that are laid over it stay selected. */
+    choose(index: number): void {
         if (index === this.index || !this.view.trials[index]) return;
         this.index = index;
+        this.context.reader.overlaid.delete(index);
         this.context.reader.zoom = null;
         if (this.select) this.select.value = String(index);
         this.fill();
         this.redraw();
     }
 
-    /** Redraws after points were appended to the shown trial. `marks` is true if marks were appended too. */
+    /** Redraws after points were appended to a shown trial. `marks` is true if marks were appended too. */
     pointsAppended(marks: boolean): void {
+        this.readData();
         const { charts } = this.data;
         this.plots.forEach((plot, i) => {
             plot.columns = charts[i] ?? [];
@@ -82,7 +92,85 @@ export class Board {
         if (marks) this.fillMarks();
     }
 
+    /** Shows one trial without any other. */
+    private showAlone(index: number): void {
+        const wasOverlaid = this.context.reader.overlaid.size > 0;
+        this.context.reader.overlaid.clear();
+        if (index !== this.index) this.choose(index);
+        else if (wasOverlaid) this.refill();
+    }
+
+    /** Lays a trial over the shown one, or removes it. */
+    private toggleOverlaid(index: number, on: boolean): void {
+        const { overlaid: others } = this.context.reader;
+        const used = new Set(others.values());
+        // The shown trial has colour 0.
+        const free = Array.from({ length: HUES }, (_, i) => i).find((colour) => colour > 0 && !used.has(colour));
+        if (!on) others.delete(index);
+        else if (free !== undefined) others.set(index, free);
+        // A live page would otherwise go on to the next trial.
+        this.context.reader.trial = this.index;
+        this.context.reader.zoom = null;
+        this.refill();
+    }
+
+    private refill(): void {
+        this.fill();
+        this.redraw();
+    }
+
+    private createOverlayMenu(): HTMLDetailsElement {
+        const { words } = this.context;
+        const boxes = this.view.trials.map((trial, i) => {
+            const box = el("input", { type: "checkbox", value: i, id: `overlay-${i}` });
+            box.addEventListener("change", () => this.toggleOverlaid(i, box.checked));
+            return el("label", {}, box, el("i", { class: "swatch" }), el("span", {}, character(trial.name.tone) + trial.name.text));
+        });
+        const menu = el("details", { class: "overlay" }, el("summary", { id: "overlay" }), el("div", { class: "overlay-list", role: "group", "aria-label": words("overlay") }, el("p", {}, words("overlay_help")), ...boxes));
+        menu.addEventListener("keydown", (event) => {
+            if (event.key !== "Escape") return;
+            menu.open = false;
+            menu.querySelector("summary")?.focus();
+        });
+        return menu;
+    }
+
+    /** Shows in the menu which trials are drawn, in which colour. */
+    private fillOverlayMenu(): void {
+        const { reader, words } = this.context;
+        const { size } = reader.overlaid;
+        const summary = this.overlayMenu?.querySelector("summary");
+        if (summary) summary.textContent = words("overlay") + (size > 0 ? ` (${size + 1})` : "");
+        this.overlayMenu?.querySelectorAll("input").forEach((box, i) => {
+            const colour = i === this.index ? 0 : reader.overlaid.get(i);
+            box.checked = colour !== undefined;
+            box.disabled = i === this.index || (!box.checked && size >= HUES - 1);
+            const swatch = box.nextElementSibling as HTMLElement;
+            swatch.style.visibility = size > 0 && colour !== undefined ? "visible" : "hidden";
+            swatch.style.color = hue(colour ?? 0);
+        });
+    }
+
+    /** Charts and values of the shown trial, or of all selected ones. */
+    private readData(): void {
+        const { reader } = this.context;
+        const trial = (index: number, colour: number) => ({ view: this.view.trials[index] as ChartedTrial, data: reader.data[index] ?? EMPTY, colour });
+        const others = [...reader.overlaid].filter(([index]) => index !== this.index && this.view.trials[index]);
+        if (others.length === 0) {
+            [this.charts, this.data] = [this.trialView.charts, reader.data[this.index] ?? EMPTY];
+        } else {
+            const both = overlaid([trial(this.index, 0), ...others.map(([index, colour]) => trial(index, colour))]);
+            [this.charts, this.data] = [both.charts, both.data];
+        }
+    }
+
+    /** Marks of the shown trial; none if several are shown, because a mark does not name its trial. */
+    private get marks(): Mark[] {
+        return this.context.reader.overlaid.size > 0 ? [] : this.trialView.marks;
+    }
+
     redraw(): void {
+        this.fillOverlayMenu();
         const width = this.printWidth ?? this.width;
         if (width > 0) this.plots.forEach((plot) => plot.draw(...this.size(width)));
     }
@@ -97,10 +185,6 @@ export class Board {
         return this.view.trials[this.index] ?? { name: { text: "", tone: "plain" }, charts: [], marks: [] };
     }
 
-    private get data(): TrialData {
-        return this.context.reader.data[this.index] ?? EMPTY;
-    }
-
     private span(): [number, number] {
         const { times_s: at, bin_s: bin } = this.data;
         return at.length === 0 ? [0, 1] : [at[0] as number, (at[at.length - 1] as number) + bin];
@@ -109,26 +193,29 @@ export class Board {
     private fill(): void {
         const { words, numbers, reader: place } = this.context;
         this.plots.forEach((plot) => plot.destroy());
-        this.printedName.textContent = this.view.trials.length > 1 ? shown(this.trialView.name.text) : "";
+        this.readData();
+        const names = [this.index, ...place.overlaid.keys()].map((index) => shown(this.view.trials[index]?.name.text ?? ""));
+        this.printedName.textContent = this.view.trials.length > 1 ? names.join("; ") : "";
         const group: Group = {
             reader: place,
             words,
             numbers,
             times: () => this.data.times_s,
             span: () => this.span(),
-            marks: () => this.trialView.marks,
+            marks: () => this.marks,
             cursorMoved: (from, point) => this.plots.forEach((plot) => plot !== from && plot.follow(point)),
             zoom: (range) => this.zoom(range),
         };
-        this.plots = this.trialView.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
+        this.plots = this.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
         this.list.replaceChildren(...this.plots.map((plot) => plot.element));
         this.fillMarks();
+        this.fillOverlayMenu();
         this.updateZoomButton();
     }
 
     private fillMarks(): void {
         const { words, numbers } = this.context;
-        const { marks } = this.trialView;
+        const { marks } = this;
         const longest = this.span()[1];
         const items = marks.map((mark, i) => this.mark(mark, i, numbers.moment(mark.at_s, longest)));
         const list = el("ol", {}, ...items);

@@ -12,6 +12,11 @@ export function shown(text: string): string {
     });
 }
 
+/** Keeps a number and its unit on one line. */
+export function unbroken(text: string): string {
+    return text.replace(/(\d) (?=(?:%|pp|[mµn]?s|min|h|[KMGT]?i?B)(?![\p{L}\p{N}]))/gu, "$1\u00a0");
+}
+
 function fill(it: Element, attributes: Attributes, children: Child[]): void {
     for (const [name, value] of Object.entries(attributes)) {
         if (value === true) it.setAttribute(name, "");

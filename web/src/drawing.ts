@@ -11,6 +11,8 @@ const PAD = 14;
 const LINE = 19;
 const NARROW = 132;
 const WIDE = 230;
+/** Minimum width of a picture with nodes in a row. On phones, a column wraps fewer lines. */
+const ROW_MIN = 460;
 const BAR = 7;
 /** Width of the arrows from the primary to its replicas in a row, and their indent in a column, in pixels. */
 const REPLICA_GAP = 118;
@@ -42,7 +44,7 @@ function picture(it: Drawing, width: number): SVGSVGElement {
     const hopsWidest = Math.min(150, Math.max(56, ...it.hops.map((hop) => pen.width(longest(hop, pen.small), pen.small) + 26)));
     const columns = it.nodes.length + (it.replicas ? 1 : 0);
     const room = (width - hopsWidest * it.hops.length - (it.replicas ? REPLICA_GAP : 0)) / columns;
-    const horizontal = room >= NARROW;
+    const horizontal = room >= NARROW && width >= ROW_MIN;
     const widest = horizontal ? Math.min(WIDE, room) : Math.min(420, width - 2);
     const placed = it.nodes.map((node) => place(node, widest, horizontal ? NARROW : widest, pen));
     const inner = horizontal ? widest : widest - INDENT;

@@ -11,6 +11,7 @@ const SCALES: Record<Unit, Scale[]> = {
     per_second: [[1, null]],
     count: [[1, null]],
     processors: [[1, null]],
+    quantile: [[1, null]],
 };
 /** Scales of large plain numbers on axes, where all digits do not fit. */
 const SHORTENED: Scale[] = [[1e6, "million"], [1e3, "thousand"], [1, null]];
@@ -43,6 +44,11 @@ export class Numbers {
             if (value === 0) return "0";
             return this.unit(this.fixed(value / scale[0], decimals(step / scale[0])), scale, unit);
         });
+    }
+
+    /** Formats a share, 0..1, as a percentage. */
+    percent(share: number, digits: number): string {
+        return `${this.fixed(100 * share, digits)}\u00a0%`;
     }
 
     /** Formats a time of a trial: `12.5 s`, or `2:05` or `1:02:05` if `longest` is at least two minutes. */

@@ -138,8 +138,8 @@ export class Live {
             }
         }
         report.reader.runningTrial = it.trial;
-        if (report.reader.trial === null) shownCharts?.trial(it.trial);
-        if (shownCharts?.shownTrial === it.trial) this.scheduleRedraw(marked);
+        if (report.reader.trial === null) shownCharts?.choose(it.trial);
+        if (shownCharts?.shows(it.trial)) this.scheduleRedraw(marked);
     }
 
     /** Redraws at most once per frame, and not while the page is hidden. */

@@ -1,13 +1,13 @@
 // Renders the first screen: a sentence, large figures, a picture and doubts.
 import type { Context } from "./blocks";
-import { el } from "./dom";
+import { el, unbroken } from "./dom";
 import type { Overview } from "./page";
 import { picture } from "./picture";
 import { definitions } from "./terms";
 import { line, toneSign } from "./tone";
 
-/** Length of a value from which it is set in smaller letters, in characters. */
-const LONG_VALUE = 14;
+/** Values that are set in smaller letters: long ones, and those with a long word, which would not fit into half a phone. */
+const LONG_VALUE = /^.{15,}|\p{L}{8,}/u;
 
 export function overview(it: Overview, context: Context): HTMLElement {
     const { words } = context;
@@ -17,8 +17,8 @@ export function overview(it: Overview, context: Context): HTMLElement {
             "div",
             { class: `figure ${figure.tone}` },
             el("dt", { title: definitionOf(figure.label) }, figure.label),
-            el("dd", { class: figure.value.length > LONG_VALUE ? "value long" : "value" }, ...toneSign(figure.tone, words), figure.value),
-            figure.detail !== "" && el("dd", { class: "detail" }, figure.detail),
+            el("dd", { class: LONG_VALUE.test(figure.value) ? "value long" : "value" }, ...toneSign(figure.tone, words), unbroken(figure.value)),
+            figure.detail !== "" && el("dd", { class: "detail" }, unbroken(figure.detail)),
         ),
     );
     const doubts = [
@@ -28,7 +28,7 @@ export function overview(it: Overview, context: Context): HTMLElement {
     return el(
         "div",
         { class: "overview" },
-        el("p", { id: "answer", class: `answer ${it.summary.tone}`, tabindex: -1 }, ...toneSign(it.summary.tone, words), it.summary.text),
+        el("p", { id: "answer", class: `answer ${it.summary.tone}`, tabindex: -1 }, ...toneSign(it.summary.tone, words), unbroken(it.summary.text)),
         el("div", { class: "glance" }, el("dl", { class: "figures" }, ...figures), it.picture ? picture(it.picture, context) : null),
         it.doubts.length > 0 && el("ul", { class: "lines doubts" }, ...doubts),
     );

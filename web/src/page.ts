@@ -106,6 +106,7 @@ export type Block =
     | ({ kind: "table" } & Table)
     | ({ kind: "heat_map" } & HeatMap)
     | ({ kind: "drawing" } & Drawing)
+    | ({ kind: "picture" } & Picture)
     /** Collapsed blocks. The name states their contents and number. */
     | { kind: "details"; name: string; blocks: Block[] }
     | ({ kind: "charts" } & Charts)
@@ -168,7 +169,7 @@ export interface ChartedTrial {
     marks: Mark[];
 }
 
-export type Unit = "per_second" | "seconds" | "count" | "processors" | "bytes" | "bytes_per_second";
+export type Unit = "per_second" | "seconds" | "count" | "processors" | "bytes" | "bytes_per_second" | "quantile";
 
 export interface ChartView {
     id: string;
@@ -177,7 +178,17 @@ export interface ChartView {
     axis: string;
     logarithmic: boolean;
     stacked: boolean;
-    series: { label: string; dashed: boolean }[];
+    series: Track[];
+}
+
+/** One series of a chart. */
+export interface Track {
+    label: string;
+    dashed: boolean;
+    /** True if the series is drawn when several trials are laid over each other. */
+    overlaid: boolean;
+    /** Number of its trial's colour and of its dash pattern, if several trials are laid over each other. */
+    look?: { colour: number; rhythm: number };
 }
 
 export interface Mark {

@@ -32,13 +32,18 @@ const shade = () => (dark() ? "dark" : "light");
 export const ground = (): Ground => GROUND[shade()];
 
 /** True if the series are quantiles of one figure. */
-export const ranked = (it: ChartView) => it.id === "response" || it.id === "send_lag";
+export const ranked = (it: ChartView) => (it.id === "response" || it.id === "send_lag") && !it.series.some((track) => track.look);
+
+/** Number of trials with different colours. */
+export const HUES = KINDS.light.length;
+
+/** Colour of one kind. */
+export const hue = (kind: number): string => KINDS[shade()][kind % HUES] as string;
 
 /** Colour of each series. */
 export function colours(it: ChartView): string[] {
     if (!ranked(it)) {
-        const kinds = KINDS[shade()];
-        return it.series.map((_, i) => kinds[i % kinds.length] as string);
+        return it.series.map((track, i) => hue(track.look?.colour ?? i));
     }
     const ramp = RAMP[shade()];
     const last = Math.max(1, it.series.length - 1);
@@ -48,6 +53,8 @@ export function colours(it: ChartView): string[] {
 /** Dash pattern of a series. Series beyond the number of hues have different patterns, so that no two look alike. */
 export function dash(it: ChartView, track: number): number[] | undefined {
     if (it.series[track]?.dashed) return [6, 4];
+    const { look } = it.series[track] ?? {};
+    if (look) return [undefined, [2, 3], [10, 3, 2, 3], [14, 4]][look.rhythm % 4];
     const round = ranked(it) ? 0 : Math.floor(track / KINDS.light.length);
     return [undefined, [10, 3, 2, 3], [2, 2], [14, 4]][round % 4];
 }

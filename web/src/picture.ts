@@ -21,6 +21,8 @@ const CHARACTER = 6.7;
 const ARROW = 34;
 /** Maximum number of rows that are drawn. */
 const ROWS_MAX = 12;
+/** Number of looks of lines in the style sheet. */
+const KINDS = 6;
 
 /** Position of a value on an axis, and the ticks. */
 interface Scale {
@@ -31,8 +33,19 @@ interface Scale {
 export function picture(it: Picture, { numbers, afterLayout }: Context): HTMLElement {
     const box = el("div", { class: "plot-box" });
     drawToWidth(box, afterLayout, (width) => plot(it, width, numbers));
-    return el("figure", { class: "picture" }, el("figcaption", {}, it.caption), box);
+    return el("figure", { class: "picture" }, el("figcaption", {}, it.caption), box, hasLegend(it.plot) && legend(it.plot));
 }
+
+/** True if the lines belong to different cells. The lines of other pictures are repetitions, and look alike. */
+function hasLegend(it: Plot): it is Plot & { kind: "points" } {
+    return it.kind === "points" && it.x.unit === "quantile" && it.series.length > 1;
+}
+
+function legend({ series }: Plot & { kind: "points" }): HTMLElement {
+    return el("ul", { class: "picture-legend" }, ...series.map((one, i) => el("li", {}, el("i", { class: `swatch ${kind(i)}` }), one.label)));
+}
+
+const kind = (series: number) => `kind-${series % KINDS}`;
 
 function plot(it: Picture, width: number, numbers: Numbers): SVGSVGElement {
     const [height, parts] = it.plot.kind === "intervals" ? intervals(it.plot, width, numbers) : points(it.plot, width, numbers);
@@ -102,13 +115,14 @@ function points(it: Plot & { kind: "points" }, width: number, numbers: Numbers):
         parts.push(svg("text", { class: `reference-text ${line.tone}`, x: width - RIGHT, y: at - 5, "text-anchor": "end" }, line.text));
     }
     parts.push(...it.x.references.map((line) => vertical(line, x, TITLED_TOP, bottom)));
-    it.series.forEach((series) => parts.push(...drawnSeries(series, x, y)));
+    const isColoured = hasLegend(it);
+    it.series.forEach((series, i) => parts.push(...drawnSeries(series, x, y, isColoured ? ` ${kind(i)}` : "")));
     return [bottom + AXIS, parts];
 }
 
-function drawnSeries(it: PointSeries, x: Scale, y: Scale): SVGElement[] {
+function drawnSeries(it: PointSeries, x: Scale, y: Scale, look: string): SVGElement[] {
     if (it.connected) {
-        return [svg("path", { class: "line-series", d: linePath(it.points, x.position, y.position) }, it.label !== "" && svg("title", {}, it.label))];
+        return [svg("path", { class: `line-series${look}`, d: linePath(it.points, x.position, y.position) }, it.label !== "" && svg("title", {}, it.label))];
     }
     return it.points.flatMap((point) => {
         if (point.y === null) return [];
@@ -161,6 +175,7 @@ const title = (text: string, width: number, y: number) => svg("text", { class: "
 function scale(axis: PlotAxis, values: number[], start: number, end: number, numbers: Numbers): Scale {
     const all = [...values, ...axis.references.map((line) => line.value)];
     const [least, most] = [Math.min(...all), Math.max(...all)];
+    if (axis.unit === "quantile") return quantileScale(most, start, end, numbers);
     if (axis.logarithmic && least > 0) {
         const [low, high] = logarithmicBounds(least, most);
         const ticks = decadeTicks(low, high, Math.abs(end - start));
@@ -172,6 +187,20 @@ function scale(axis: PlotAxis, values: number[], start: number, end: number, num
     const high = Math.max(low + step, Math.ceil(most / step - 1e-9) * step);
     const ticks = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + i * step);
     return { position: (value) => start + ((end - start) * (value - low)) / (high - low), ticks: named(axis, ticks, step, numbers) };
+}
+
+/** Scale on which 0, 90, 99 and 99.9 % have equal distances, up to the quantile `most`. */
+function quantileScale(most: number, start: number, end: number, numbers: Numbers): Scale {
+    const decades = (quantile: number) => -Math.log10(1 - quantile);
+    const last = Math.max(1, decades(most));
+    const position = (quantile: number) => start + ((end - start) * decades(quantile)) / last;
+    const ticks = [0, ...Array.from({ length: Math.floor(last + 1e-6) }, (_, i) => i + 1)].map((decade) => {
+        const value = 1 - 10 ** -decade;
+        return { value, text: numbers.percent(value, Math.max(0, decade - 2)) };
+    });
+    // The median has room only on wide axes.
+    if ((end - start) / last > 150) ticks.splice(1, 0, { value: 0.5, text: numbers.percent(0.5, 0) });
+    return { position, ticks };
 }
 
 function named(axis: PlotAxis, ticks: number[], step: number, numbers: Numbers): Scale["ticks"] {

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { button, el } from "./dom";
 import { moments, type Numbers, steps } from "./format";
-import type { ChartView, Column, Mark } from "./page";
+import type { ChartView, Column, Mark, Track, Unit } from "./page";
 import { colours, dash, ground, ranked } from "./palette";
 import type { ReaderState } from "./reader";
 import { logarithmicBounds, stackedValues } from "./stacking";
@@ -29,6 +29,8 @@ export interface Group {
 const MARK_DISTANCE = 6;
 /** Width of the value axis, in pixels. All charts have the same, so that their times are aligned. It fits the widest label, `512 МиБ/с`. */
 const AXIS_WIDTH = 74;
+/** Units of which every tick has its own, such as `100 ms`. */
+const UNIT_ON_TICKS: Unit[] = ["seconds", "bytes", "bytes_per_second"];
 /** Maximum number of marks that are drawn over the full height of a chart. */
 const FULL_MARKS_MAX = 16;
 
@@ -74,7 +76,7 @@ export class Plot {
         this.element = el(
             "figure",
             { class: "chart", id: name, tabindex: -1, "aria-labelledby": `${name}-title` },
-            el("figcaption", {}, el("h3", { id: `${name}-title` }, view.title), el("span", { class: "axis" }, view.axis), this.tableButton),
+            el("figcaption", {}, el("h3", { id: `${name}-title` }, view.title), !UNIT_ON_TICKS.includes(view.unit) && el("span", { class: "axis" }, view.axis), this.tableButton),
             el("div", { class: "chart-body" }, this.box, legend),
             this.announcement,
             this.tableBox,
@@ -139,11 +141,17 @@ export class Plot {
     }
 
     private isShown(track: number): boolean {
-        return !this.group.reader.hidden.has(`${this.view.id}/${track}`);
+        return !this.group.reader.hidden.has(this.key(track));
+    }
+
+    /** Name of a series among the hidden ones. A series of several trials has another index as soon as the selection changes. */
+    private key(track: number): string {
+        const { look, label } = this.view.series[track] as Track;
+        return `${this.view.id}/${look ? label : track}`;
     }
 
     private toggle(track: number): void {
-        const key = `${this.view.id}/${track}`;
+        const key = this.key(track);
         if (!this.group.reader.hidden.delete(key)) this.group.reader.hidden.add(key);
         this.rows[track]?.setAttribute("aria-pressed", String(this.isShown(track)));
         this.plot?.batch(() => {

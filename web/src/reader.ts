@@ -6,6 +6,7 @@ import type { EvidenceLink, TrialData } from "./page";
 
 /** Functions of the charts that links use. */
 export interface ChartLinks {
+    /** Shows this trial alone. */
     trial(index: number): void;
     chart(id: string): HTMLElement | null;
 }
@@ -13,11 +14,13 @@ export interface ChartLinks {
 export class ReaderState {
     /** Index of the trial that the reader chose; `null` without a choice. */
     trial: number | null = null;
+    /** Indexes of the trials that are laid over the shown one, with the numbers of their colours. */
+    readonly overlaid = new Map<number, number>();
     /** Index of the running trial, which is shown unless the reader has chosen one. */
     runningTrial: number | null = null;
     /** Shown time range, in seconds; `null` for the whole trial. */
     zoom: [number, number] | null = null;
-    /** Hidden series, as `chart/index`. */
+    /** Hidden series, as `chart/index`, or as `chart/label` of several trials. */
     readonly hidden = new Set<string>();
     /** Ids of the charts whose table is open. */
     readonly openTables = new Set<string>();

@@ -1,6 +1,6 @@
 // Renders a Document as a page, in one of its languages.
 import { block } from "./blocks";
-import { button, choice, el } from "./dom";
+import { button, choice, el, unbroken } from "./dom";
 import { Numbers } from "./format";
 import type { Doc, Page } from "./page";
 import { redrawInPlace, ReaderState } from "./reader";
@@ -91,7 +91,7 @@ export class Report {
                     el("p", { class: "title" }, page.title),
                     el("h1", { id: "question" }, page.question || page.title),
                     page.overview ? overview(page.overview, context) : el("p", { id: "answer", class: `answer ${page.answer.tone}`, tabindex: -1 }, ...toneSign(page.answer.tone, say), page.answer.text),
-                    page.overview && el("p", { class: "details-of-answer" }, page.overview.details),
+                    page.overview && el("p", { class: "details-of-answer" }, unbroken(page.overview.details)),
                     el("ul", { class: "facts-line" }, ...page.facts.map((it) => el("li", {}, it))),
                 ),
                 el("nav", { class: "contents", "aria-label": say("contents") }, el("h2", {}, say("contents")), el("ol", {}, ...contents)),

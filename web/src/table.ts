@@ -5,7 +5,7 @@ import { toneSign } from "./tone";
 import type { Words } from "./words";
 
 export function table(it: Table, words: Words, definitionOf: (heading: string) => string | null): HTMLElement {
-    const heads = it.columns.map((column) => el("th", { scope: "col", class: column.numeric ? "numeric" : null, title: definitionOf(column.heading) }, column.heading));
+    const heads = it.columns.map((column) => el("th", { scope: "col", class: column.numeric ? "numeric" : null, title: definitionOf(column.heading) }, ...unbrokenWords(column.heading)));
     const rows = it.rows.map((row) => {
         const cells = row.cells.map((text, i) => {
             const numeric = it.columns[i]?.numeric ? "numeric" : null;
@@ -25,6 +25,14 @@ export function table(it: Table, words: Words, definitionOf: (heading: string) =
     const box = scrollBox(body, it.caption);
     const more = it.columns.some((column) => column.drop_order > 0) && fitted(it, body, box, words);
     return el("figure", { class: "table" }, box, more, notes.length > 0 && el("ul", { class: "notes" }, ...notes));
+}
+
+/** Longest word of a heading that is kept on one line, such as `delivered/s`. */
+const WORD_MAX = 16;
+
+/** Words of a heading. Browsers would also break lines after a slash. */
+function unbrokenWords(heading: string): (HTMLElement | string)[] {
+    return heading.split(/( )/).map((word) => (/[/-]/.test(word) && word.length <= WORD_MAX ? el("span", { class: "unbroken" }, word) : word));
 }
 
 /** Hides columns that do not fit, the highest drop order first. Returns the button that shows them again. */

@@ -1,5 +1,5 @@
 // Renders tones with signs, so that they do not depend on colour.
-import { el, svg } from "./dom";
+import { el, svg, unbroken } from "./dom";
 import type { Line, Tone } from "./page";
 import type { Words } from "./words";
 
@@ -32,5 +32,5 @@ export function toneSign(tone: Tone, words: Words): (Element | null)[] {
 
 /** Renders a line of text with the sign of its tone. */
 export function line<K extends "p" | "li" | "span" | "div">(name: K, it: Line, words: Words, extra = ""): HTMLElementTagNameMap[K] {
-    return el(name, { class: `line ${it.tone} ${extra}`.trim() }, ...toneSign(it.tone, words), el("span", {}, it.text));
+    return el(name, { class: `line ${it.tone} ${extra}`.trim() }, ...toneSign(it.tone, words), el("span", {}, unbroken(it.text)));
 }

@@ -10,7 +10,8 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { Browser, BrowserContextOptions, Page as Tab } from "playwright-core";
-import type { Charts, Doc, Page } from "../src/page";
+import { overlaid } from "../src/overlay";
+import type { Charts, Doc, Overview, Page } from "../src/page";
 import { stackedValues } from "../src/stacking";
 import { browser } from "./chromium";
 import { HOSTILE } from "./hostile";
@@ -64,6 +65,7 @@ const opening = (path: string, options: BrowserContextOptions, then: (tab: Tab) 
 const shown = (tab: Tab) => tab.evaluate("pgdyno.charts()") as Promise<Shown[]>;
 const range = async (tab: Tab) => (await shown(tab))[0]?.range;
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const WIDTHS = [390, 800, 1280, 1920];
 const PHONE = { viewport: { width: 320, height: 640 } };
 
 /** Polls an expression until it is true. The policy forbids polling within the page. */
@@ -104,16 +106,38 @@ async function followsTheRules(path: string): Promise<void> {
     await opening(path, PHONE, async (tab) => {
         assert.equal(await tab.evaluate("document.documentElement.scrollWidth"), 320, "the page scrolls sideways on a phone");
     });
-    for (const width of [390, 800, 1280, 1920]) {
-        for (const colorScheme of ["light", "dark"] as const) {
-            await opening(path, { viewport: { width, height: 800 }, colorScheme }, async (tab) => {
-                for (const { lang } of doc.pages) {
-                    await tab.click(`#in-${lang}`);
-                    assert.deepEqual(await unreadableText(tab), [], `in ${lang} at ${width} pixels, ${colorScheme}`);
+    const found: string[] = [];
+    await opening(path, DESKTOP, async (tab) => {
+        for (const { lang, overview } of doc.pages) {
+            await tab.click(`#in-${lang}`);
+            for (const width of WIDTHS) {
+                for (const colorScheme of ["light", "dark"] as const) {
+                    await tab.emulateMedia({ colorScheme });
+                    await resize(tab, width);
+                    for (const it of await unreadableText(tab)) found.push(`in ${lang} at ${width} pixels, ${colorScheme}: ${it}`);
                 }
-            });
+                if (overview && width === 1280) await fitsOnFirstScreen(tab, overview, lang);
+            }
         }
+    });
+    assert.deepEqual(found, []);
+}
+
+/** Resizes the window to this width and a height of 800 pixels, and waits until everything is drawn anew. */
+async function resize(tab: Tab, width: number): Promise<void> {
+    await tab.setViewportSize({ width, height: 800 });
+    await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** Checks that figures, verdict and picture are visible without scrolling. */
+async function fitsOnFirstScreen(tab: Tab, overview: Overview, lang: string): Promise<void> {
+    assert.ok(overview.picture, "there is a picture");
+    assert.ok(overview.figures.length >= 3, "there are figures, among them the verdict");
+    for (const part of ["#answer", ".figures", ".overview .picture svg"]) {
+        const box = await tab.locator(part).first().boundingBox();
+        assert.ok(box && box.height > 0 && box.y >= 0 && box.y + box.height <= 800, `${part} in ${lang}: ${JSON.stringify(box)}`);
     }
+    assert.equal(await tab.locator(".overview .figure").count(), overview.figures.length);
 }
 
 async function everyTrialIsDrawn(tab: Tab, doc: Doc, charts: Charts): Promise<void> {
@@ -143,15 +167,33 @@ test("the first screen holds the answer, its figures, its picture and its doubts
     const { overview } = doc.pages[0] as Page;
     const path = written("first", doc);
     await opening(path, { viewport: { width: 1280, height: 800 } }, async (tab) => {
-        for (const part of ["#answer", ".figures", ".picture svg", ".doubts"]) {
+        for (const part of ["#answer", ".figures", ".overview .picture svg", ".doubts"]) {
             const box = await tab.locator(part).boundingBox();
             assert.ok(box && box.height > 0 && box.y + box.height <= 800, `${part}: ${JSON.stringify(box)}`);
         }
         assert.equal(await tab.locator(".figure").count(), overview?.figures.length);
         assert.equal(await tab.locator(".picture .dot").count(), 3);
         assert.equal(await tab.locator(".picture .range").count(), 4, "three intervals, and the arrow of a lower bound");
-        assert.match((await tab.locator(".picture svg").getAttribute("aria-label")) ?? "", /transaction, 10 clients: 4150/);
+        assert.match((await tab.locator(".overview .picture svg").getAttribute("aria-label")) ?? "", /transaction, 10 clients: 4150/);
     });
+});
+
+test("percentiles have a scale of nines, and a line and a name per cell", async () => {
+    for (const [lang, ticks] of [["en", ["0 %", "50 %", "90 %", "99 %", "99.9 %"]], ["ru", ["0 %", "50 %", "90 %", "99 %", "99,9 %"]]] as const) {
+        await opening(written("percentiles", invented({ points: 10 })), DESKTOP, async (tab) => {
+            await tab.click(`#in-${lang}`);
+            const figure = tab.locator("#distribution .picture");
+            const texts = (await figure.locator("svg .tick").allTextContents()).map((it) => it.replace(/\s/g, " "));
+            assert.deepEqual(texts.filter((it) => it.endsWith("%")), ticks);
+            const places = await figure.locator("svg .tick").evaluateAll((all) => all.filter((it) => it.textContent?.endsWith("%")).map((it) => Number(it.getAttribute("x"))));
+            const [zero, , ninety, ninetyNine] = places as [number, number, number, number];
+            assert.ok(Math.abs(ninety - zero - (ninetyNine - ninety)) < 1, places.join(" "));
+            assert.equal(await figure.locator(".line-series").count(), 2);
+            assert.deepEqual(await figure.locator(".picture-legend li").allTextContents(), ["session, 20", "transaction, 20"]);
+            const colours = await figure.locator(".line-series").evaluateAll((all) => all.map((it) => getComputedStyle(it).stroke));
+            assert.equal(new Set(colours).size, 2);
+        });
+    }
 });
 
 test("dragging zooms all charts in, and double click, Escape and the button zoom out", async () => {
@@ -213,7 +255,7 @@ test("Tab reaches every control, the skip link first", async () => {
             reached.push(here);
         }
         assert.match(reached[0] ?? "", /skip/);
-        for (const it of ["in-ru", "theme", "trial", "chart-rate|plot", "chart-waits|legend-row", "|mark", "|copy"]) assert.ok(reached.some((one) => one.includes(it)), `${it} among ${reached.join(" ")}`);
+        for (const it of ["in-ru", "theme", "trial", "chart-rate|plot", "chart-waits|legend-row", "overlay", "|mark", "|copy"]) assert.ok(reached.some((one) => one.includes(it)), `${it} among ${reached.join(" ")}`);
     });
 });
 
@@ -289,6 +331,42 @@ test("evidence links and fragments select their trial and chart", async () => {
     }, (url) => url === address);
 });
 
+test("several trials are laid over each other on one time axis", async () => {
+    const doc = invented({ points: 60 });
+    const trials = chartsOf(doc.pages[0] as Page)?.trials ?? [];
+    await opening(written("overlay", doc), DESKTOP, async (tab) => {
+        const ids = async () => (await shown(tab)).map((it) => it.id);
+        const whole = await ids();
+        await tab.click("#overlay");
+        assert.equal(await tab.locator("#overlay-1").isDisabled(), true, "the shown trial is part of every overlay");
+        await tab.click("#overlay-0");
+        await tab.click("#overlay-2");
+        const both = overlaid([1, 0, 2].map((index, colour) => ({ view: trials[index] as Charts["trials"][number], data: doc.data[index] as Doc["data"][number], colour })));
+        const drawn = await shown(tab);
+        assert.deepEqual(drawn.map((it) => [it.id, it.columns.length]), [["rate", 3], ["response", 6]]);
+        assert.deepEqual(drawn.map((it) => it.columns), both.data.charts);
+        const labels = await tab.locator("#chart-response .legend-label").allTextContents();
+        assert.deepEqual(labels.slice(0, 3), ["transaction, 20 · 2: p50", "transaction, 20 · 2: p99", "transaction, 20 · 1: p50"]);
+        const colours = await tab.locator("#chart-response .swatch").evaluateAll((all) => all.map((it) => getComputedStyle(it).color));
+        assert.equal(new Set(colours).size, 3, "each trial has one colour");
+        assert.equal(await tab.locator(".mark").count(), 0, "marks do not name their trial");
+        assert.equal(await tab.locator("#overlay").innerText(), "Overlay trials (3)");
+        // The reader's choices survive a change of language.
+        await tab.locator("#chart-response .legend-row").nth(1).click();
+        await tab.click("#in-ru");
+        assert.deepEqual(await ids(), ["rate", "response"]);
+        await tab.click("#in-en");
+        assert.equal(await tab.locator("#chart-response .legend-row").nth(1).getAttribute("aria-pressed"), "false");
+        for (const width of WIDTHS) {
+            await resize(tab, width);
+            assert.deepEqual(await unreadableText(tab), [], `at ${width} pixels`);
+        }
+        await tab.locator(".evidence a").first().click();
+        assert.deepEqual(await ids(), whole, "a link shows its trial alone");
+        assert.equal(await tab.locator("#trial").inputValue(), "2");
+    });
+});
+
 test("a hidden series is taken out of its stack", async () => {
     const doc = invented({ points: 60 });
     await opening(written("toggle", doc), DESKTOP, async (tab) => {
@@ -337,7 +415,7 @@ test("hostile text is rendered as text everywhere", async () => {
             for (const lang of ["ru", "en"]) {
                 await tab.click(`#in-${lang}`);
                 for (const chart of await tab.locator(".chart figcaption button").all()) await chart.click();
-                while ((await tab.locator("details:not([open]) summary").count()) > 0) await tab.locator("details:not([open]) summary").first().click();
+                for (const closed = tab.locator("details:not([open], .overlay) > summary"); (await closed.count()) > 0; ) await closed.first().click();
                 await tab.locator(".mark").first().hover();
             }
             assert.equal(await tab.evaluate("window.hurt"), undefined);
@@ -471,6 +549,10 @@ test("a live page appends points, keeps the zoom, reconnects and ends", async ()
             assert.equal(await tab.locator(".strip-note").textContent(), "waiting for current values");
             server.say("state", { text: { en: "trial 2 of 3", ru: "измерение 2 из 3" }, now });
             await wait("document.querySelector('.strip').dataset.state === 'current'");
+            for (const width of WIDTHS) {
+                await resize(tab, width);
+                assert.deepEqual(await unreadableText(tab), [], `at ${width} pixels`);
+            }
             server.hangUp();
             await wait("document.querySelector('.strip').dataset.state === 'stale'");
             assert.equal(await values(), "– –");
@@ -542,6 +624,10 @@ test("runs can be searched, opened and compared", async () => {
             await tab.locator("tr[data-name=three] input").check();
             await tab.locator("tr[data-name=one] input").check();
             await tab.screenshot({ path: `${OUT}/runs.png` });
+            for (const width of WIDTHS) {
+                await resize(tab, width);
+                assert.deepEqual(await unreadableText(tab), [], `at ${width} pixels`);
+            }
             await Promise.all([tab.waitForURL("**/compare?*"), tab.click("#compare")]);
             assert.equal(new URL(tab.url()).search, "?base=one&run=three", "the older run is the baseline");
         }, (url) => url.startsWith(server.address("/")));

@@ -97,7 +97,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         axis: it.axis[i],
         logarithmic: it.logarithmic ?? false,
         stacked: it.stacked ?? false,
-        series: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false })),
+        series: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false, overlaid: ["rate", "response"].includes(it.id) && ["delivered", "p50", "p99"].includes(label) })),
     }));
     const marks = (points: number): Mark[] => [
         { at_s: Math.floor(points * 0.15), text: `postgres: checkpoint starting: time${foreign}`, tone: "faint" },
@@ -142,6 +142,22 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                     { cells: ["set_price", "10 334", "10 298", "1.62", "4.02", "19.3", "64.1", "36"], tone: "doubt", baseline: false },
                 ],
                 notes: [["", line(say("A quantile with fewer than ten samples beyond it is not shown.", "Квантиль, за которым меньше десяти измерений, не показан."), "faint")]],
+            },
+        ]],
+        ["distribution", "Distribution", "Распределение", [
+            {
+                kind: "picture",
+                caption: say("Response time by percentile", "Время ответа по процентилям"),
+                plot: {
+                    kind: "points",
+                    x: { title: say("percentile", "процентиль"), unit: "quantile", logarithmic: true, references: [] },
+                    y: { title: say("response time", "время ответа"), unit: "seconds", logarithmic: true, references: [] },
+                    series: ["session, 20", "transaction, 20"].map((label, n) => ({
+                        label: label + foreign,
+                        connected: true,
+                        points: Array.from({ length: 34 + n }, (_, i) => ({ x: 1 - 10 ** (-i / 10), y: short(0.0004 * (n + 1) * 1.14 ** i), tone: "plain" as const })),
+                    })),
+                },
             },
         ]],
         ["matrix", "The matrix", "Матрица", [

@@ -1,4 +1,4 @@
-// Finds text that is cut off, outside the viewport, or covered by other text.
+// Finds text that is cut off, outside the viewport, or covered by other text, and words that are broken.
 import type { Page as Tab } from "playwright-core";
 
 /** Pixels by which boxes of text may overlap or be cut, because glyphs do not fill their boxes. */
@@ -25,6 +25,14 @@ export async function unreadableText(tab: Tab): Promise<string[]> {
             if (!parent || text === "" || ["SCRIPT", "STYLE", "TITLE", "OPTION"].includes(parent.tagName) || !parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
             const range = document.createRange();
             range.selectNodeContents(node);
+            // Only tokens of other systems may be so long that they are broken.
+            for (const word of node.data.matchAll(/(?<![^\s])\p{L}{2,18}[.,;:]?(?![^\s])/gu)) {
+                const place = document.createRange();
+                place.setStart(node, word.index);
+                place.setEnd(node, word.index + word[0].length);
+                const [first, ...rest] = place.getClientRects();
+                if (first && rest.some((box) => box.top > first.bottom - slack)) found.push(`broken: "${word[0]}" of "${text.slice(0, 60)}"`);
+            }
             for (const box of range.getClientRects()) pieces.push({ text: text.slice(0, 60), parent, box });
         }
         const inFlow = pieces.filter((piece) => {

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { checked, embedded } from "../src/document";
-import { shown } from "../src/dom";
+import { shown, unbroken } from "../src/dom";
 import { Numbers } from "../src/format";
 import { append, dropOldest, type Points } from "../src/points";
 import type { ChartView, Doc, Page, Section, TrialData, Unit } from "../src/page";
 import { fragment, parseFragment } from "../src/reader";
 import { comparisonUrl, matchingRuns, type Run } from "../src/runs";
+import { onTimes, overlaid } from "../src/overlay";
 import { linePath } from "../src/picture";
 import { logarithmicBounds, stackedValues } from "../src/stacking";
 import { definitions } from "../src/terms";
@@ -61,16 +62,47 @@ test("linear ticks share one unit, and each logarithmic tick has its own", () =>
 
 test("headings show the definitions of their terms", () => {
     const page = invented({ points: 5 }).pages[0] as Page;
-    const facts: [string, string][] = [["goodput", "In time."], ["p99", "Of 100, 99 are shorter."], ["service", "Without the wait."]];
+    const facts: [string, string][] = [["goodput", "In time."], ["p99", "Of 100, 99 are shorter."], ["service", "Without the wait."], ["p99.9", "Of 1000, 999 are shorter."], ["max", "Largest."], ["строк", "Число строк."]];
     const sections: Section[] = [{ id: "terms", heading: "Terms", blocks: [{ kind: "facts", facts }] }];
     const definitionOf = definitions({ ...page, sections });
     const rows: [string, string | null][] = [
         ["Goodput/s", "In time."],
         ["service p99, ms", "Of 100, 99 are shorter.\nWithout the wait."],
+        ["p99.9, ms", "Of 1000, 999 are shorter."],
+        ["maximum (95 % CI)", null],
+        ["max.", "Largest."],
+        ["строки", null],
         ["way", null],
     ];
     for (const [heading, text] of rows) assert.equal(definitionOf(heading), text, heading);
     assert.equal(definitions({ ...page, sections: [] })("goodput"), null);
+});
+
+test("trials with other points share one time axis, and a value holds for its point", () => {
+    const rows: [number, number[], (number | null)[], (number | null)[]][] = [
+        [1, [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]],
+        [2, [0, 2], [10, 20], [10, 10, 20, 20, null, null]],
+        [1, [1, 2, 4], [7, null, 9], [null, 7, null, null, 9, null]],
+        [1, [], [], [null, null, null, null, null, null]],
+    ];
+    for (const [bin_s, times_s, column, expected] of rows) assert.deepEqual(onTimes([0, 1, 2, 3, 4, 5], { bin_s, times_s, charts: [] }, column), expected);
+});
+
+test("an overlay has the comparable series of every trial", () => {
+    const track = (label: string, comparable: boolean) => ({ label, dashed: false, overlaid: comparable });
+    const chart = (id: string, ...series: ReturnType<typeof track>[]): ChartView => ({ ...view(false, false, []), id, series });
+    const named = (text: string, ...charts: ChartView[]) => ({ name: { text, tone: "plain" as const }, charts, marks: [] });
+    const one = named("a", chart("rate", track("offered", false), track("delivered", true)), chart("waits", track("running", false)));
+    const two = named("b", chart("response", track("p50", true), track("p99", true)), chart("rate", track("delivered", true)));
+    const both = overlaid([
+        { view: one, colour: 0, data: { bin_s: 1, times_s: [0, 1], charts: [[[1, 2], [3, 4]], [[5, 6]]] } },
+        { view: two, colour: 2, data: { bin_s: 1, times_s: [0, 1, 2], charts: [[[7, 7, 7], [8, 8, 8]], [[9, 9, 9]]] } },
+    ]);
+    assert.deepEqual(both.charts.map((it) => [it.id, ...it.series.map(({ label, look }) => [label, look?.colour, look?.rhythm])]), [
+        ["rate", ["a: delivered", 0, 0], ["b: delivered", 2, 0]],
+        ["response", ["b: p50", 2, 1], ["b: p99", 2, 0]],
+    ]);
+    assert.deepEqual(both.data, { bin_s: 1, times_s: [0, 1, 2], charts: [[[3, 4, null], [9, 9, 9]], [[7, 7, 7], [8, 8, 8]]] });
 });
 
 test("lines are interrupted where nothing was measured", () => {
@@ -99,6 +131,16 @@ test("a missing word is shown as its key", () => {
     assert.equal(words([])("zoom_out"), "zoom_out");
 });
 
+test("a number stays on the line of its unit", () => {
+    const rows: [string, string][] = [
+        ["95 % CI 163 to 212 ms", "95_% CI 163 to 212_ms"],
+        ["outage of 3.14 s, 1.5 KiB", "outage of 3.14_s, 1.5_KiB"],
+        ["in 2 of 4 trials", "in 2 of 4 trials"],
+        ["10 sessions, 3 heads", "10 sessions, 3 heads"],
+    ];
+    for (const [text, expected] of rows) assert.equal(unbroken(text).replaceAll("\u00a0", "_"), expected);
+});
+
 test("control characters become visible", () => {
     const rows: [string, string][] = [
         ["a\u001b[31mred", "a⟨U+001B⟩[31mred"],
@@ -111,7 +153,7 @@ test("control characters become visible", () => {
 });
 
 const view = (logarithmic: boolean, stacked: boolean, dashed: boolean[]): ChartView => ({
-    id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, series: dashed.map((it) => ({ label: "", dashed: it })),
+    id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, series: dashed.map((it) => ({ label: "", dashed: it, overlaid: false })),
 });
 
 test("only the shown series of stacked charts are added, and missing values stay missing", () => {

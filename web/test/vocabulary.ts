@@ -20,6 +20,8 @@ const SPOKEN: Spoken[] = [
     ["baseline", "baseline", "база сравнения"],
     ["trial", "Trial", "Измерение"],
     ["zoom_out", "Zoom out", "Показать всё"],
+    ["overlay", "Overlay trials", "Наложить измерения"],
+    ["overlay_help", "The charts then show the delivered rate, the median and p99 of the selected trials.", "На графиках будут темп, медиана и p99 выбранных измерений."],
     [
         "chart_help",
         "Drag to zoom, double click or Escape to zoom out; arrow keys move the cursor, + and − zoom",

@@ -77,6 +77,8 @@ pub enum ChartUnit {
     Processors,
     Bytes,
     BytesPerSecond,
+    /// Quantile, 0..1. On a logarithmic axis, 0, 0.9, 0.99 and 0.999 have equal distances, as in plots of HdrHistogram.
+    Quantile,
 }
 
 impl ChartKind {

@@ -116,6 +116,9 @@ pub struct OperationResult {
     pub goodput: Option<PerSecond>,
     pub count: u64,
     pub response: Quantiles,
+    /// Response time by quantile, ascending, for a plot on the scale of HdrHistogram; empty if too little was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub response_curve: Vec<QuantilePoint>,
     pub service: Quantiles,
     /// Failures by code, the most frequent first.
     pub failures: Vec<Failure>,
@@ -196,6 +199,15 @@ pub struct Quantiles {
     pub p999: Option<Nanos>,
     #[serde(rename = "max_ns")]
     pub max: Option<Nanos>,
+}
+
+/// One quantile of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QuantilePoint {
+    /// Share of the samples that the time is not below, 0..1.
+    pub quantile: f64,
+    #[serde(rename = "time_ns")]
+    pub time: Nanos,
 }
 
 /// Metrics of one node on the path. Each metric is the median over the valid trials, measured in the last third of the

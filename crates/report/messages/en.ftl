@@ -1687,6 +1687,9 @@ web-bad = bad
 web-baseline = baseline
 web-trial = Trial
 web-zoom_out = Reset zoom
+# Menu in which trials are selected whose lines are drawn on the same charts.
+web-overlay = Overlay trials
+web-overlay_help = The charts then show the delivered rate, the median and p99 of the selected trials.
 web-chart_help = Drag to zoom in, double-click to zoom out; arrow keys move the cursor
 web-time = Time
 web-show_table = Show table
@@ -1740,6 +1743,12 @@ page-goals = Objectives and load
 page-stack = System: where time is spent and where requests queue
 page-results = Results by operation
 page-matrix = All cells
+# Caption of the picture of the response time by percentile.
+page-response-curve = Response time by percentile, up to the last one with ten arrivals beyond it{ $unanswered ->
+    [0] {""}
+    [one] ; higher percentiles are unknown, because { $unanswered } arrival has no answer
+   *[other] ; higher percentiles are unknown, because { $unanswered } arrivals have no answer
+ }
 page-charts = Over time
 page-statements = Most expensive statements
 page-advice = Indexes
@@ -2018,6 +2027,7 @@ page-axis-count = count
 page-axis-processors = CPUs
 page-axis-bytes = bytes
 page-axis-bytes-per-second = bytes per second
+page-axis-quantile = percentile
 page-series-offered = offered
 page-series-delivered = delivered
 page-series-max = max
@@ -2208,6 +2218,8 @@ term-offered = offered
 term-offered-text = Arrivals per second that the schedule demands. In the closed model, transactions per second that the clients start.
 term-delivered = delivered
 term-delivered-text = Successful transactions per second within the measured window.
+term-throughput = throughput
+term-throughput-text = Successful transactions per second.
 term-tps = tps
 term-tps-text = Successful transactions per second: the median of the valid trials.
 term-goodput = goodput
@@ -2218,8 +2230,14 @@ term-service = service
 term-service-text = Service time: from the moment at which the transaction was sent until its end, without the wait for a free client.
 term-p50 = p50
 term-p50-text = Median: half of the arrivals take at most this long.
+term-p90 = p90
+term-p90-text = 90 % of the arrivals take at most this long.
+term-p95 = p95
+term-p95-text = 95 % of the arrivals take at most this long.
 term-p99 = p99
 term-p99-text = 99 % of the arrivals take at most this long.
+term-p999 = p99.9
+term-p999-text = 99.9 % of the arrivals take at most this long.
 term-errors = errors
 term-errors-text = Failed transactions and those with an unknown outcome; errors/1000 of the transactions sent.
 term-failed = failed
@@ -2243,7 +2261,7 @@ term-change-text = Relative difference between the values of the run and of the 
 term-interval = 95 % CI
 term-interval-text = Range that contains the true value in 95 % of such measurements.
 term-verdict = verdict
-term-verdict-text = What the evidence shows, judged for all figures together at a false discovery rate of 5 %.
+term-verdict-text = Of a change: what the evidence shows, judged for all figures together at a false discovery rate of 5 %. Of a run: whether its trials are valid.
 term-test = test
 term-test-text = Statistical method behind the verdict; explained below the table.
 term-outcome = outcome

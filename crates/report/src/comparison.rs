@@ -58,7 +58,8 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         ("differences", say!(lang, "compare-heading-differences"), each(&fair)),
         ("left-out", say!(lang, "compare-heading-left-out"), each(&|run| left_out(run, lang))),
     ]);
-    sections.extend(terms::section(&sections, lang));
+    let overview = overview::overview(compared, &answer, lang);
+    sections.extend(terms::section(overview.as_ref(), &sections, lang));
     Page {
         lang: lang.code(),
         language: lang.name(),
@@ -68,7 +69,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
             if within { &[] } else { &runs },
             baselines.len(),
         ),
-        overview: overview::overview(compared, &answer, lang),
+        overview,
         answer,
         facts: vec![lang.moment(compared.base.started_ms), lang.seed(compared.seed)],
         sections,
@@ -390,4 +391,4 @@ fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

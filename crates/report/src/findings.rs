@@ -145,14 +145,15 @@ fn rank(finding: &Finding) -> u8 {
 
 /// Builds a table with one row per finding.
 fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
+    // With the order in which they are dropped from narrow pages.
     let headings = [
-        say!(lang, "table-cell"),
-        say!(lang, "table-compared-with"),
-        say!(lang, "table-transport"),
-        say!(lang, "table-ratio"),
-        say!(lang, "table-interval"),
-        say!(lang, "table-trials"),
-        String::new(),
+        (say!(lang, "table-cell"), 0),
+        (say!(lang, "table-compared-with"), 1),
+        (say!(lang, "table-transport"), 3),
+        (say!(lang, "table-ratio"), 0),
+        (say!(lang, "table-interval"), 2),
+        (say!(lang, "table-trials"), 4),
+        (String::new(), 0),
     ];
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
     let mut rows = Vec::new();
@@ -182,7 +183,10 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     let used: Vec<bool> =
         (0..headings.len()).map(|at| rows.iter().any(|it| !it.cells[at].is_empty())).collect();
     let is_used = |at: &usize| used[*at];
-    let column = |at: usize| Column { heading: headings[at].to_owned(), ..Column::default() };
+    let column = |at: usize| {
+        let (heading, drop_order) = headings[at].clone();
+        Column { heading, drop_order, ..Column::default() }
+    };
     let columns = (0..headings.len()).filter(is_used).map(column).collect();
     for row in &mut rows {
         let mut at = 0..;

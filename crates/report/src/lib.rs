@@ -27,6 +27,8 @@ pub mod plot;
 pub mod preview;
 pub mod progress;
 pub mod prometheus;
+#[cfg(test)]
+mod sample_pages;
 pub mod search_text;
 pub mod sizes;
 pub mod steps;

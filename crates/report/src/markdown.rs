@@ -46,7 +46,9 @@ fn block(content: &Block) -> String {
             .map(|(name, value)| format!("- {}: {}\n", escape_inline(name), escape_inline(value)))
             .collect(),
         Block::Table(it) => table(it),
-        Block::HeatMap(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
+        Block::HeatMap(_) | Block::Picture(_) | Block::Charts(_) | Block::Code { folded: true, .. } => {
+            String::new()
+        }
         Block::Drawing(it) => drawing(it),
         // Write the content of folded parts, because Markdown has no folded parts.
         Block::Details { blocks, .. } => blocks.iter().map(block).collect(),

@@ -65,14 +65,15 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let section = |(id, heading, blocks)| Section { id, heading, blocks };
     let mut sections: Vec<Section> =
         sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect();
-    sections.extend(terms::section(&sections, lang));
+    let overview = overview::overview(&case);
+    sections.extend(terms::section(overview.as_ref(), &sections, lang));
     Page {
         lang: lang.code(),
         language: lang.name(),
         title: account.experiment.name.clone(),
         question: answer::question(&case),
         answer: answer::answer(&case, &account.matrix.doubts),
-        overview: overview::overview(&case),
+        overview,
         facts: answer::facts(&case),
         sections,
         words: script_words(lang),
@@ -134,4 +135,4 @@ pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
 const TRIALS_SHOWN_MAX: usize = 12;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,20 +2,34 @@
 
 use crate::lang::Lang;
 use crate::say;
-use crate::view::{Block, Section};
+use crate::view::{Block, Overview, Section};
 
 /// Id of the section, which a terminal and Markdown leave out.
 pub(crate) const SECTION: &str = "terms";
 
-/// Builds the section with the definitions of the terms that occur in these sections; `None` if there are none. The
-/// page's script shows a definition at each heading that contains its term.
-pub(crate) fn section(sections: &[Section], lang: &Lang) -> Option<Section> {
-    let text =
-        sections.iter().flat_map(|section| &section.blocks).map(text).collect::<String>().to_lowercase();
+/// Builds the section with the definitions of the terms that occur in the first screen and in these sections; `None` if
+/// there are none. The page's script shows a definition at each heading that contains its term.
+pub(crate) fn section(overview: Option<&Overview>, sections: &[Section], lang: &Lang) -> Option<Section> {
+    let figures = overview.into_iter().flat_map(|overview| &overview.figures);
+    let labels = figures.map(|figure| format!("{}\n", figure.label));
+    let blocks = sections.iter().flat_map(|section| &section.blocks).map(text);
+    let text = labels.chain(blocks).collect::<String>().to_lowercase();
     let facts: Vec<(String, String)> =
-        terms(lang).into_iter().filter(|(term, _)| text.contains(&term.to_lowercase())).collect();
+        terms(lang).into_iter().filter(|(term, _)| contains_term(&text, &term.to_lowercase())).collect();
     let heading = say!(lang, "term-heading");
     (!facts.is_empty()).then(|| Section { id: SECTION, heading, blocks: vec![Block::Facts { facts }] })
+}
+
+/// True if the text contains the term, and not only as part of a longer word or number: `p99.9` does not contain `p99`.
+fn contains_term(text: &str, term: &str) -> bool {
+    text.match_indices(term).any(|(at, _)| {
+        let (before, mut after) = (text[..at].chars().next_back(), text[at + term.len()..].chars());
+        let is_longer = match after.next() {
+            Some('.') => after.next().is_some_and(char::is_numeric),
+            next => next.is_some_and(char::is_alphanumeric),
+        };
+        !is_longer && !before.is_some_and(char::is_alphanumeric)
+    })
 }
 
 /// Headings of tables, and sentences, each with a newline.
@@ -35,12 +49,16 @@ fn terms(lang: &Lang) -> Vec<(String, String)> {
     vec![
         (say!(lang, "term-offered"), say!(lang, "term-offered-text")),
         (say!(lang, "term-delivered"), say!(lang, "term-delivered-text")),
+        (say!(lang, "term-throughput"), say!(lang, "term-throughput-text")),
         (say!(lang, "term-tps"), say!(lang, "term-tps-text")),
         (say!(lang, "term-goodput"), say!(lang, "term-goodput-text")),
         (say!(lang, "term-response"), say!(lang, "term-response-text")),
         (say!(lang, "term-service"), say!(lang, "term-service-text")),
         (say!(lang, "term-p50"), say!(lang, "term-p50-text")),
+        (say!(lang, "term-p90"), say!(lang, "term-p90-text")),
+        (say!(lang, "term-p95"), say!(lang, "term-p95-text")),
         (say!(lang, "term-p99"), say!(lang, "term-p99-text")),
+        (say!(lang, "term-p999"), say!(lang, "term-p999-text")),
         (say!(lang, "term-errors"), say!(lang, "term-errors-text")),
         (say!(lang, "term-failed"), say!(lang, "term-failed-text")),
         (say!(lang, "term-dropped"), say!(lang, "term-dropped-text")),
@@ -66,4 +84,27 @@ fn terms(lang: &Lang) -> Vec<(String, String)> {
         (say!(lang, "term-rows"), say!(lang, "term-rows-text")),
         (say!(lang, "term-jain"), say!(lang, "term-jain-text")),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_whole_words() {
+        for (text, term, contained) in [
+            ("response p99, ms", "p99", true),
+            ("response p99.9, ms", "p99", false),
+            ("response p99.9, ms", "p99.9", true),
+            ("a wait of p99.", "p99", true),
+            ("maximum (95 % ci)", "max", false),
+            ("maximum (95 % ci)", "95 % ci", true),
+            ("goodput/s", "goodput", true),
+            ("browser rows", "rows", true),
+            ("browsers", "rows", false),
+            ("максимум", "макс", false),
+        ] {
+            assert_eq!(contains_term(text, term), contained, "{term} in {text}");
+        }
+    }
 }

@@ -58,6 +58,7 @@ pub enum Block {
     Table(Table),
     HeatMap(HeatMap),
     Drawing(Drawing),
+    Picture(Picture),
     Charts(ChartsBlock),
     Findings {
         findings: Vec<FindingView>,
@@ -232,6 +233,8 @@ pub struct ChartView {
 pub struct TrackView {
     pub label: String,
     pub dashed: bool,
+    /// True if the series is drawn when several trials are laid over each other.
+    pub overlaid: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

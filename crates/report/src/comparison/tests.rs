@@ -52,7 +52,7 @@ fn difference(subject: DifferenceSubject, path: &str, base: Option<&str>, run: O
     }
 }
 
-fn comparison() -> Comparison {
+pub fn comparison() -> Comparison {
     let trials = TestMethod::Trials { base: 5, run: 5 };
     let blocks = |count| Blocks { length: 5.0, count, correlation: 0.31 };
     let by_time = TestMethod::Blocks { base: blocks(12), run: blocks(24) };
@@ -249,7 +249,7 @@ fn pairs_without_evidence_of_a_change_are_summed_up() {
     assert_eq!((changed.value.as_str(), changed.detail.as_str()), ("1", "of 4 pairs, in throughput"));
 }
 
-fn test_history() -> RunHistory {
+pub fn test_history() -> RunHistory {
     let point = |run: usize| HistoryPoint {
         run,
         trials: 5,

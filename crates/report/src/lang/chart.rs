@@ -40,6 +40,7 @@ impl Lang {
             ChartUnit::Processors => say!(self, "page-axis-processors"),
             ChartUnit::Bytes => say!(self, "page-axis-bytes"),
             ChartUnit::BytesPerSecond => say!(self, "page-axis-bytes-per-second"),
+            ChartUnit::Quantile => say!(self, "page-axis-quantile"),
         }
     }
 

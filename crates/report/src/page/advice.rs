@@ -60,8 +60,11 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
         let first = Column { heading: say!(lang, "page-statement"), ..Column::default() };
         let mut table =
             non_empty_columns((first, |it: &Statement| truncate(&it.text, TEXT_CHARS_MAX)), figures, &rows);
-        // The last two columns contain words.
-        table.columns.iter_mut().skip(3).for_each(|it| it.numeric = false);
+        // These columns contain words.
+        let words = [say!(lang, "advice-rows-read"), say!(lang, "advice-remedy")];
+        for column in table.columns.iter_mut().filter(|column| words.contains(&column.heading)) {
+            column.numeric = false;
+        }
         blocks.push(Block::Table(table));
     }
     blocks

@@ -78,7 +78,18 @@ fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
         (_, Some(label)) => format!("{word} {label}"),
     };
     let label = series.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
-    TrackView { label, dashed: series.kind == ChartSeriesKind::Limit }
+    TrackView { label, dashed: series.kind == ChartSeriesKind::Limit, overlaid: is_overlaid(series) }
+}
+
+/// True for the few series by which trials are compared on one chart: the delivered rate, the median and p99 of all
+/// operations.
+fn is_overlaid(series: &ChartSeries) -> bool {
+    series.label.is_none()
+        && match series.kind {
+            ChartSeriesKind::Delivered => true,
+            ChartSeriesKind::Quantile(quantile) => [0.5, 0.99].contains(&quantile),
+            _ => false,
+        }
 }
 
 /// Label of sessions that do not wait.

@@ -4,7 +4,8 @@ use super::context::PageContext;
 use crate::lang::Lang;
 use crate::lang::number::millis;
 use crate::say;
-use crate::view::{Block, Column, Row, Table, Tone};
+use crate::view::{Block, Column, Picture, Plot, PlotAxis, PlotPoint, PointSeries, Row, Table, Tone};
+use model::chart::ChartUnit;
 use model::run_result::{CellResult, OperationResult, Quantiles, RunResult};
 use model::{Nanos, SizeFigures, StatementRows};
 
@@ -17,7 +18,34 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         blocks.extend(rows(result, case.name(cell), case.lang).map(Block::Table));
         blocks.extend(failures(result, case.name(cell), case.lang).map(Block::Table));
     }
+    blocks.extend(curves(case).map(Block::Picture));
     blocks
+}
+
+/// Picture of the response time by quantile, with a line per chosen cell; `None` if no cell has enough samples.
+fn curves(case: &PageContext<'_>) -> Option<Picture> {
+    let lang = case.lang;
+    let line = |&cell: &usize| {
+        let total = case.account.cells.get(cell)?.total.as_ref()?;
+        // A logarithmic axis has no zero.
+        let timed = total.response_curve.iter().filter(|point| point.time.0 > 0);
+        let points: Vec<PlotPoint> = timed
+            .map(|point| PlotPoint {
+                x: point.quantile,
+                y: Some(point.time.as_secs_f64()),
+                tone: Tone::Plain,
+            })
+            .collect();
+        let label = case.name(cell).to_owned();
+        (points.len() > 1).then_some((PointSeries { label, connected: true, points }, total))
+    };
+    let (series, totals): (Vec<_>, Vec<_>) = case.chosen.iter().filter_map(line).unzip();
+    let unanswered: u64 = totals.iter().filter_map(|it| it.response.unanswered).map(|it| it.count).sum();
+    let axis = |title, unit| PlotAxis { title, unit, logarithmic: true, references: Vec::new() };
+    let x = axis(lang.axis(ChartUnit::Quantile), ChartUnit::Quantile);
+    let y = axis(say!(lang, "overview-response"), ChartUnit::Seconds);
+    let caption = say!(lang, "page-response-curve", unanswered);
+    (!series.is_empty()).then_some(Picture { caption, plot: Plot::Points { x, y, series } })
 }
 
 /// Column of a table: heading, drop order, and text for one row.

@@ -17,6 +17,11 @@ mod invent;
 mod overview;
 mod search;
 
+/// Name and result of an invented run of each kind.
+pub fn sample_runs() -> Vec<(&'static str, RunResult)> {
+    overview::kinds().into_iter().map(|(name, result, _)| (name, result)).collect()
+}
+
 /// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
 fn golden(name: &str, got: &str) {
     expect_file![format!("expected/{name}")].assert_eq(got);

@@ -1,6 +1,6 @@
 //! Results of one operation, or of all operations, over several trials
 
-use super::quantiles::quantiles;
+use super::quantiles::{curve, quantiles};
 use super::steps::step_results;
 use crate::facts::sizes::figures;
 use crate::facts::statement_rows::statement_rows;
@@ -81,6 +81,7 @@ fn operation_result(
         goodput: limit.map(|it| rate(delivered * within(it))),
         count: response.count(),
         response: quantiles(&response, sum(OperationSecond::unanswered), longest),
+        response_curve: curve(&response, sum(OperationSecond::unanswered)),
         service: quantiles(&service, 0, longest),
         failures: merge_failures(parts.iter().map(|it| (&it.failed, &it.unknown))),
         dropped: sum(|it| it.dropped),

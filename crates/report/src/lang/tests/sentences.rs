@@ -39,7 +39,7 @@ fn words(lang: &Lang) -> NamedTexts {
     {
         add(format!("{chart:?}"), &lang.chart(chart));
     }
-    for unit in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
+    for unit in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond, Quantile) {
         add(format!("{unit:?}"), &lang.axis(unit));
     }
     for kind in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,

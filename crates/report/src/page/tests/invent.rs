@@ -13,8 +13,8 @@ use model::plan::{
     Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
-    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
-    StatementStats, TrialResult,
+    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, QuantilePoint, Quantiles, RunInfo,
+    RunResult, RunState, StatementStats, TrialResult,
 };
 use model::summary::{Failure, FailureClass, QueryMode};
 use model::validity::{Doubt, DoubtSummary, Verdict};
@@ -134,6 +134,13 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     }
 }
 
+/// Curve that agrees with the quantiles of [`operation_result`].
+fn curve() -> Vec<QuantilePoint> {
+    [(0.0, 90), (0.5, 371), (0.9, 900), (0.95, 1_200), (0.99, 12_300)]
+        .map(|(quantile, micros)| QuantilePoint { quantile, time: Nanos::from_micros(micros) })
+        .to_vec()
+}
+
 fn operation_result(name: &str, tps: f64) -> OperationResult {
     let millis = |it: u64| Some(Nanos::from_micros(it));
     let response = Quantiles {
@@ -161,6 +168,7 @@ fn operation_result(name: &str, tps: f64) -> OperationResult {
         goodput: Some(PerSecond(tps - 20.0)),
         count: 77_652_000,
         response,
+        response_curve: curve(),
         service: Quantiles { p99: millis(11_100), ..response },
         failures: vec![
             failure("40P01", Some("deadlock_detected"), FailureClass::Failed, 43),

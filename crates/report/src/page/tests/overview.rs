@@ -1,6 +1,6 @@
 use super::failover::survived;
 use super::invent::{account, hostile_account, paired_account, single_cell_account};
-use super::search::{searched, soak_result, swept};
+use super::search::{confirmed, searched, soak_result, swept};
 use crate::lang;
 use crate::page::{page, short_answer};
 use crate::view::{Block, LargeFigure, Overview, Plot, Tone};
@@ -19,13 +19,14 @@ use model::summary::UnansweredArrivals;
 use model::validity::{Doubt, Verdict};
 
 /// Name, result, and kind of the picture for each kind of run.
-fn kinds() -> Vec<(&'static str, RunResult, &'static str)> {
+pub fn kinds() -> Vec<(&'static str, RunResult, &'static str)> {
     vec![
         ("one cell", single_cell_account(), "intervals"),
         ("matrix", account(), "intervals"),
         ("pairs", paired_account(6), "intervals"),
         ("hostile", hostile_account(), "intervals"),
         ("maximum", searched(), "points"),
+        ("confirm", confirmed(), "points"),
         ("soak", soak_result(), "points"),
         ("sweep", swept(), "intervals"),
         ("failover", survived(), "points"),

@@ -3,7 +3,7 @@
 use super::invent::{self, HOSTILE};
 use super::*;
 use crate::style::CharacterSet;
-use model::plan::{Goal, LoadScale, MaxSearch, Soak, Sweep};
+use model::plan::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep};
 use model::search::{
     Cause, FittedValue, Knob, LevelOutcome, LevelTrials, Limit, Maximum, OverloadReason, Perturbation,
     Plateau, Proof, ProofVerdict, RequiredConnections, Scalability, SearchResult, SearchStep,
@@ -235,6 +235,20 @@ pub fn soak_result() -> RunResult {
         max_in_flight: 100,
     };
     result.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    result
+}
+
+/// Run that ramped up to a share of the maximum and held that level.
+pub fn confirmed() -> RunResult {
+    let mut result = soak_result();
+    let hold = Nanos::from_secs(600);
+    result.experiment.goal = Goal::Confirm(Confirm {
+        level: model::plan::TargetLevel::Absolute { level: 452.0, maximum: Some(646.0) },
+        ramp: Nanos::from_secs(60),
+        hold,
+    });
+    let held = soaked(452.0, Some(0.7), trends()[2..3].to_vec());
+    result.soaks = vec![SoakResult { purpose: StepPurpose::Confirm, duration: hold, ..held }];
     result
 }
 
