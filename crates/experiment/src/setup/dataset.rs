@@ -75,7 +75,7 @@ impl SetupBuilder<'_> {
             },
             (Some(Pgbench), _) => Content::Pgbench { scale: source.scale.map_or(1, |it| it as u32) },
             (None, None) => {
-                if !of.iter().any(|it| it.1) {
+                if !keys.iter().any(|it| it.1) {
                     self.report("dataset", message!("experiment-dataset-name"));
                 }
                 Content::Declared(Vec::new())

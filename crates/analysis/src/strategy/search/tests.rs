@@ -585,7 +585,7 @@ fn a_rest_is_not_a_ramp_step() {
 fn rests_have_whole_seconds() {
     for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {
         let max = MaxSearch { window: Nanos::from_secs(window), ..MaxSearch::DEFAULT };
-        let rest = super::track::SearchTrack::new(&max, 10.0, &[]).rest();
+        let rest = SearchTrack::new(&max, 10.0, &[]).rest();
         assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");
     }
 }

@@ -204,7 +204,7 @@ fn hanging_server_delays_no_other() {
     let target = in_database(&name);
     let hanging = stack::client::Target {
         address: stack::client::Address::Tcp(silent.local_addr().unwrap()),
-        ..here.clone()
+        ..target.clone()
     };
     let (out, observations) = channel();
     let points = vec![
