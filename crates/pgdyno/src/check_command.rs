@@ -73,7 +73,7 @@ fn connect(plan: &Plan, terminal: &Terminal, lang: &'static Lang) -> ExitStatus 
     }
     out!("{}", check.exchanges(&names, lang));
     if !check.preflight.errors.is_empty() {
-        check.preflight.print(&terminal.program, lang);
+        check.preflight.print(&terminal.program, false, lang);
     }
     if let Err(error) = done {
         return error.print(terminal);

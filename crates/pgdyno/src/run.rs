@@ -152,7 +152,7 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         let outcome = RunOutcome { status: RunStatus::Failed, reason: None, ended_ms: now_ms() };
         // Ignore a file that cannot be removed, because it is harmless.
         let _ = writer.finish(outcome).map(std::fs::remove_file);
-        preflight.print("pgdyno run", lang);
+        preflight.print("pgdyno run", false, lang);
         return Ok(ExitStatus::Incomplete);
     }
     let store_error = writer.error().map(write_error);
@@ -191,7 +191,7 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         live.finish();
     }
     if !preflight.errors.is_empty() {
-        preflight.print("pgdyno run", lang);
+        preflight.print("pgdyno run", true, lang);
         return Ok(ExitStatus::Incomplete);
     }
     Ok(outcome::exit_status(report.result(), args.strict))

@@ -282,7 +282,7 @@ pub fn verdict(record: &TrialRecord, results: &[TrialResult]) -> Option<Verdict>
     let result = results.iter().find(|it| it.id == record.id.0);
     match (record.valid?, result) {
         (_, Some(result)) => Some(result.verdict()),
-        (true, None) if !is_measured => {
+        (true, None) if is_measured => {
             let summary = record.summary.as_ref();
             let stored = summary.and_then(|it| it["validity"]["verdict"].as_str());
             Some(if stored == Some("valid_with_doubts") { Verdict::ValidWithDoubts } else { Verdict::Valid })

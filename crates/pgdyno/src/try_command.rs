@@ -87,7 +87,7 @@ fn try_operations(
     let mut preflight = Preflight::default();
     preflight.prepare(&plan.experiment.cells[..1], &setup, &mut test_bed)?;
     if !preflight.errors.is_empty() {
-        preflight.print(&terminal.program, lang);
+        preflight.print(&terminal.program, false, lang);
     }
     out!("{cell}");
     let mut failed = !preflight.errors.is_empty();

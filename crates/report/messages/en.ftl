@@ -1191,7 +1191,10 @@ preflight-correct = correct the statement; to measure it as it is, give its oper
 preflight-errors = { $count ->
     [one] { $count } operation error
    *[other] { $count } operation errors
- }; no trial was started
+ }; { $measured ->
+    [true] the run ends before the next trial
+   *[false] no trial was started
+ }
 preflight-stopped = an operation of the next trial cannot succeed
 
 

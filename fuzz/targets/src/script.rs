@@ -36,7 +36,7 @@ fn execute(program: &Program) {
         let mut eval = |expr: &Expr, variables: &Variables| {
             let value = expr.eval(variables, &mut rng, &mut |traced| drop(traced.to_string()));
             value.unwrap_or_else(|error: EvalError| {
-                assert!(!error.explain(&program.names, variables).is_empty());
+                assert!(!error.message(&program.names, variables).id.is_empty());
                 Value::Null
             })
         };
@@ -72,7 +72,7 @@ fn execute(program: &Program) {
             }
             CommandKind::Shell { words } | CommandKind::SetShell { words, .. } => {
                 let line =
-                    command_line(words, &program.names, &variables).unwrap_or_else(|error| error.to_string());
+                    command_line(words, &program.names, &variables).unwrap_or_default();
                 let _ = parse_output(words, &program.names, line.as_bytes());
                 at + 1
             }

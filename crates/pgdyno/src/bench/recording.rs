@@ -99,7 +99,7 @@ impl Recording {
         let since = TrialClock::new(clock);
         let sampled = since.clone();
         let targets = [SamplingTarget::host(), SamplingTarget::generator()].into_iter();
-        let targets = targets.chain(None).collect();
+        let targets = targets.chain(self.sampled.clone()).collect();
         let sampler = Sampler::start(targets, move || sampled.now(), sender);
         let stop = AtomicBool::new(false);
         let mut ignore = |_: TrialEvent<'_>| ();

@@ -20,7 +20,7 @@ impl RunLength {
     pub fn new(plan: &Plan) -> RunLength {
         let experiment = &plan.experiment;
         // Without a search, these goals hold a level once in each cell.
-        let holds_once = experiment.goal.max_search().is_none() && false;
+        let holds_once = experiment.goal.max_search().is_none();
         let (repeat, trials, ramp) = match &experiment.goal {
             Goal::Confirm(confirm) if holds_once => (1, Some(experiment.cells.len()), confirm.ramp),
             Goal::Soak(_) if holds_once => (1, Some(experiment.cells.len()), Nanos::ZERO),

@@ -123,7 +123,7 @@ impl Preflight {
     ) -> Result<(), CommandError> {
         let schema = Schema::new(setup);
         self.prepare_cell(setup, test_bed)?;
-        for other in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema && it.feeds == setup.feeds) {
+        for other in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema) {
             // The other cell's trial reports the error, such as that of a feed.
             let _ = self.prepare_cell(other, test_bed);
         }
@@ -173,14 +173,17 @@ impl Preflight {
         }
     }
 
-    /// Prints the errors to standard error.
-    pub fn print(&self, program: &str, lang: &Lang) {
+    /// Prints the errors to standard error. `measured` is true if trials of the run were measured before.
+    pub fn print(&self, program: &str, measured: bool, lang: &Lang) {
         let terminal = Terminal { program: program.to_owned() };
         for error in &self.errors {
             terminal.error(&error.text(lang));
             terminal.hint(&lang.message(&error.correction));
         }
-        errln!("{}", say!(lang, "preflight-errors", count = self.errors.len()));
+        errln!(
+            "{}",
+            say!(lang, "preflight-errors", count = self.errors.len(), measured = measured.to_string())
+        );
     }
 }
 
@@ -223,7 +226,7 @@ impl Schema {
 
 /// True if the operation is executed before the first trial, because its effects do not remain.
 fn is_executed(setup: &Setup, operation: &Operation) -> bool {
-    operation.preflight && (restores_data(setup))
+    operation.preflight && (operation.only_reads() || restores_data(setup))
 }
 
 /// True if the executions leave no changes for the trials: pgdyno starts the servers and services itself, or restores

@@ -40,7 +40,7 @@ pub fn describe(operation: &str, execution: &Execution, lang: &Lang) -> String {
         (Some(Outcome::Dropped), _) | (None, None) => say!(lang, "try-unfinished"),
         (None, Some(reason)) => say!(lang, "try-failed", reason),
     };
-    let columns = terminal::columns(&stdout()).unwrap_or(COLUMNS_MAX).max(100);
+    let columns = terminal::columns(&stdout()).unwrap_or(COLUMNS_MAX);
     let lines = lines.iter().map(|it| truncate(&it.replace('\t', " "), columns, characters()));
     // The reason of a failure is wrapped instead.
     let ends = end.lines().map(|it| format!("  {it}"));

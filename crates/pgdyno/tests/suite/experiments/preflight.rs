@@ -204,6 +204,8 @@ matrix:
         ended.expect(2);
         assert!(ended.err.contains("relation \"nowhere\" does not exist"), "{}", ended.err);
         assert!(ended.err.contains("1 operation error; no trial was started"), "{}", ended.err);
+        let stored = fs::read_dir(workspace.folder.join("runs")).expect("the folder exists").count();
+        assert_eq!(stored, 0, "no run is stored");
     }
 }
 
