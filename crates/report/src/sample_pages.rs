@@ -15,9 +15,8 @@ use std::path::Path;
 /// Number of points of each chart. The invented runs themselves have few.
 const POINTS: usize = 90;
 
-/// Writes one page for each kind of run, a comparison and a history.
+/// Writes one page for each kind of run, a comparison and a history into an ignored folder.
 #[test]
-#[ignore = "writes files for the browser tests; `./x web` runs it"]
 fn write_pages_for_the_browser() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/test/out/pages");
     std::fs::create_dir_all(&folder).expect("the folder can be created");

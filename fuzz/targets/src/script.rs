@@ -71,8 +71,7 @@ fn execute(program: &Program) {
                 at + 1
             }
             CommandKind::Shell { words } | CommandKind::SetShell { words, .. } => {
-                let line =
-                    command_line(words, &program.names, &variables).unwrap_or_default();
+                let line = command_line(words, &program.names, &variables).unwrap_or_default();
                 let _ = parse_output(words, &program.names, line.as_bytes());
                 at + 1
             }

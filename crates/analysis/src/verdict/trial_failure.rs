@@ -19,7 +19,8 @@ pub fn nothing_succeeded(summary: &Summary) -> Option<Message> {
 /// answered: such a statement fails at every level. An operation without a success fails it unless it looks for the limit.
 pub fn transactions_failed(setup: &Setup, summary: &Summary, step: Option<StepPurpose>) -> Option<Message> {
     let nothing = nothing_succeeded(summary).filter(|_| step.is_none() || has_answers(summary));
-    let operation = || operation_failed(setup, summary).filter(|_| !step.is_some_and(StepPurpose::seeks_limit));
+    let operation =
+        || operation_failed(setup, summary).filter(|_| !step.is_some_and(StepPurpose::seeks_limit));
     nothing.or_else(operation)
 }
 

@@ -338,9 +338,8 @@ fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option
 fn drawn_objective<'a>(steps: &[&'a StepResult]) -> Option<&'a str> {
     let first = steps.first()?;
     let known = |text: &&str| {
-        steps
-            .iter()
-            .all(|step| result_of(step, text).is_some_and(|it| it.measured.is_some_and(|it| it > 0.0)))
+        let measured = |step: &&StepResult| result_of(step, text).and_then(|result| result.measured);
+        steps.iter().all(|step| measured(step).is_some_and(|value| value > 0.0))
     };
     let violated = |text: &str| {
         let results = steps.iter().filter_map(|step| result_of(step, text));
