@@ -1112,7 +1112,7 @@ abort-store-in-pipeline = `\gset` и `\aset` недопустимы в конв�
 abort-copy = COPY не поддерживается
 abort-undefined = переменная `{ $name }` не определена; задайте её раньше: `\set { $name } …` или `-D { $name }=…`
 abort-unquotable = текстовая переменная `{ $name }` стоит в комментарии или внутри долларовых кавычек, где простой протокол не может её экранировать; перенесите `:{ $name }` в другое место или выберите `query_mode extended`
-abort-malformed = неверное значение переменной `{ $name }`: `{ $text }`; в выражении допустимы null, логическое значение, целое число и double
+abort-malformed = неверное значение переменной `{ $name }`: `{ $text }`; в выражении допустимы `null`, логическое значение, целое число и `double`
 abort-not-integer = неверный синтаксис целого числа: `{ $text }` (переменная `{ $name }`)
 abort-too-large = значение `{ $text }` не помещается в bigint (переменная `{ $name }`); добавьте десятичную точку, чтобы получить double
 abort-variable-name = set: неверное имя переменной: `{ $name }`; используйте буквы, цифры и подчёркивания; первой не может быть цифра
@@ -1121,23 +1121,23 @@ abort-coercion = тип { $from } не приводится к типу { $to };
     [boolean] напишите сравнение, например `x <> 0`
    *[number] напишите `CASE WHEN … THEN 1 ELSE 0 END`
  }
-abort-double-to-int = переполнение: double { $value } не помещается в int; в int 64 бита
-abort-overflow = переполнение bigint: { $operation ->
+abort-double-to-int = переполнение: `double` { $value } не помещается в `int`; в `int` 64 бита
+abort-overflow = переполнение `bigint`: { $operation ->
     [add] сложение
     [sub] вычитание
     [mul] умножение
    *[div] деление
- }; чтобы получить double, приведите один операнд: `double(…)`
+ }; чтобы получить `double`, приведите один операнд: `double(…)`
 abort-division-by-zero = деление на ноль; напишите `CASE WHEN divisor <> 0 THEN … END`
 abort-too-many-arguments = у функции слишком много аргументов (их может быть не больше { $max }); вложите вызовы: `least(least(…), …)`
-abort-permute-size = параметр size функции permute — число переставляемых значений; он должен быть больше нуля
+abort-permute-size = параметр `size` функции `permute` — число переставляемых значений; он должен быть больше нуля
 abort-sleep-undefined = sleep: переменная `{ $name }` не определена; задайте её раньше: `\set { $name } …`
 abort-sleep-not-numeric = sleep: неверное время паузы `{ $text }` в переменной `{ $name }`; значение должно начинаться с целого числа
-abort-empty-range = пустой диапазон функции random; сначала укажите меньшую границу, например `random(3, 5)`
-abort-range-too-large = слишком большой диапазон функции random; max − min должно быть меньше 9223372036854775807
-abort-gaussian = параметр распределения gaussian должен быть не меньше { $min } (а не { $parameter }); чем он больше, тем уже распределение
-abort-exponential = параметр распределения exponential должен быть больше нуля (а не { $parameter }); чем он больше, тем чаще значения около минимума
-abort-zipfian = параметр распределения zipfian должен лежать в [{ $min }, { $max }] (а не { $parameter }); чем он больше, тем чаще минимум
+abort-empty-range = пустой диапазон функции `random`; сначала укажите меньшую границу, например `random(3, 5)`
+abort-range-too-large = слишком большой диапазон функции `random`; `max − min` должно быть меньше 9223372036854775807
+abort-gaussian = параметр распределения `gaussian` должен быть не меньше { $min } (а не { $parameter }); чем он больше, тем уже распределение
+abort-exponential = параметр распределения `exponential` должен быть больше нуля (а не { $parameter }); чем он больше, тем чаще значения около минимума
+abort-zipfian = параметр распределения `zipfian` должен лежать в [{ $min }, { $max }] (а не { $parameter }); чем он больше, тем чаще минимум
 abort-shell-undefined = { $command }: переменная `:{ $name }` не определена; задайте её раньше: `\set { $name } …` — или напишите `::{ $name }`, если это не переменная
 abort-shell-launch = не удалось запустить команду оболочки `{ $line }`: { $error }
 abort-shell-status = команда оболочки `{ $line }` завершилась с ошибкой: { $status }
@@ -4565,7 +4565,7 @@ download-no-source = в кэше его нет, а { $mirror } не задана
 download-architecture = архива для { $architecture } нет
 download-checksum = у { $address } контрольная сумма SHA-256 { $found } вместо { $expected }; выберите другое зеркало
 archive-unknown-format = это не JAR и не файл tar, сжатый xz или gzip
-archive-no-tar-file = в JAR нет файла .txz
+archive-no-tar-file = в JAR нет файла `.txz`
 download-failed = не удалось загрузить PostgreSQL { $major }: { $reason }{ $install ->
     [none] {""}
    *[other] {"\u000A"}чтобы установить его: `{ $install }`

@@ -289,7 +289,7 @@ mod tests {
             found,
             [
                 "crates/analysis/Cargo.toml:3: analysis imports `load`",
-                "crates/helper/Cargo.toml:1: no wall is known around `helper`",
+                "crates/helper/Cargo.toml:1: no layer is known for `helper`",
                 "crates/model/src/lib.rs:2: model names `wire::pg::Session`",
                 "crates/wire/Cargo.toml:2: wire imports `model`",
             ]
