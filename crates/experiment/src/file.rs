@@ -130,7 +130,7 @@ pub struct Service {
     pub command: Option<Vec<Word>>,
     /// URL of a running service, such as http://127.0.0.1:8080.
     pub url: Option<String>,
-    /// Permission to generate load on a service on another machine: its host and port again, as in `shop.test:443`.
+    /// Allows load on a service on another machine. Value: `host:port`, as in `shop.test:443`.
     pub allow: Option<String>,
     /// Caps on the load of a service on another machine.
     pub caps: Option<Caps>,
@@ -183,7 +183,7 @@ pub enum Transport {
 pub struct Postgres {
     /// Connection string of a running server, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to generate load on a server on another machine: its host, port and database, as in `db:5432/book`.
+    /// Allows load on a server on another machine. Value: `host:port/database`, as in `db:5432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a server on another machine.
     pub caps: Option<Caps>,
@@ -222,7 +222,7 @@ pub struct Pooler {
     pub kind: PoolerKind,
     /// Connection string of a running pooler, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to generate load on a pooler on another machine: its host, port and database, as in `db:6432/book`.
+    /// Allows load on a pooler on another machine. Value: `host:port/database`, as in `db:6432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a pooler on another machine.
     pub caps: Option<Caps>,
@@ -261,7 +261,7 @@ pub struct Balancer {
     pub kind: Option<BalancerKind>,
     /// Connection string of a running balancer, as for psql, without a password.
     pub attach: Option<String>,
-    /// Permission to generate load on a balancer on another machine: its host, port and database, as in `db:5432/book`.
+    /// Allows load on a balancer on another machine. Value: `host:port/database`, as in `db:5432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a balancer on another machine.
     pub caps: Option<Caps>,

@@ -306,7 +306,7 @@ impl Workload {
 
     /// Makes clients abort if a statement contains an unset variable.
     ///
-    /// This includes variables in simple queries that no script assigns, whose names pgbench would send.
+    /// This includes simple queries with a variable that no script assigns. pgbench sends the name of such a variable.
     pub fn require_variables(self) -> Workload {
         Workload { requires_variables: true, ..self }
     }
@@ -434,7 +434,7 @@ impl Workload {
         if endpoint == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
-    /// Target of a script's SQL, if there are two endpoints; `None` if the script has no SQL.
+    /// Target of a script's SQL; `None` if the script has no SQL. Call this only if there are two endpoints.
     #[inline]
     pub(crate) fn sql_target(&self, script: u16) -> Option<SqlTarget> {
         self.sql_targets[usize::from(script)]

@@ -321,7 +321,7 @@ pub struct Failure {
     /// First line of the server's first message with this code, shortened; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Beginning of the body of the first HTTP answer with this code; only in the failures of a step.
+    /// Beginning of the body of the first HTTP response that failed with this code; only in the failures of a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }

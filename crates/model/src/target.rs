@@ -13,7 +13,7 @@ pub struct TargetState {
 /// Identity of a PostgreSQL server and of one of its databases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerIdentity {
-    /// System identifier of the cluster; `None` if the user may not read it.
+    /// System identifier of the cluster; `None` if the user is not permitted to read it.
     pub system: Option<String>,
     pub major_version: u32,
     pub database: String,

@@ -136,7 +136,7 @@ impl Bench<'_> {
                     .push(json["generator"]["per_transaction"]["user_ns"].as_f64().unwrap_or(f64::NAN) / 1e3);
             }
         }
-        let hop = if tcp { "TCP" } else { "Unix" };
+        let hop = if tcp { "TCP" } else { "Unix socket" };
         let asked = match (tcp, clients) {
             (false, 8) => [0.80, 0.80],
             (true, 8) => [0.85, 0.85],
@@ -145,8 +145,8 @@ impl Bench<'_> {
         };
         for (k, driver) in ["epoll", "io_uring"].into_iter().enumerate() {
             let what = |of: &str| format!("{of}, {hop}, {clients} clients, {driver}");
-            row(&what("CPU per transaction ÷ pgbench's"), &ratios[k], &format!("≤ {:.2}", asked[k]));
-            row(&what("transactions per second ÷ pgbench's"), &ratios[2 + k], "≥ 1.00");
+            row(&what("CPU per transaction, relative to pgbench"), &ratios[k], &format!("≤ {:.2}", asked[k]));
+            row(&what("transactions per second, relative to pgbench"), &ratios[2 + k], "≥ 1.00");
             row(&what("user-space CPU per transaction, µs"), &user[k], "≤ 0.5");
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Bench<'_> {
             }
             ratios.push(times[0] / times[1]);
         }
-        row(&format!("wall time of -i -s {scale} ÷ pgbench's"), &ratios, "≤ 0.80");
+        row(&format!("wall time of -i -s {scale}, relative to pgbench"), &ratios, "≤ 0.80");
         Ok(())
     }
 

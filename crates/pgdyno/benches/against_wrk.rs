@@ -1,6 +1,6 @@
 //! Benchmark of pgdyno against wrk: CPU cost and punctuality of requests
 //!
-//! Runs alternate against one nginx on loopback, which answers with 300 bytes. Ratios are computed within each round;
+//! Runs alternate against one nginx on loopback, which responds with 300 bytes. Ratios are computed within each round;
 //! the result is their median. Run `./x bench http`, or `./x bench http quick` for one short round. The comparison
 //! includes wrk2 if a program of that name is in the path.
 
@@ -199,7 +199,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Measures a load during which the service is stopped for one of ten seconds.
+    /// Measures a 10 s load during which the service is stopped for 1 s.
     fn measure_stall(&self, driver: &str) -> Result<()> {
         let open = ["-R", "1000", "--arrivals", "even", "-c", "64", "-T", "10", "--driver", driver];
         let process = self.start(&open)?;

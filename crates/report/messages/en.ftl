@@ -965,14 +965,14 @@ script-bigint-overflow = bigint constant overflow ({ $text })
     .help = the greatest int is { $max }; { $text }.0 is a double
 script-character = unexpected character ({ $character })
     .help = { $kind ->
-        [semicolon] a backslash command ends with its line; remove the semicolon
+        [semicolon] a backslash command ends at the end of its line; remove the semicolon
         [exclamation] write NOT for negation, <> or != for inequality
         [caret] write pow(x, y) for a power
-        [quote] expressions know numbers, booleans and null, but no texts
+        [quote] expressions support numbers, booleans and null, but not strings
         [colon] write the variable's name right after the colon
         [backslash] a backslash continues the command only at the very end of a line
         [point] write a digit after the point
-        [bracket] group with round parentheses
+        [bracket] use ( and ) for grouping
        *[other] the operators are + - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS
     }
 script-function = unexpected function name ({ $name })
@@ -1409,7 +1409,7 @@ finding-deadlocks-cell = { $cell } { $rate }{ $interval ->
     [one] { $runs } trial
    *[other] { $runs } trials
  }
-finding-not-open-cell = { $cell } { $waited } waited and { $dropped } dropped of { $arrivals } arrivals{ $some }
+finding-not-open-cell = { $cell } { $waited } of { $arrivals } arrivals waited, { $dropped } were dropped{ $some }
 finding-sizes-fell = { $cell } median { $before } until second { $second }, then { $after } ({ $share } of all responses)
 finding-sizes-two = { $cell } { $share } of responses about { $small }, the others about { $large }
 finding-sizes-smaller = { $cell } median { $here }, vs { $there } in { $with }
@@ -1509,7 +1509,7 @@ bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = the feed { $feed } measures the cache: the rows that its { $distinct } distinct values select, { $touched } of { $bytes }, fit in the { $memory } that the server may use
+circumstance-feed-cached = the test measures the cache, because the rows that the feed { $feed } selects fit in memory: its { $distinct } distinct values select { $touched } of { $bytes }, and the server may use { $memory }
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
 circumstance-connection-storm = connections are opened or statements are cancelled continually
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
@@ -2274,7 +2274,7 @@ term-trend-text = Leak: a resource that is not released grows. Drift: another me
 term-blocks = blocks
 term-blocks-text = Blocks of 8 KiB that a statement found in shared buffers (hit), or not (read).
 term-mean = mean
-term-mean-text = Sum of the values divided by their number. Rare long times hardly change it.
+term-mean-text = Sum of the values divided by their number. It can hide a few very slow responses.
 term-max = max
 term-max-text = Largest value.
 term-count = count
@@ -2646,7 +2646,7 @@ closing-verdict = Verdict: { $verdict } ({ $trials })
 closing-next = Next:
 # Purposes of commands.
 closing-report = the report with charts and findings
-closing-compare = what changed since the run before
+closing-compare = what changed since the previous run
 closing-resume = measure the rest
 
 
@@ -3248,7 +3248,7 @@ failover-doubt-old-timeline = read-back { $reading } came from an old timeline
 failover-doubt-other-system = read-back { $reading } came from another database system
 failover-doubt-standby-acknowledged = a standby acknowledged writes
 failover-doubt-systems = servers of several database systems acknowledged writes
-failover-doubt-no-writes = nothing was acknowledged after fault { $fault }
+failover-doubt-no-writes = no write was acknowledged after fault { $fault }
 failover-doubt-no-timeline = no new timeline was seen after fault { $fault }
 failover-doubt-ledger-open = the ledger was not closed and may be incomplete
 failover-doubt-ledger-torn = the last { $bytes ->
@@ -3473,7 +3473,7 @@ compare-overview = { $tps ->
    *[other] {""}
  }.{ $unlike ->
     [none] {""}
-   *[other] {" "}The runs are unlike.
+   *[other] {" "}The runs are not comparable.
  }
 compare-overview-values = { $base } → { $run }{ $interval ->
     [none] {""}
@@ -3485,7 +3485,7 @@ compare-overview-conditions = { $met } of { $total } met
 compare-overview-likeness = Comparability
 compare-overview-alike = like with like
 compare-overview-alike-detail = no other differences affect the figures
-compare-overview-unlike = unlike runs
+compare-overview-unlike = runs that are not comparable
 compare-overview-unlike-detail = they also differ in { $subjects }
 compare-subject = { $subject ->
     [transport] transport
@@ -3500,7 +3500,7 @@ compare-subject = { $subject ->
    *[objectives] objectives
  }
 compare-caption-figures = Change of each figure, with the 95 % CI
-compare-caption-pairs = Change of throughput of each pair, with the 95 % CI
+compare-caption-pairs = Change in throughput of each pair, with the 95 % CI
 compare-axis-change = Change, %
 compare-no-change = no change
 compare-dull-pairs = No evidence of a change in any figure of { $count } pairs: { $pairs }.
@@ -3620,7 +3620,7 @@ experiment-tag = YAML tag { $tag } is not supported
 experiment-complex-key = a list or a mapping cannot be a key
     .help = write a word before the colon
 experiment-duplicate-key = duplicate key { $key }
-    .help = remove it here or in line { $line }
+    .help = remove it here or on line { $line }
 experiment-too-many-values = the file contains more than { $max } values
     .help = remove values, or aliases that repeat large values
 experiment-depth = values are nested more than { $max } levels deep
@@ -3892,8 +3892,8 @@ experiment-env-reserved = pgdyno sets the environment variable `{ $name }` itsel
 experiment-env-name = { $name } is not a valid name of an environment variable
     .help = write a name such as `POOL_SIZE`
 experiment-url = the URL { $problem ->
-    [blank] contains a blank or a control character
-    [socket] has no path of a socket
+    [blank] contains a space or a control character
+    [socket] has no socket path
     [relative] has a path after the socket that does not begin with `/`
     [no-scheme] does not begin with `http://`, `https://` or `unix:`
     [scheme] has the unknown scheme `{ $scheme }`
@@ -3901,7 +3901,7 @@ experiment-url = the URL { $problem ->
     [after-bracket] has text after `]` that is not a port
     [ipv6] has no IPv6 address between `[` and `]`
     [host] has no host
-   *[port] has a port outside of 1 to 65535
+   *[port] has a port outside the range 1 to 65535
  }
     .help = write a URL such as http://127.0.0.1:8080
 experiment-url-password = the URL contains a user name and a password
@@ -3911,9 +3911,9 @@ experiment-url-path = the URL contains the path { $path }
 
 # Systems on other machines.
 experiment-allow-missing = `{ $address }` is on another machine
-    .help = add `allow: "{ $address }"` if the system is yours and may be loaded
+    .help = add `allow: "{ $address }"` if the system is yours and you may put load on it
 experiment-allow-differs = { $allow } differs from the address in `{ $key }`
-    .help = write `{ $address }` if this system may be loaded
+    .help = write `{ $address }` if you may put load on this system
 experiment-guard-unused = `{ $node }.{ $key }` applies only to an attached system
     .help = remove it, or attach a system with `{ $address }`
 experiment-caps-local = `{ $node }.caps` applies only to systems on other machines
@@ -4162,7 +4162,7 @@ experiment-timestamp = invalid timestamp: { $text }
 experiment-one-of-empty = `one_of` is empty
     .help = add values, as in [a, b]
 experiment-range-order = the lower bound is greater than the upper bound
-    .help = exchange the bounds
+    .help = swap the bounds
 
 # Replicas and faults.
 experiment-replicas-transport = replication requires TCP, but `postgres.transport` selects another transport
@@ -4451,13 +4451,13 @@ service-listens-by-tcp = a service listens by TCP
 service-connects-by-tcp = a service connects to its database by TCP
 haproxy-no-version = it does not report its version
 haproxy-roles = it knows { $primaries } primaries and { $replicas } replicas among { $servers } servers
-patroni-answer = Patroni answers { $status }{ $text ->
+patroni-answer = Patroni returns status { $status }{ $text ->
     [none] {""}
    *[other] : { $text }
 }
 node-sessions-left = { $sessions } sessions are left
 node-not-started = pgdyno started no node of this name
-node-too-few-replicas = { $answers } replicas answer; { $needed } are required
+node-too-few-replicas = { $answers } replicas respond; { $needed } are required
 node-no-replica = no replica has this name
 node-no-other-server = no other server than the primary has this name
 node-in-recovery = it is in recovery
@@ -4467,7 +4467,7 @@ node-replicas-follow = { $streaming } of { $followers } replicas follow, { $conf
 node-no-network = all addresses of 198.18.0.0/16 are in use
 node-upstream-http = it sends SQL, but { $upstream } behind it takes HTTP requests
 node-no-verification = it cannot verify the certificate of the attached node; write sslmode=require in the connection string
-node-answers = it answers GET { $path } with status { $status }
+node-answers = it responds to GET { $path } with status { $status }
 node-standbys-recorded = { $manager } has recorded { $recorded } of { $required } synchronous standbys
 node-no-manager = no cluster manager controls it
 node-no-server-runs = no server runs
@@ -4478,7 +4478,7 @@ node-no-process = it has no such process
 node-missing = the stack does not contain it
 node-missing-server = the stack has no such server
 node-not-running = it does not run
-node-get-answered = GET { $path } is answered by status { $status }
+node-get-answered = GET { $path } returns status { $status }
 attach-login-timeout = { $address }: no answer to the log-in within { $seconds } s (`connect_timeout` in the address changes that)
 attach-no-database = { $error }; run in another database:  CREATE DATABASE { $database }
 dsn-password = its connection string contains a password; set PGPASSWORD or use a password file
@@ -4489,8 +4489,8 @@ guard-active-sessions = active sessions of others in { $target }: { $active }{ $
     [0] {""}
    *[other] , { $hidden } of them visible only to members of pg_read_all_stats
 }; end them and wait 10 s, or write `caps: {"{"} other_sessions: { $active } {"}"}`
-guard-service-no-permission = { $target } does not permit load: it answers GET { $page } with status { $status }; to permit load, answer it with the body `allowed`, or { $ready } with the header `Pgdyno: allowed`
-guard-not-allowed = { $target } { $location }; if it is yours and may be loaded, add `allow: "{ $target }"` next to its address
+guard-service-no-permission = { $target } does not permit load: it responds to GET { $page } with status { $status }; to permit load, respond with the body `allowed`, or respond to { $ready } with the header `Pgdyno: allowed`
+guard-not-allowed = { $target } { $location }; if it is yours and you may put load on it, add `allow: "{ $target }"` next to its address
 location-this-machine = is on this machine
 location-other-machine = is on another machine
 location-unproven = is not shown to be on this machine: { $reason }

@@ -182,14 +182,14 @@ pub struct NodeEndpoint<'a> {
 pub struct Copies<'a> {
     /// Endpoints of the copies; never empty.
     pub endpoints: Vec<NodeEndpoint<'a>>,
-    /// Path that each copy answers with 200 when it is ready.
+    /// Path for which each copy returns status 200 when it is ready.
     pub ready: &'a str,
 }
 
 /// PostgreSQL servers with the same data, one of which is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers<'a> {
-    /// Each server with the address that answers `/primary` and `/replica` with a status code.
+    /// Each server with the address that returns a status code for `/primary` and `/replica`.
     pub endpoints: Vec<(NodeEndpoint<'a>, SocketAddr)>,
     /// Address on which the balancer listens for clients of the replicas.
     pub read_only: SocketAddr,

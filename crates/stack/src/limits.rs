@@ -53,7 +53,7 @@ pub enum UnappliedReason {
     Refused { path: PathBuf, error: String },
     /// The directory is not on a disk. Contains the type of its file system, such as `overlay` or `tmpfs`.
     NoDisk(String),
-    /// The requested CPUs do not exist, or may not be used.
+    /// The requested CPUs do not exist, or their use is not permitted.
     NoSuchProcessors(Message),
 }
 

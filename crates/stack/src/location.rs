@@ -109,7 +109,7 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
 /// Locates the service at an address by the program that listens there.
 ///
 /// Some proxies remain undetected and count as this machine: programs that `FORWARDERS` does not list, and processes
-/// that this user may not inspect.
+/// that this user is not permitted to inspect.
 pub fn locate_listener(address: &Address) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;

@@ -87,7 +87,7 @@ pub enum ProbeRequest {
     Files(&'static [&'static str]),
     /// Number of entries of a process's directory, relative to its directory in `/proc`.
     ///
-    /// The response is a text with the number. The text is empty if pgdyno may not list the directory.
+    /// The response is a text with the number. The text is empty if pgdyno is not permitted to list the directory.
     Entries(&'static str),
     /// Files of the node's control group.
     Group,

@@ -54,8 +54,8 @@ pub struct CopyResult {
     pub took: Duration,
     /// Part of `took` for copying files.
     pub copy_duration: Duration,
-    /// Part of `took` for the checkpoint, which would otherwise run during the trial; `None` if the user may not run a
-    /// checkpoint.
+    /// Part of `took` for the checkpoint, which would otherwise run during the trial; `None` if the user is not
+    /// permitted to run a checkpoint.
     pub checkpoint: Option<Duration>,
     /// Number of sessions that were ended.
     pub sessions_ended: u32,
@@ -440,7 +440,7 @@ fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::
     Ok(database_comment(connection, database)?.is_some_and(|it| it.starts_with(COMMENT_PREFIX)))
 }
 
-/// Runs a checkpoint, so that its writes do not fall into the trial; `None` if the user may not run a checkpoint.
+/// Runs a checkpoint, so that its writes do not fall into the trial; `None` if the user is not permitted to run one.
 fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, client::Error> {
     let begun = Instant::now();
     match connection.query("checkpoint") {

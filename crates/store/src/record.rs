@@ -132,7 +132,7 @@ pub struct TrialEnd {
     pub summary: Option<Value>,
     /// True unless the verdict is `model::validity::Verdict::Invalid`; `None` without a verdict.
     pub valid: Option<bool>,
-    /// Measurement without distributions and counts, because the ticks contain those. `None` if nothing was measured.
+    /// Measurement without distributions and counts, because the ticks contain them. `None` if nothing was measured.
     pub measurement: Option<Measurement>,
 }
 

@@ -20,7 +20,7 @@ pub struct File {
     source: OnceCell<Source>,
 }
 
-/// Names of generated or foreign files and directories.
+/// Names of files and directories that are generated or not part of the source.
 const SKIPPED: [&str; 7] = ["target", ".git", "node_modules", "runs", "artifacts", "corpus", "Cargo.lock"];
 
 impl Tree {

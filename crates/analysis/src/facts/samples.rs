@@ -72,8 +72,8 @@ const LONG_TRIAL_SECONDS: u64 = 600;
 /// Series that are sampled ten times per second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
 
-/// Collects the samples from which facts are read. In a long trial, it averages series that are sampled ten times per
-/// second over each second, because one hour has 700,000 samples of them.
+/// Collects the samples from which facts are derived. In a long trial, it averages each series that is sampled ten
+/// times per second over one second, because these series have 700,000 samples per hour.
 #[derive(Debug)]
 pub struct SampleReducer {
     is_long: bool,

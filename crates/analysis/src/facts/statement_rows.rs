@@ -144,10 +144,10 @@ mod tests {
     use crate::facts::sizes::fixture::log_normal;
     use model::{SizeUnit, SplitMix64};
 
-    /// Draws the row count of one answer in a second of the window.
+    /// Function that draws the row count of one response in the given second of the window.
     type Rows<'a> = &'a dyn Fn(&mut SplitMix64, u64) -> u64;
 
-    /// Finding after 60 seconds with `rate` answers per second.
+    /// Finding after 60 seconds with `rate` responses per second.
     fn find(seed: u64, rate: u64, statement: StatementKind, rows: Rows<'_>) -> Option<EmptyStatement> {
         let (mut rng, mut detector) = (SplitMix64(seed), EmptyStatementDetector::default());
         for second in 0..60 {

@@ -137,8 +137,8 @@ fn compare_run(
     }
 }
 
-/// Changes of all figures between pairs of cells, base first. The verdicts share a false discovery rate. Each pair has
-/// the trials of its two cells in order of repetition.
+/// Changes of all figures between pairs of cells, base first. The false discovery rate is controlled across all
+/// verdicts. Each pair has the trials of its two cells in order of repetition.
 pub fn changes(
     pairs: &[(&[TrialFigures], &[TrialFigures])],
     options: &CompareOptions<'_>,

@@ -49,7 +49,7 @@ pub(super) struct HttpConnection {
     /// Bytes sent for the current call, and received before its last request.
     call_sent: u64,
     call_received: u64,
-    /// True if the service has answered a request on the current transport.
+    /// True if the service has responded to a request on the current transport.
     has_responded: bool,
     /// Bytes received since the last request.
     received: u64,

@@ -344,7 +344,7 @@ fn diagnostic_has_location_message_and_hint() {
         "my.sql:2: unexpected character (;) in command \"set\"\n\
          \t\\set é 1 + ;\n\
          \t           ^ error found here\n\
-         hint: a backslash command ends with its line; remove the semicolon"
+         hint: a backslash command ends at the end of its line; remove the semicolon"
     );
     let shell = ScriptSource::new("my.sql", "\\shell ls");
     let diagnostics = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();

@@ -203,7 +203,7 @@ fn reports_expression_diagnostics() {
         ("9223372036854775808", "mistake: syntax error in command \"set\"; write a minus sign right before 9223372036854775808, which is no int without it"),
         ("abs(1,)", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", found \")\""),
         ("least(,)", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", found \")\""),
-        ("1 ;", "mistake: unexpected character (;) in command \"set\"; a backslash command ends with its line; remove the semicolon"),
+        ("1 ;", "mistake: unexpected character (;) in command \"set\"; a backslash command ends at the end of its line; remove the semicolon"),
         ("!true", "mistake: unexpected character (!) in command \"set\"; write NOT for negation, <> or != for inequality"),
         ("100000000000000000000", "mistake: bigint constant overflow (100000000000000000000) in command \"set\"; the greatest int is 9223372036854775807; 100000000000000000000.0 is a double"),
         ("1.0E309", "mistake: double constant overflow (1.0E309) in command \"set\"; a double lies between 2.3e-308 and 1.7e308"),

@@ -47,7 +47,7 @@ impl Postgres {
     /// PostgreSQL's default of `superuser_reserved_connections`.
     const SUPERUSER_RESERVED: u32 = 3;
 
-    /// Number of connections that roles without special rights may not use.
+    /// Number of connections that roles without special rights cannot use.
     pub fn reserved_connections(&self) -> u32 {
         let setting = |name: &str, default| {
             let given = self.settings.iter().find(|it| it.0.eq_ignore_ascii_case(name));

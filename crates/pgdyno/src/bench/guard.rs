@@ -85,7 +85,7 @@ pub fn check_drop_allowed(
 }
 
 fn hint(address: &str) -> String {
-    format!("if this server may be loaded, add --yes-load={address}")
+    format!("if you may put load on this server, add --yes-load={address}")
 }
 
 /// True if the comma-separated list `yes_load` contains `address` or its host.

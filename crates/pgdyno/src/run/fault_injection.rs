@@ -76,7 +76,7 @@ impl<'a> FaultPlan<'a> {
         })
     }
 
-    /// Measures the load while it executes the plan.
+    /// Executes the fault plan and measures the load during it.
     pub fn measure(
         &self,
         test_bed: &mut TestBed,

@@ -72,7 +72,7 @@ pub struct StoredTrial {
     pub step: Option<SearchStep>,
     /// Result of the search step; `None` while the step runs, or if the user ended it.
     pub step_result: Option<StepResult>,
-    /// Trends in a trial that held a level for a long time.
+    /// Trends during a soak or a confirmation: a long trial at constant load.
     pub trends: Vec<Trend>,
     /// Status of the trial; `None` while the trial runs.
     pub status: Option<matrix::TrialStatus>,

@@ -127,7 +127,7 @@ fn unsafe_in(text: &str) -> Option<char> {
     })
 }
 
-/// Columns that contain foreign text.
+/// Columns that contain untrusted text.
 const FOREIGN: [(&str, &[&str]); 9] = [
     ("run", &["program", "text", "reason"]),
     ("trial", &["reason"]),
@@ -139,7 +139,7 @@ const FOREIGN: [(&str, &[&str]); 9] = [
     ("event", &["node", "code", "text"]),
     ("note", &["subject", "text"]),
 ];
-/// JSON members that contain foreign text.
+/// JSON members that contain untrusted text.
 const MEMBERS: [&str; 6] = ["name", "version", "database", "description", "kernel", "release"];
 
 fn spoil(value: &mut Value, inside: bool) {

@@ -171,7 +171,7 @@ fn first_screen_shows_the_change_with_its_interval() {
     let shown = first_screen(&comparison());
     assert_eq!(
         shown.summary.text.replace('\u{a0}', " "),
-        "Throughput changed by +887.6 %; p99 changed by +12.8 %. The runs are unlike."
+        "Throughput changed by +887.6 %; p99 changed by +12.8 %. The runs are not comparable."
     );
     let figures: Vec<(String, String, Tone)> = shown
         .figures
@@ -184,7 +184,7 @@ fn first_screen_shows_the_change_with_its_interval() {
         ("+887.6 %", "1250/s → 12345/s; 95 % CI +850.0 to +920.0 %", Tone::Good),
         ("+12.8 %", "12.5 ms → 14.1 ms; 95 % CI +5.0 to +20.0 %", Tone::Bad),
         ("1 of 2 met", "", Tone::Bad),
-        ("unlike runs", "they also differ in transport", Tone::Bad),
+        ("runs that are not comparable", "they also differ in transport", Tone::Bad),
     ];
     assert_eq!(figures, expected.map(|(value, detail, tone)| (value.into(), detail.into(), tone)));
     let Some(crate::view::Plot::Intervals { rows, axis }) = shown.picture.map(|it| it.plot) else {
@@ -244,7 +244,7 @@ fn pairs_without_evidence_of_a_change_are_summed_up() {
     let mut dull = with_pairs(4);
     dull.runs[0].cells.remove(0);
     let text = first_screen(&dull).summary.text;
-    assert_eq!(text, "No evidence of a change in throughput in any of 3 pairs. The runs are unlike.");
+    assert_eq!(text, "No evidence of a change in throughput in any of 3 pairs. The runs are not comparable.");
     let changed = &shown.figures[2];
     assert_eq!((changed.value.as_str(), changed.detail.as_str()), ("1", "of 4 pairs, in throughput"));
 }

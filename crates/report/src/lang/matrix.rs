@@ -24,7 +24,7 @@ impl Lang {
         }
     }
 
-    /// A verdict of at most 14 columns.
+    /// Short text of a verdict, at most 14 characters wide.
     pub fn verdict(&self, verdict: ChangeVerdict) -> String {
         match verdict {
             ChangeVerdict::NoEvidence => say!(self, "matrix-no-evidence"),

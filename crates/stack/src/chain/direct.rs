@@ -31,7 +31,7 @@ impl Chain {
     }
 
     /// Lists targets like [`Chain::direct_targets`], but with the superuser's login and over TCP. An isolated server is
-    /// unreachable over TCP, but not over its Unix socket. Empty if the PostgreSQL is attached.
+    /// unreachable over TCP, but not over its Unix socket. Empty if the server is attached.
     pub fn direct_tcp_targets(&self) -> Vec<DirectServer> {
         let by_tcp = |(direct, running): (DirectServer, &RunningNode)| match &running.handle {
             NodeHandle::Postgres(server) => {

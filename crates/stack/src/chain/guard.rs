@@ -79,7 +79,7 @@ pub(super) fn check_database(
     }
 }
 
-/// Counts active sessions of other clients, and separately those whose state this user may not see.
+/// Counts active sessions of other clients, and separately those whose state this user is not permitted to see.
 ///
 /// The type of such a session is hidden too. Client sessions are recognized by their user and database, because
 /// sessions of replicas have no database.

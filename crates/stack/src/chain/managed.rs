@@ -213,7 +213,7 @@ impl Chain {
         }
     }
 
-    /// Returns the body of `GET path` from the first manager that answers with 200.
+    /// Returns the body of `GET path` from the first manager that returns status 200.
     pub fn manager_get(&self, path: &str) -> Option<String> {
         let apis = (0..self.servers().len()).filter_map(|at| self.manager_api(at));
         let mut answers = apis.filter_map(|api| ask_manager(api, path, None).ok());

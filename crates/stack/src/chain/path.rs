@@ -1,13 +1,13 @@
-//! Check that attached poolers and balancers lead to the PostgreSQL of their stack
+//! Check that attached poolers and balancers lead to the PostgreSQL server of their stack
 //!
 //! The address of a pooler does not show which server is behind it. pgdyno therefore opens a session through the
 //! pooler, as clients do. It compares the database and start time that the session reports with those of the attached
 //! PostgreSQL. The start time, in microseconds, identifies a server process.
 //!
 //! A primary and all its replicas share one system identifier. Equal identifiers therefore do not prove that the
-//! servers are the same, but different identifiers prove that they differ. If the user may not read the identifier, the
-//! start time decides. Messages show the server's address. Addresses are not compared, because one server may have
-//! several.
+//! servers are the same, but different identifiers prove that they differ. If the user is not permitted to read the
+//! identifier, the start time decides. Messages show the server's address. Addresses are not compared, because one
+//! server may have several.
 
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Connection, Error};
@@ -22,7 +22,7 @@ struct Identity {
     started: (i64, String),
     /// Address at which the server accepted the session, as text.
     address: String,
-    /// System identifier of the database cluster; `None` if the user may not read it.
+    /// System identifier of the database cluster; `None` if the user is not permitted to read it.
     system: Option<String>,
 }
 

@@ -60,8 +60,8 @@ const REPLICATOR: &str = "replicator";
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Chain {
-    /// Lists the chain's PostgreSQL and its replicas by name, whatever their current role. Empty if the PostgreSQL is
-    /// attached.
+    /// Lists the chain's PostgreSQL server and its replicas by name, whatever their current role. Empty if the server
+    /// is attached.
     pub fn servers(&self) -> Vec<&RunningNode> {
         let primary = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
         primary.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()

@@ -53,7 +53,7 @@ pub trait ClusterManager: fmt::Debug + Sync {
 /// Function that sends a request to the HTTP API of a cluster manager: GET, or POST if there is a body. Returns status
 /// and body.
 ///
-/// The API also answers `/primary` and `/replica` with a status code, for balancers.
+/// The API also responds to `/primary` and `/replica` with a status code, for balancers.
 pub type AskManager<'a> = &'a dyn Fn(&str, Option<&str>) -> io::Result<(u16, String)>;
 
 /// Consensus store of a cluster manager.
@@ -66,7 +66,7 @@ pub trait ConsensusStore: fmt::Debug + Sync {
     /// Arguments of the member at `index`. Its data directory is below `home` and has the member's name.
     fn arguments(&self, members: &[StoreMember], index: usize, home: &Path) -> Vec<String>;
 
-    /// Path that a member answers with status 200 when it is ready.
+    /// Path for which a member returns status 200 when it is ready.
     fn health_path(&self) -> &'static str;
 }
 

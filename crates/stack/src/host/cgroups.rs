@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Controllers of both versions of control groups; each controller is in only one of them.
+/// Available controllers of control groups, by version. Each controller belongs to only one version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroups {
     pub v1: Vec<Controller>,

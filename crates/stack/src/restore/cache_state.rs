@@ -18,8 +18,8 @@ pub enum CachePreparation {
     AsIs,
     /// Relations were read into shared buffers with `pg_prewarm`, as far as they fit, indexes last.
     Prewarmed { relations: u32, bytes: u64, took: Duration },
-    /// Relations were read once, so that the page cache contains them. `indexes` is false if the user may not read
-    /// server files.
+    /// Relations were read once, so that the page cache contains them. `indexes` is false if the user is not
+    /// permitted to read server files.
     ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
     /// The server was restarted, and its files were evicted from the page cache.
     Cold { evicted: EvictionResult, took: Duration },

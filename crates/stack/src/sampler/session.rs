@@ -73,7 +73,7 @@ pub(super) fn run(
     }
 }
 
-/// Login and its due probes.
+/// Session of one login, with its probes and their due times.
 struct Session {
     connection: Connection,
     dues: Vec<DueProbe>,

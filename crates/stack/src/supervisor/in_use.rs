@@ -148,7 +148,8 @@ fn errno(error: io::Error) -> Errno {
     })
 }
 
-/// Effective user of a process, which every user may read; `None` if the process has ended or shows none.
+/// ID of the effective user of a process; every user may read it. `None` if the process has ended or its status file
+/// contains no user.
 fn user_of(process: &Path) -> Option<u32> {
     let status = String::from_utf8_lossy(&read(process.join("status")).ok()?).into_owned();
     let line = status.lines().find_map(|it| it.strip_prefix("Uid:"))?;

@@ -493,7 +493,7 @@ fn number(pid: Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Checks the CPU affinity: the kernel silently omits CPUs that a process may not use.
+/// Checks the CPU affinity: the kernel silently omits CPUs that a process is not permitted to use.
 fn check_affinity(pid: Pid, cpus: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
     if cpus.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
         return None;

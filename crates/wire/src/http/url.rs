@@ -33,7 +33,7 @@ pub struct UrlError {
 /// Reason why a text is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlProblem {
-    /// The text contains a blank or a control character.
+    /// The text contains a space or a control character.
     Blank,
     NoSocket,
     /// The target after a socket's path does not begin with `/`.
@@ -130,8 +130,8 @@ fn parse(text: &str) -> Result<Url, UrlProblem> {
 impl fmt::Display for UrlProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            UrlProblem::Blank => "contains a blank or a control character",
-            UrlProblem::NoSocket => "has no path of a socket",
+            UrlProblem::Blank => "contains a space or a control character",
+            UrlProblem::NoSocket => "has no socket path",
             UrlProblem::RelativeTarget => "has a path behind the socket that does not begin with \"/\"",
             UrlProblem::NoScheme => "does not begin with http://, https:// or unix:",
             UrlProblem::UnknownScheme(scheme) => return write!(f, "has the unknown scheme \"{scheme}\""),
@@ -139,7 +139,7 @@ impl fmt::Display for UrlProblem {
             UrlProblem::AfterBracket => "has text after \"]\" that is no port",
             UrlProblem::NoIpv6Address => "has no IPv6 address between \"[\" and \"]\"",
             UrlProblem::NoHost => "has no host",
-            UrlProblem::Port => "has a port outside of 1 to 65535",
+            UrlProblem::Port => "has a port outside the range 1 to 65535",
         })
     }
 }
@@ -175,15 +175,15 @@ mod tests {
         check("http://[::1]", r#"Tcp("::1", 80) false / [::1]"#);
         check("unix:/run/app.sock:/a:b", r#"Unix("/run/app.sock") false /a:b localhost"#);
         check("unix:/run/app.sock", r#"Unix("/run/app.sock") false / localhost"#);
-        check("unix::/a", r#"the URL "unix::/a" has no path of a socket"#);
+        check("unix::/a", r#"the URL "unix::/a" has no socket path"#);
         check("http://", r#"the URL "http://" has no host"#);
-        check("http://h:0/", r#"the URL "http://h:0/" has a port outside of 1 to 65535"#);
-        check("http://h:http/", r#"the URL "http://h:http/" has a port outside of 1 to 65535"#);
+        check("http://h:0/", r#"the URL "http://h:0/" has a port outside the range 1 to 65535"#);
+        check("http://h:http/", r#"the URL "http://h:http/" has a port outside the range 1 to 65535"#);
         check("http://[::z]/", r#"the URL "http://[::z]/" has no IPv6 address between "[" and "]""#);
         check("http://[::1]x/", r#"the URL "http://[::1]x/" has text after "]" that is no port"#);
         check("ftp://h/", r#"the URL "ftp://h/" has the unknown scheme "ftp""#);
         check("localhost:80/", r#"the URL "localhost:80/" does not begin with http://, https:// or unix:"#);
-        check("http://h/a b", r#"the URL "http://h/a b" contains a blank or a control character"#);
+        check("http://h/a b", r#"the URL "http://h/a b" contains a space or a control character"#);
         // The URL is not repeated, because it may contain a password.
         check("http://me:secret@h/", "the URL contains a user name or a password; send them in a header");
     }

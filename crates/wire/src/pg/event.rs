@@ -10,15 +10,15 @@ pub enum Event<'a> {
     More,
     /// The login has succeeded, and the session is idle.
     Opened,
-    /// Columns of the rows that follow. Only while `Channel::set_watched` is on.
+    /// Columns of the rows that follow. Only after `Channel::set_watched(true)`.
     Columns(Columns<'a>),
-    /// Row of a result. Only while `Channel::set_watched` is on.
+    /// Row of a result. Only after `Channel::set_watched(true)`.
     Row(Row<'a>),
-    /// End of one statement, with its command tag such as `SELECT 1`. Only while `Channel::set_watched` is on.
+    /// End of one statement, with its command tag such as `SELECT 1`. Only after `Channel::set_watched(true)`.
     CommandComplete(&'a [u8]),
     /// The server expects COPY data.
     CopyIn,
-    /// Piece of COPY data. PostgreSQL sends each row separately. Only while `Channel::set_watched` is on.
+    /// Piece of COPY data. PostgreSQL sends each row separately. Only after `Channel::set_watched(true)`.
     CopyData(&'a [u8]),
     /// ErrorResponse. During login, or with severity FATAL or PANIC, the session has ended. Otherwise, `Ready` follows.
     Error(Notice<'a>),

@@ -79,7 +79,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
     }
 }
 
-/// Port of a service that answers every request with this response.
+/// Port of a service that returns this response to every request.
 fn service(response: String) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("the listener is bound").port();
@@ -100,7 +100,7 @@ fn service(response: String) -> u16 {
     port
 }
 
-/// The service answers each request of the recorded log with a log-in page.
+/// The service returns a log-in page for each request of the recorded log.
 #[test]
 fn replayed_answers_are_compared_with_the_log() {
     let login = "x".repeat(2_000);

@@ -145,7 +145,7 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
     }
 }
 
-/// Port of a service that answers every request with 200 and uses no database.
+/// Port of a service that returns status 200 for every request and uses no database.
 fn service_without_a_database() -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");

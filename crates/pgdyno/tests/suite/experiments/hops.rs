@@ -23,7 +23,7 @@ struct RequestCounts {
     aways: AtomicUsize,
 }
 
-/// Serves one connection of a shop. Wrong requests are answered with 400.
+/// Serves one connection of a shop. The response to a wrong request has status 400.
 fn serve(stream: TcpStream, port: u16, counts: &RequestCounts) {
     let mut stream = BufReader::new(stream);
     loop {

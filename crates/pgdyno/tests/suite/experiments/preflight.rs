@@ -209,7 +209,7 @@ matrix:
     }
 }
 
-/// Address of a service that answers 404 to `/wrong`, and the request lines that it received.
+/// Address of a service that returns 404 for `/wrong`, and the request lines that it received.
 fn service() -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("the listener has an address").to_string();

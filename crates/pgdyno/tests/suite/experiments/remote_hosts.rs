@@ -182,7 +182,7 @@ fn detects_a_tunnel_to_a_remote_server() {
     check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
 
-/// Service that answers every request alike, except on two paths. Records the requested paths.
+/// Service that returns the same response to every request, except on two paths. Records the requested paths.
 fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
     let address = listener.local_addr().expect("the listener is bound");
@@ -225,7 +225,7 @@ fn loads_a_remote_service_only_with_consent() {
             "",
             "",
             1,
-            "it answers GET /.well-known/pgdyno with status 404; to permit load, answer it with the body `allowed`",
+            "it responds to GET /.well-known/pgdyno with status 404; to permit load, respond with the body `allowed`",
         ),
         // A page that is served on every path gives no permission.
         ("<html>allowed</html>", "", 1, "with status 200; to permit load"),

@@ -477,8 +477,9 @@ fn feeds() {
     };
     check(
         &Finding::Circumstance { cell: 0, circumstance },
-        "the feed books measures the cache: the rows that its 2000 distinct values select, 15 MiB of 1.27 GiB, fit in the \
-         400 MiB that the server may use: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
+        "the test measures the cache, because the rows that the feed books selects fit in memory: its 2000 distinct \
+         values select 15 MiB of 1.27 GiB, and the server may use 400 MiB: №1 (0.010 blocks not in shared buffers and 0 B \
+         from disk per transaction)",
         "набор данных, которые выбирает лента books, целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \
          1,27 ГиБ, память сервера 400 МиБ: №1 (на транзакцию блоков мимо буферов PostgreSQL 0,010 и 0 Б с диска)",
     );

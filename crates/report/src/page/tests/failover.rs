@@ -391,7 +391,7 @@ fn asks_about_durability() {
     assert_eq!(ask(1, russian()), expected);
 }
 
-/// Tables are as wide as their headings require, and foreign texts stay text.
+/// Tables are as wide as their headings require, and untrusted texts stay text.
 #[test]
 fn escapes_hostile_names() {
     let mut result = survived();

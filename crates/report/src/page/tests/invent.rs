@@ -489,7 +489,7 @@ pub fn paired_account(pairs: usize) -> RunResult {
     result
 }
 
-/// Run with hostile text wherever foreign text may occur.
+/// Run with hostile text wherever untrusted text can occur.
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut result = account();
