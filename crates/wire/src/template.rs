@@ -69,7 +69,7 @@ impl Template {
         for step in &self.steps {
             match *step {
                 TemplateStep::Copy { from, to } => {
-                    out.extend_from_slice(&self.bytes[from as usize..to as usize])
+                    out.extend_from_slice(&self.bytes[from as usize..to as usize]);
                 }
                 TemplateStep::Fill { arg, hole: Placeholder::Raw } => {
                     write(arg, out);

@@ -32,7 +32,7 @@ impl SetupBuilder<'_> {
             }
             [_] => {}
             statements => {
-                self.report(&ledger_path, message!("experiment-ledger-query", count = statements.len()))
+                self.report(&ledger_path, message!("experiment-ledger-query", count = statements.len()));
             }
         }
         if operation.ammo.is_some() {

@@ -104,7 +104,7 @@ fn parse_and_evaluate(text: &[u8], mode: Mode) -> Result<(), TestCaseError> {
             CommandKind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| ()) {
                 Ok(value) => variables.set(*slot, value),
                 Err(error) => {
-                    prop_assert!(!english::text(&error.message(&program.names, &variables)).is_empty())
+                    prop_assert!(!english::text(&error.message(&program.names, &variables)).is_empty());
                 }
             },
             CommandKind::Sleep { amount } => drop(amount.micros(&variables)),

@@ -48,7 +48,7 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<(), ArchiveError> {
     match bytes {
         [b'P', b'K', 3, 4, ..] => return unpack(&tar_file_of_jar(bytes)?, directory),
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => {
-            unpack_tar(lzma_rust2::XzReader::new(bytes, true), directory)?
+            unpack_tar(lzma_rust2::XzReader::new(bytes, true), directory)?;
         }
         [0x1F, 0x8B, ..] => unpack_tar(flate2::read::GzDecoder::new(bytes), directory)?,
         _ => return Err(ArchiveError::UnknownFormat),

@@ -52,8 +52,11 @@ pub(super) fn lines(case: &PageContext<'_>) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Ratio of a pair's throughputs, its interval and its verdict; `None` if the cells are not comparable.
-fn change(pair: &PairAnswer<'_>) -> Option<(f64, Option<(f64, f64)>, ChangeVerdict)> {
+/// Ratio of throughputs, its interval and its verdict.
+type Change = (f64, Option<(f64, f64)>, ChangeVerdict);
+
+/// Change of a pair; `None` if the cells are not comparable.
+fn change(pair: &PairAnswer<'_>) -> Option<Change> {
     pair.change().and_then(|it| Some((it.ratio?, it.interval, it.verdict)))
 }
 
