@@ -25,7 +25,8 @@ fn write_pages_for_the_browser() {
         let path = folder.join(format!("{}.html", name.replace(' ', "-")));
         std::fs::write(&path, to_html(shell, document)).expect("the page can be written");
     };
-    for (name, mut result) in sample_runs() {
+    // The hostile run has names that no page can show whole. Another browser test checks that they do no harm.
+    for (name, mut result) in sample_runs().into_iter().filter(|run| run.0 != "hostile") {
         stretch(&mut result);
         let pages: Vec<Page> = lang::all().iter().map(|lang| page(&result, lang)).collect();
         write(name, &pages, &document(&result, &pages, "en", None));
