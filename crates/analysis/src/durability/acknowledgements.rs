@@ -52,10 +52,10 @@ impl AcknowledgementTimes {
 
     /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
     /// fault. A gap that contains several faults belongs to each of them. If no acknowledgement ends the gap, it lasts
-    /// until the last attempt or until `over`, the end of the load, whichever is later. A client that cannot log in
+    /// until the last attempt or until `load_ended`, the end of the load, whichever is later. A client that cannot log in
     /// makes no attempts. A fault without an earlier acknowledgement has no outage.
-    pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
-        let end = self.last_attempt.max(over);
+    pub fn outages(&self, faults: &[FaultEvent], load_ended: Nanos) -> Vec<WriteOutage> {
+        let end = self.last_attempt.max(load_ended);
         let outage = |(number, fault): (usize, &FaultEvent)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
             let last = self.slots.values().next_back().map(|it| (it.1, end));

@@ -38,22 +38,22 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
     let bound = trials.first()?.bound;
     let mut replicas: BTreeMap<&str, (ReadCounts, u64, Vec<u64>)> = BTreeMap::new();
     for replica in trials.iter().flat_map(|it| &it.replicas) {
-        let (own, unanswered, visible_us) = replicas.entry(&replica.node).or_default();
-        *own = sum(*own, replica.own_writes);
+        let (own_writes, unanswered, visible_us) = replicas.entry(&replica.node).or_default();
+        *own_writes = sum(*own_writes, replica.own_writes);
         *unanswered += replica.unanswered;
         visible_us.extend(&replica.visible_us);
     }
-    let replica = |(node, (own, unanswered, mut visible_us)): (&str, (ReadCounts, u64, Vec<u64>))| {
+    let replica = |(node, (own_writes, unanswered, mut visible_us)): (&str, (ReadCounts, u64, Vec<u64>))| {
         visible_us.sort_unstable();
-        let quantile = |it| visibility_delay(&visible_us, own.total, it);
+        let quantile = |it| visibility_delay(&visible_us, own_writes.total, it);
         ReplicaFreshness {
             node: node.to_owned(),
-            stale: stale_share(own),
+            stale: stale_share(own_writes),
             unanswered,
             p50: quantile(0.5),
             p90: quantile(0.9),
             p99: quantile(0.99),
-            not_visible: own.total.saturating_sub(visible_us.len() as u64),
+            not_visible: own_writes.total.saturating_sub(visible_us.len() as u64),
         }
     };
     let in_turn = trials.iter().filter_map(|it| it.round_robin).fold(ReadCounts::default(), sum);

@@ -105,15 +105,15 @@ impl LedgerSurvey {
 
     fn add_server(&mut self, id: ServerId, server: ServerInstance, history: &DurabilityHistory) {
         let mut recovering = Vec::new();
-        let mut since = None;
+        let mut recovery_start = None;
         for sample in history.samples.iter().filter(|it| it.server.is_same_process(&server)) {
-            match (since, sample.in_recovery) {
+            match (recovery_start, sample.in_recovery) {
                 (Some(from), true) => recovering.push((from, sample.at)),
-                (_, false) => since = None,
+                (_, false) => recovery_start = None,
                 (None, true) => {}
             }
             if sample.in_recovery {
-                since = Some(sample.at);
+                recovery_start = Some(sample.at);
             }
         }
         let taken = self.servers.iter().any(|it| it.id == id && it.server != server);
@@ -175,8 +175,8 @@ impl LedgerSurvey {
     fn check_faults(&mut self, history: &DurabilityHistory) {
         for (number, fault) in history.faults.iter().enumerate() {
             let next = history.faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-            let highest = |until: Nanos| {
-                self.timelines.iter().take_while(|it| it.0 <= until).map(|it| it.1).max().unwrap_or(0)
+            let highest = |end: Nanos| {
+                self.timelines.iter().take_while(|it| it.0 <= end).map(|it| it.1).max().unwrap_or(0)
             };
             let timeline_rose = highest(next) > highest(fault.at);
             self.failovers += u32::from(timeline_rose);

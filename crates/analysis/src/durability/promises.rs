@@ -43,11 +43,11 @@ impl<'a> PromiseHistory<'a> {
         let (from, to) = (attempt.invoked - MARGIN, attempt.ended + MARGIN);
         let mut settled: Vec<&ServerInstance> = Vec::new();
         let mut in_force = Vec::new();
-        for &(at, of, promise) in self.all.iter().rev().filter(|it| it.0 <= to) {
-            let may_be_it = server.is_none_or(|it| it.is_same_process(of));
-            if may_be_it && !settled.iter().any(|it| it.is_same_process(of)) {
+        for &(at, instance, promise) in self.all.iter().rev().filter(|it| it.0 <= to) {
+            let may_be_it = server.is_none_or(|it| it.is_same_process(instance));
+            if may_be_it && !settled.iter().any(|it| it.is_same_process(instance)) {
                 in_force.push(promise);
-                settled.extend((at <= from).then_some(of));
+                settled.extend((at <= from).then_some(instance));
             }
         }
         let mut strengths = in_force.into_iter();

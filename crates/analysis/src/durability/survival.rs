@@ -152,11 +152,11 @@ fn durations_since_fault(
     injection: &FaultInjection,
     moment: impl Fn(&PromotionRecord) -> Option<Nanos>,
 ) -> Vec<Nanos> {
-    let since = |promoted: &PromotionRecord| {
+    let duration = |promoted: &PromotionRecord| {
         let at = moment(promoted)?;
         Some(at - causing_fault(injection, promoted)?.at)
     };
-    injection.promotions.iter().filter_map(since).collect()
+    injection.promotions.iter().filter_map(duration).collect()
 }
 
 /// Last fault before the promotion on the replaced server, or on any server if the replaced server had no fault. A

@@ -124,7 +124,7 @@ impl<'a> WriteJudge<'a> {
         let used = |session: usize| self.survey.completed.get(session).copied().unwrap_or(0);
         let reserved = self.survey.reserved.iter().enumerate().filter(|_| !closed);
         self.written.counts.unresolved =
-            reserved.map(|(session, until)| until.saturating_sub(used(session))).sum::<u64>()
+            reserved.map(|(session, end)| end.saturating_sub(used(session))).sum::<u64>()
                 + self.written.missing;
         self.written
     }

@@ -78,9 +78,9 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
         };
         let all: Vec<&str> = advised.clone().filter(is_on_table).map(|it| it.ddl.as_str()).collect();
         if !all.is_empty() {
-            let together = all.join("; ");
-            *ddl = Some(together.clone());
-            suspect.perturbation = Some(Perturbation { knob: Knob::Index { ddl: together }, amount: None });
+            let statements = all.join("; ");
+            *ddl = Some(statements.clone());
+            suspect.perturbation = Some(Perturbation { knob: Knob::Index { ddl: statements }, amount: None });
         }
     }
     suspects
@@ -205,7 +205,7 @@ impl CauseContext<'_> {
                 }
                 _ => None,
             },
-            Finding::Bound { cell, bound: by } if *cell == number => self.suspect_of_bound(by),
+            Finding::Bound { cell, bound } if *cell == number => self.suspect_of_bound(bound),
             _ => None,
         }
     }

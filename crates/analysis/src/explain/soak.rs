@@ -224,7 +224,7 @@ impl SampledLine {
     fn matches(&self, series: usize, sample: &Sample) -> bool {
         self.series == series
             && self.node == sample.node
-            && self.label.as_ref().is_none_or(|of| *of == sample.label)
+            && self.label.as_ref().is_none_or(|label| *label == sample.label)
     }
 
     fn push(&mut self, at: Nanos, value: f64, stretch: Nanos) {

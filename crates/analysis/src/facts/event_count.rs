@@ -15,10 +15,10 @@ fn is_rejection(text: &str) -> bool {
     rejections.any(|it| text.contains(it))
 }
 
-/// Number of events of one kind in the trial's window from the time `since`. An event that several logs report counts
+/// Number of events of one kind in the trial's window from the time `start`. An event that several logs report counts
 /// once.
-pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
-    let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
+pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, start: Nanos) -> u64 {
+    let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= start).collect();
     let count = |predicate: &dyn Fn(&LogEvent) -> bool| -> u64 {
         lines.iter().filter(|it| predicate(it)).map(|it| it.line_count()).sum()
     };

@@ -109,8 +109,9 @@ fn compare_run(
     for condition in options.conditions {
         for (number, (cell, (_, run_number))) in cells.iter().zip(pairs).enumerate() {
             let operations = &run.experiment.cells[*run_number].setup.operations;
-            let only = operations.first().filter(|_| operations.len() == 1).map(|it| it.name.as_str());
-            conditions.push(condition.judge(number, cell, only));
+            let only_operation =
+                operations.first().filter(|_| operations.len() == 1).map(|it| it.name.as_str());
+            conditions.push(condition.judge(number, cell, only_operation));
         }
     }
     let without = |side: &ComparedRun<'_>, index: fn(&(usize, usize)) -> usize| -> Vec<CellLabel> {

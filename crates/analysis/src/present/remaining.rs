@@ -27,14 +27,14 @@ pub struct TrialProgress {
 ///
 /// Until a trial is complete, the set-up of the current trial so far is the estimate for the others.
 pub fn remaining(current: Option<TrialProgress>, after: RemainingTrials) -> Nanos {
-    let difference = |from: Nanos, what: Nanos| Nanos(from.0.saturating_sub(what.0));
+    let difference = |whole: Nanos, part: Nanos| Nanos(whole.0.saturating_sub(part.0));
     let set_up = |trial: TrialProgress| difference(trial.elapsed, trial.under_load.unwrap_or_default());
     let each = after.overhead.or(current.map(set_up)).unwrap_or_default();
-    let this = current.map_or(Nanos::ZERO, |trial| match trial.under_load {
+    let current_rest = current.map_or(Nanos::ZERO, |trial| match trial.under_load {
         Some(elapsed) => difference(trial.load, elapsed),
         None => trial.load + difference(each, trial.elapsed),
     });
-    this + after.load + Nanos(each.0 * u64::from(after.trials))
+    current_rest + after.load + Nanos(each.0 * u64::from(after.trials))
 }
 
 #[cfg(test)]

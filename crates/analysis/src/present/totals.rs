@@ -144,13 +144,13 @@ mod tests {
             let all = totals.probes.values().flat_map(|it| it.values.clone());
             all.map(|((series, label), value)| (series, label, value)).collect()
         };
-        let is = |series: &str, label: &str, value| (series.to_owned(), label.to_owned(), value);
+        let sample = |series: &str, label: &str, value| (series.to_owned(), label.to_owned(), value);
         let first =
             replace(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
-        assert_eq!(first, [is("sessions", "active", 4.0), is("used", "", 4.0)]);
+        assert_eq!(first, [sample("sessions", "active", 4.0), sample("used", "", 4.0)]);
         // No session is active any more, so the state has no sample and must be removed.
-        assert_eq!(replace(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
-        assert_eq!(replace(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
+        assert_eq!(replace(&[(200, "used", "", 3.0)]), [sample("used", "", 3.0)]);
+        assert_eq!(replace(&[(150, "used", "", 9.0)]), [sample("used", "", 3.0)], "too late");
         end_trial(&mut totals);
         assert!(totals.probes.is_empty());
     }

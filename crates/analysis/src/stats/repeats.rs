@@ -305,13 +305,13 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
     };
     let ranks: Vec<i64> = all.iter().map(rank).collect();
     // Distance of the doubled rank sum from its expected value, k (n + 1).
-    let away = |sum: i64| sum - (k * (n + 1)) as i64;
-    let observed = away(ranks[a.len()..].iter().sum());
+    let deviation = |sum: i64| sum - (k * (n + 1)) as i64;
+    let observed = deviation(ranks[a.len()..].iter().sum());
     let ways = binomial(n as u64, k as u64);
-    let (mut far, mut of) = (0u64, 0u64);
+    let (mut far, mut total) = (0u64, 0u64);
     let mut count = |sum: i64| {
-        of += 1;
-        far += u64::from(away(sum).abs() >= observed.abs());
+        total += 1;
+        far += u64::from(deviation(sum).abs() >= observed.abs());
     };
     if ways <= PERMUTATIONS {
         subsets(&ranks, k, 0, &mut count);
@@ -328,7 +328,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
             count(shuffled[..k].iter().sum());
         }
     }
-    (far as f64 / of as f64, observed > 0)
+    (far as f64 / total as f64, observed > 0)
 }
 
 /// Calls `each` with the sum of every subset of `k` elements of `ranks`, plus `sum`.

@@ -97,9 +97,9 @@ fn variance_inflation(residuals: &[f64]) -> Option<f64> {
         // All points are on the line, so no residuals can be correlated.
         return (spread == 0.0).then_some(1.0);
     }
-    let together: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
+    let products: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
     // Correlation of normal values, from the correlation of their ranks (Pearson 1907).
-    let correlation = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
+    let correlation = 2.0 * (std::f64::consts::FRAC_PI_6 * products / spread).sin();
     // Fitting a line with two parameters reduces the correlation by (2 + 4φ) / n (Kendall 1954, Marriott and Pope
     // 1954).
     let phi = (correlation * n + 2.0) / (n - 4.0);

@@ -90,8 +90,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
 }
 
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
-    let apart = |it: f64| if it.abs() < 1e-300 { 1e-300 } else { it };
-    let (mut c, mut d) = (1.0, 1.0 / apart(1.0 - (a + b) * x / (a + 1.0)));
+    let nonzero = |it: f64| if it.abs() < 1e-300 { 1e-300 } else { it };
+    let (mut c, mut d) = (1.0, 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0)));
     let mut h = d;
     for m in 1..300 {
         let m = f64::from(m);
@@ -99,8 +99,8 @@ fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
             m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0)),
         ] {
-            d = 1.0 / apart(1.0 + term * d);
-            c = apart(1.0 + term / c);
+            d = 1.0 / nonzero(1.0 + term * d);
+            c = nonzero(1.0 + term / c);
             h *= c * d;
         }
         if (c * d - 1.0).abs() < 1e-14 {

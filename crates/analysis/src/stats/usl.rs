@@ -198,9 +198,9 @@ fn resampled(
                     ResidualModel::PerTrial => residuals[at] * WEBB[rng.below(6) as usize],
                 };
         }
-        let Some(again) = fit_unbounded(&resample) else { continue };
-        let Some((spread, _)) = again.errors(&resample, scatter) else { continue };
-        let found = again.parameters();
+        let Some(refit) = fit_unbounded(&resample) else { continue };
+        let Some((spread, _)) = refit.errors(&resample, scatter) else { continue };
+        let found = refit.parameters();
         for (place, related) in related.iter_mut().enumerate() {
             let studentized = (found[place] - parameters[place]) / spread[place];
             related.extend(Some(studentized).filter(|it| it.is_finite()));
@@ -254,9 +254,9 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let mut least = squares(&theta);
     if !least.is_finite() {
         // Straight line through the origin, a special case of every law.
-        let up = trials.iter().map(|it| it.0 * it.1).sum::<f64>()
+        let slope = trials.iter().map(|it| it.0 * it.1).sum::<f64>()
             / trials.iter().map(|it| it.0 * it.0).sum::<f64>();
-        theta = [1.0 / up, 0.0, 0.0];
+        theta = [1.0 / slope, 0.0, 0.0];
         least = squares(&theta);
     }
     let mut damping = 1e-3;

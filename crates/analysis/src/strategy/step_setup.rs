@@ -164,8 +164,8 @@ pub fn all_rows(feed: &Feed) -> Option<String> {
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
     let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
     let [column, name, schema, table] = [column, name, schema, table].map(quoted);
-    let (what, place) = (format!("{column} AS {name}"), format!("{schema}.{table}"));
-    Some(format!("SELECT {what} FROM {place}") + &format!(" ORDER BY random() LIMIT {FEED_ROWS}"))
+    let (selection, place) = (format!("{column} AS {name}"), format!("{schema}.{table}"));
+    Some(format!("SELECT {selection} FROM {place}") + &format!(" ORDER BY random() LIMIT {FEED_ROWS}"))
 }
 
 fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
@@ -231,11 +231,11 @@ mod tests {
     /// A feed of twenty keys becomes a feed of all keys of the table. A feed with two columns is unchanged.
     #[test]
     fn perturbs_a_feed_to_the_whole_table() {
-        let perturbed_query = |columns: Option<&[&str]>, of: Option<&str>| {
+        let perturbed_query = |columns: Option<&[&str]>, lookup_column: Option<&str>| {
             let mut setup = setup();
             let columns = columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
-            let of = of.map(str::to_owned);
+            let lookup_column = lookup_column.map(str::to_owned);
             for name in ["keys", "other"] {
                 let (name, source) = (name.to_owned(), source.clone());
                 setup.feeds.push(Feed {
@@ -243,7 +243,7 @@ mod tests {
                     source,
                     columns: columns.clone(),
                     order,
-                    lookup_column: of.clone(),
+                    lookup_column: lookup_column.clone(),
                 });
             }
             let perturbation =

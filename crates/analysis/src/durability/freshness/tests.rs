@@ -25,8 +25,8 @@ fn equals_wilson_intervals_for_independent_reads() {
 #[test]
 fn correlated_reads_widen_the_interval() {
     let check = |reads: ReadCounts, expected: f64| {
-        let is = effective_count(reads);
-        assert!((is - expected).abs() < 0.05, "{reads:?}: {is}");
+        let effective = effective_count(reads);
+        assert!((effective - expected).abs() < 0.05, "{reads:?}: {effective}");
     };
     // Without stale reads, their correlation is unknown.
     check(reads(300, 0, 0), 300.0);
@@ -84,9 +84,9 @@ fn computes_quantiles_of_the_visibility_delay() {
 
 #[test]
 fn merges_trials_of_a_cell() {
-    let replica = |node: &str, own, unanswered, visible_us: &[u64]| ReplicaReads {
+    let replica = |node: &str, own_writes, unanswered, visible_us: &[u64]| ReplicaReads {
         node: node.to_owned(),
-        own_writes: own,
+        own_writes,
         unanswered,
         visible_us: visible_us.to_vec(),
     };
@@ -119,8 +119,8 @@ fn merges_trials_of_a_cell() {
     assert_eq!(staleness.round_robin.map(|it| (it.stale, it.total)), Some((1, 20)));
     // Missing data is not zero.
     assert_eq!(cell_freshness(2, false, &[&silent]), None);
-    let alone = cell_freshness(2, false, &[&other]).expect("numbers were acknowledged");
-    assert!(alone.replicas[1].stale.is_none() && alone.replicas[1].p50.is_none(), "{alone:?}");
+    let single = cell_freshness(2, false, &[&other]).expect("numbers were acknowledged");
+    assert!(single.replicas[1].stale.is_none() && single.replicas[1].p50.is_none(), "{single:?}");
 }
 
 #[test]

@@ -87,8 +87,8 @@ fn equals_sync_states_of_postgresql_tests() {
 
 #[test]
 fn promise_combines_both_settings() {
-    let some = parse("ANY 1 (a,b)").expect("well-formed");
-    for (setting, alone, with) in [
+    let two_standbys = parse("ANY 1 (a,b)").expect("well-formed");
+    for (setting, unreplicated, replicated) in [
         ("off", "None", "None"),
         ("false", "None", "None"),
         ("local", "Local", "Local"),
@@ -97,8 +97,8 @@ fn promise_combines_both_settings() {
         ("remote_apply", "Local", "Apply"),
     ] {
         let shown = |standbys| format!("{:?}", promise(setting, standbys).expect("a known setting"));
-        assert_eq!(shown(None), alone, "{setting}");
-        assert!(shown(some.as_ref()).starts_with(with), "{setting}");
+        assert_eq!(shown(None), unreplicated, "{setting}");
+        assert!(shown(two_standbys.as_ref()).starts_with(replicated), "{setting}");
     }
     assert_eq!(promise("perhaps", None), None);
 }

@@ -138,9 +138,9 @@ fn attempts(evidence: &Evidence) -> Vec<(usize, WriteAttempt)> {
         _ => None,
     });
     let all: Vec<(usize, WriteAttempt)> = ended.collect();
-    let alone =
+    let is_only_attempt =
         |(_, it): &&(usize, WriteAttempt)| all.iter().filter(|(_, other)| other.key == it.key).count() == 1;
-    all.iter().filter(alone).copied().collect()
+    all.iter().filter(is_only_attempt).copied().collect()
 }
 
 /// Random write with this outcome that is present, or absent, at the end.
@@ -148,11 +148,11 @@ fn pick(
     evidence: &Evidence,
     rng: &mut SplitMix64,
     outcome: fn(WriteOutcome) -> bool,
-    there: bool,
+    present: bool,
 ) -> Option<(usize, WriteAttempt)> {
     let rows = &evidence.reads.last()?.rows;
     let fits = |(_, attempt): &(usize, WriteAttempt)| {
-        outcome(attempt.outcome) && rows.iter().any(|(key, _)| *key == attempt.key) == there
+        outcome(attempt.outcome) && rows.iter().any(|(key, _)| *key == attempt.key) == present
     };
     let all: Vec<(usize, WriteAttempt)> = attempts(evidence).into_iter().filter(fits).collect();
     (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])

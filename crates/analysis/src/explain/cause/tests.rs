@@ -72,7 +72,7 @@ fn describe(suspect: &Suspect) -> String {
 fn check(words: &str, findings: &[Finding], first: &str) {
     let setup = setup(words);
     // Findings on other cells do not count.
-    let elsewhere = Finding::ServerBound {
+    let other_finding = Finding::ServerBound {
         cell: 1,
         node: "postgres".into(),
         cpu: 1.0,
@@ -81,7 +81,7 @@ fn check(words: &str, findings: &[Finding], first: &str) {
         throttled_cpu: None,
     };
     for backwards in [false, true] {
-        let mut all = [findings, std::slice::from_ref(&elsewhere)].concat();
+        let mut all = [findings, std::slice::from_ref(&other_finding)].concat();
         if backwards {
             all.reverse();
         }
@@ -219,7 +219,7 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         server_cpu: Some(0.3),
         other_cpu: Some(1.5),
     };
-    for (beside, suspected) in [
+    for (others, suspected) in [
         (vec![], true),
         (vec![postgres(0.99)], false),
         (vec![wal()], false),
@@ -231,7 +231,7 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         // Other programs use the machine, so that it is not a limit of the stack.
         (vec![busy], true),
     ] {
-        let all = [vec![cap()], beside].concat();
+        let all = [vec![cap()], others].concat();
         let found = suspects(&setup("pooler"), 0, &all, 2.0);
         assert_eq!(found.iter().any(|it| it.limit == Limit::ClientCap), suspected, "{all:?}");
     }
@@ -250,11 +250,11 @@ fn shrinks_a_quota_that_cannot_grow() {
     assert_eq!(cpu(1.5, |_| ()), Some((1.0, 0.75)));
     assert_eq!(cpu(2.0, |it| it.stack.generator.cpu = Some(0.5)), Some((1.0, 0.75)));
     assert_eq!(cpu(8.0, |it| it.stack.nodes[1].limits.cpus = vec![0]), Some((1.0, 0.75)));
-    let apart: fn(&mut Setup) = |setup| {
+    let pinned: fn(&mut Setup) = |setup| {
         setup.stack.nodes[1].limits.cpus = vec![0, 1];
         setup.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
     };
-    assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
+    assert_eq!(cpu(3.0, pinned), Some((1.0, 1.5)));
     // One thread cannot use more than one CPU.
     let mut pooler_setup = setup("pooler");
     pooler_setup.stack.nodes[0].limits.cpu = Some(0.9);

@@ -40,39 +40,39 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
 /// Findings on pairs of cells whose setups differ only in one feed, but whose results differ much.
 pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (at, with) in cells.iter().enumerate() {
+    for (at, other_cell) in cells.iter().enumerate() {
         for cell in &cells[at + 1..] {
-            found.extend(feed_differs(cell, with));
+            found.extend(feed_differs(cell, other_cell));
         }
     }
     found
 }
 
 fn feed_differs(cell: &CellTrials<'_>, other_cell: &CellTrials<'_>) -> Option<Finding> {
-    let (own, other) = (cell.setup, other_cell.setup);
-    let same = *own == Setup { feeds: own.feeds.clone(), ..other.clone() };
-    if !same || own.feeds.len() != other.feeds.len() {
+    let (setup, other_setup) = (cell.setup, other_cell.setup);
+    let same = *setup == Setup { feeds: setup.feeds.clone(), ..other_setup.clone() };
+    if !same || setup.feeds.len() != other_setup.feeds.len() {
         return None;
     }
-    let mut differing = own.feeds.iter().zip(&other.feeds).filter(|(a, b)| a != b);
+    let mut differing = setup.feeds.iter().zip(&other_setup.feeds).filter(|(a, b)| a != b);
     let feed = differing.next()?.0.name.clone();
     if differing.next().is_some() {
         return None;
     }
-    let (own, other_response) = (cell_response(cell)?, cell_response(other_cell)?);
+    let (response, other_response) = (cell_response(cell)?, cell_response(other_cell)?);
     let differs = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
     // The trials of a search have different loads, and the load determines the tail latency.
     let has_planned_load =
         |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = has_planned_load(cell) && has_planned_load(other_cell);
-    let tails =
-        comparable && own.p99.zip(other_response.p99).is_some_and(|(a, b)| differs(a, b, TAIL_RATIO_MIN));
-    (tails || differs(own.delivered, other_response.delivered, RATE_RATIO_MIN)).then(|| {
+    let tails = comparable
+        && response.p99.zip(other_response.p99).is_some_and(|(a, b)| differs(a, b, TAIL_RATIO_MIN));
+    (tails || differs(response.delivered, other_response.delivered, RATE_RATIO_MIN)).then(|| {
         Finding::FeedsDiffer {
             cell: cell.number,
             other_cell: other_cell.number,
             feed,
-            response: own,
+            response,
             other_response,
             read: read_volume(cell),
             other_read: read_volume(other_cell),

@@ -19,8 +19,8 @@ const CONCURRENCY_RATIO_MAX: f64 = 1.5;
 /// Finding on the number of deadlocks per thousand transactions.
 pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
     let estimate = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
-    let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
-    any.then_some(Finding::Deadlocks {
+    let has_deadlocks = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
+    has_deadlocks.then_some(Finding::Deadlocks {
         cell: cell.number,
         per_thousand: estimate.median,
         interval: estimate.interval,
@@ -41,17 +41,17 @@ fn throughputs<'a>(
     let tps = |cell| figure_values(cell, Figure::Tps);
     let known: Vec<_> = pairs
         .iter()
-        .filter_map(|(cell, with)| {
-            let comparison = repeats::compare(&Samples::ratio(&tps(with), &tps(cell)), seed)?;
-            Some((*cell, *with, comparison, comparison.value?))
+        .filter_map(|(cell, other_cell)| {
+            let comparison = repeats::compare(&Samples::ratio(&tps(other_cell), &tps(cell)), seed)?;
+            Some((*cell, *other_cell, comparison, comparison.value?))
         })
         .collect();
     let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());
-    let all = known.into_iter().zip(verdicts).map(|((cell, with, comparison, ratio), verdict)| {
-        let runs = (tps(cell).len() as u32, tps(with).len() as u32);
+    let all = known.into_iter().zip(verdicts).map(|((cell, other_cell, comparison, ratio), verdict)| {
+        let runs = (tps(cell).len() as u32, tps(other_cell).len() as u32);
         (
             cell,
-            with,
+            other_cell,
             ThroughputComparison { ratio, interval: comparison.interval, p: comparison.p, verdict, runs },
         )
     });
@@ -69,24 +69,27 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
         let direct =
             |it: &&CellTrials<'_>| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup);
-        for with in cells.iter().filter(direct) {
-            let transport = with.setup.stack.nodes[0].transport;
+        for other_cell in cells.iter().filter(direct) {
+            let transport = other_cell.setup.stack.nodes[0].transport;
             let all_like = cell.setup.stack.nodes.iter().all(|it| it.transport == transport);
-            if all_like { like.push((cell, with)) } else { unlike.push((cell, with)) }
+            if all_like { like.push((cell, other_cell)) } else { unlike.push((cell, other_cell)) }
         }
     }
     let other: BTreeMap<usize, IncomparableReason> =
         cells.iter().filter_map(|it| Some((it.number, incomparable_reason(it)?))).collect();
     let mut found: Vec<Finding> = Vec::new();
     for (cell, reason) in &other {
-        let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
+        let contain_cell =
+            |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
         // Pairs with different transports are reported only together with pairs with equal transports.
-        if among(&like) || among(&modes) {
+        if contain_cell(&like) || contain_cell(&modes) {
             found.push(Finding::NotCompared { cell: *cell, reason: *reason });
         }
     }
     for pairs in [&mut like, &mut unlike, &mut modes] {
-        pairs.retain(|(cell, with)| !other.contains_key(&cell.number) && !other.contains_key(&with.number));
+        pairs.retain(|(cell, other_cell)| {
+            !other.contains_key(&cell.number) && !other.contains_key(&other_cell.number)
+        });
     }
     found.extend(pooler_costs(&like, &unlike, seed));
     found.extend(no_difference(&modes, seed));
@@ -113,17 +116,18 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
     let unlike = throughputs(unlike, seed);
     let fair = |cell: &CellTrials<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
     let mut found: Vec<Finding> = Vec::new();
-    for (cell, with, compared) in &like {
-        let (cell, other_cell, transport) = (cell.number, with.number, with.setup.stack.nodes[0].transport);
+    for (cell, other_cell, compared) in &like {
+        let (cell, other_cell, transport) =
+            (cell.number, other_cell.number, other_cell.setup.stack.nodes[0].transport);
         found.push(Finding::LikeForLikeCost { cell, other_cell, transport, comparison: *compared });
     }
-    for (cell, with, compared) in &unlike {
+    for (cell, other_cell, compared) in &unlike {
         let Some(like_for_like_ratio) = fair(cell) else { continue };
         found.push(Finding::UnlikeComparison {
             cell: cell.number,
-            other_cell: with.number,
+            other_cell: other_cell.number,
             transports: cell.setup.stack.nodes.iter().map(|it| it.transport).collect::<Vec<Transport>>(),
-            other_transport: with.setup.stack.nodes[0].transport,
+            other_transport: other_cell.setup.stack.nodes[0].transport,
             comparison: *compared,
             like_for_like_ratio,
         });
@@ -144,11 +148,11 @@ fn same_but_stack(a: &Setup, b: &Setup) -> bool {
 /// Pairs of cells that differ only in the pool mode.
 fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     let mut pairs = Vec::new();
-    for (n, with) in cells.iter().enumerate() {
+    for (n, other_cell) in cells.iter().enumerate() {
         for cell in &cells[n + 1..] {
-            let same = same_but_stack(cell.setup, with.setup);
-            if same && pool(cell) != pool(with) && without_mode(cell) == without_mode(with) {
-                pairs.push((cell, with));
+            let same = same_but_stack(cell.setup, other_cell.setup);
+            if same && pool(cell) != pool(other_cell) && without_mode(cell) == without_mode(other_cell) {
+                pairs.push((cell, other_cell));
             }
         }
     }
@@ -158,17 +162,18 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
 /// Findings on pairs of cells with different pool modes whose throughput does not differ.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
-    let finding = |(cell, with, comparison): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
-        let mode = |cell| pool(cell).map(|it| it.0);
-        let (mode, other_mode) = (mode(cell)?, mode(with)?);
-        Some(Finding::NoDifference {
-            cell: cell.number,
-            other_cell: with.number,
-            mode,
-            other_mode,
-            comparison,
-        })
-    };
+    let finding =
+        |(cell, other_cell, comparison): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
+            let mode = |cell| pool(cell).map(|it| it.0);
+            let (mode, other_mode) = (mode(cell)?, mode(other_cell)?);
+            Some(Finding::NoDifference {
+                cell: cell.number,
+                other_cell: other_cell.number,
+                mode,
+                other_mode,
+                comparison,
+            })
+        };
     known.filter_map(finding).collect()
 }
 

@@ -44,7 +44,7 @@ fn disk_usage(
         quota: quotas[at].filter(|_| holds(names[at])).map(|it| it as f64),
         in_bytes: at == 1,
     };
-    let used = |it: &DiskUsage| it.per_second.zip(it.quota).map_or(-1.0, |(used, of)| used / of);
+    let used = |it: &DiskUsage| it.per_second.zip(it.quota).map_or(-1.0, |(used, quota)| used / quota);
     let [by_count, by_bytes] = [flow(0), flow(1)];
     Some(if used(&by_bytes) > used(&by_count) || by_count.quota.is_none() && by_bytes.quota.is_some() {
         by_bytes

@@ -95,13 +95,13 @@ fn checkpoint_seconds(trial: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> 
 /// Throughput in seconds with checkpoint writes ÷ throughput in other seconds.
 fn checkpoint_slowdown(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
     trial.valid()?;
-    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let (mut with_checkpoint, mut without_checkpoint) = (Vec::new(), Vec::new());
     for (second, writing) in checkpoint_seconds(trial, node) {
         let delivered = trial.delivered.get(second).copied();
-        (if writing { &mut with } else { &mut without }).extend(delivered);
+        (if writing { &mut with_checkpoint } else { &mut without_checkpoint }).extend(delivered);
     }
     let mean = |it: &[f64]| (it.len() >= SECONDS).then(|| it.iter().sum::<f64>() / it.len() as f64);
-    Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
+    Some(mean(&with_checkpoint)? / mean(&without_checkpoint).filter(|it| *it > 0.0)?)
 }
 
 /// Finding on dead row versions that accumulate over all trials, valid or not, in order of repetition. Dead row

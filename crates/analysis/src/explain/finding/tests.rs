@@ -473,8 +473,8 @@ fn compares_only_equal_transports() {
 #[test]
 fn compares_only_cells_with_the_same_work() {
     let direct = || repeated(0, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
-    let pooled = |with: fn(TestRun) -> TestRun| -> Vec<TestRun> {
-        repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(with).collect()
+    let pooled = |change: fn(TestRun) -> TestRun| -> Vec<TestRun> {
+        repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(change).collect()
     };
     let found = |runs: &[TestRun]| {
         let experiment = experiment(&["direct", "pooled"], Some(0));
@@ -490,14 +490,14 @@ fn compares_only_cells_with_the_same_work() {
     };
     let refused: fn(TestRun) -> TestRun = |it| it.refused(b"53300", 1);
     let starved: fn(TestRun) -> TestRun = |it| it.clients([vec![500; 20], vec![0; 180]].concat());
-    for (with, expected) in [
+    for (change, expected) in [
         ((|it| it) as fn(TestRun) -> TestRun, "1 beside 0"),
         (refused, "not 1 SlotsExhausted"),
         (starved, "not 1 ClientsStarved"),
         (|it| it.failed(b"22012", 100), "1 beside 0"),
         (|it| it.failed(b"22012", 102), "not 1 Errors { per_thousand: 10.097 }"),
     ] {
-        assert_eq!(found(&[direct(), pooled(with)].concat()), expected);
+        assert_eq!(found(&[direct(), pooled(change)].concat()), expected);
     }
     // Without a comparable cell, no cell is left out.
     assert_eq!(found(&pooled(refused)), "");

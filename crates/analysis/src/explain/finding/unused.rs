@@ -100,7 +100,7 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
         | Finding::QueueInBalancer { node, .. }
         | Finding::ServerBound { node, .. } => is_unused(node),
         Finding::SessionsWait { .. } => server(),
-        Finding::Bound { bound: by, .. } => match by {
+        Finding::Bound { bound, .. } => match bound {
             Bound::Service { node, .. }
             | Bound::ServicePool { node, .. }
             | Bound::ServiceThreads { node, .. }

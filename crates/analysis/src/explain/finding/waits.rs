@@ -125,7 +125,7 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
     if active >= ACTIVE_SESSIONS_MIN {
         found.extend(locks(cell, window, active));
     }
-    Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
+    Ok(found.into_iter().map(|bound| Finding::Bound { cell: cell.number, bound }).collect())
 }
 
 /// Bounds by locks other than row locks. Sessions also wait for lightweight locks and pinned buffers if they compete for

@@ -326,8 +326,8 @@ impl SampledSeries {
         }
         // Until the next sample is due, the last value remains valid.
         let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
-        let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
-        let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
+        let first = point.saturating_sub((period / self.bin).ceil() as usize + 1);
+        let last = (first..point).rev().find(|it| moments(*it).0 > 0)?;
         (point as f64 * self.bin - moments(last).1 < period).then(|| mean(last))
     }
 }
@@ -345,11 +345,11 @@ impl SeriesState {
         let mut at = from;
         while at < to {
             let point = (at / bin) as usize;
-            let until = ((point + 1) as f64 * bin).min(to);
+            let end = ((point + 1) as f64 * bin).min(to);
             let sum = entry_at(&mut self.sums, point);
-            sum.0 += increase * (until - at) / (to - from);
-            sum.1 += if is_new { until - at } else { 0.0 };
-            at = until;
+            sum.0 += increase * (end - at) / (to - from);
+            sum.1 += if is_new { end - at } else { 0.0 };
+            at = end;
         }
     }
 }

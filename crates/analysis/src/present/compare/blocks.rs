@@ -123,17 +123,17 @@ fn visible_variance(r: f64, length: usize) -> f64 {
 /// Correlation of neighbouring seconds over all trials, at least 0. It is corrected because a short series
 /// underestimates it. Source: Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 fn correlation(trials: &[Vec<f64>]) -> f64 {
-    let (mut together, mut squares, mut count) = (0.0, 0.0, 0usize);
+    let (mut products, mut squares, mut count) = (0.0, 0.0, 0usize);
     for series in trials {
         let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
-        together += series.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum::<f64>();
+        products += series.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum::<f64>();
         squares += series.iter().map(|it| (it - mean).powi(2)).sum::<f64>();
         count += series.len();
     }
     if squares <= 0.0 {
         return 0.0;
     }
-    let found = together / squares;
+    let found = products / squares;
     (found + (1.0 + 3.0 * found) / count as f64).clamp(0.0, 0.95)
 }
 

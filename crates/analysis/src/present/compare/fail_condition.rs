@@ -99,9 +99,9 @@ impl FailCondition {
         &self,
         number: usize,
         cell: &CellComparison,
-        only: Option<&str>,
+        only_operation: Option<&str>,
     ) -> comparison::ConditionResult {
-        let operation = self.operation.as_deref().filter(|it| Some(*it) != only);
+        let operation = self.operation.as_deref().filter(|it| Some(*it) != only_operation);
         let is_judged =
             |it: &&MetricComparison| it.metric == self.metric && it.operation.as_deref() == operation;
         let figure = cell.figures.iter().find(is_judged);

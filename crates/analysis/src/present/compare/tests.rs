@@ -100,7 +100,7 @@ impl SimulatedSystem {
             (beyond >= 10).then(|| Nanos(all[all.len() - beyond - 1]))
         };
         let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(quantile);
-        let sum = |of: fn(&TimeBin) -> u64| bins.iter().map(of).sum::<u64>();
+        let sum = |count: fn(&TimeBin) -> u64| bins.iter().map(count).sum::<u64>();
         let group = OperationFigures {
             operation: None,
             tps: PerSecond(sum(|it| it.delivered) as f64 / seconds as f64),
@@ -141,7 +141,7 @@ impl SimulatedSystem {
 /// Counts over many comparisons.
 #[derive(Clone, Debug, Default)]
 struct ComparisonTally {
-    of: u32,
+    comparisons: u32,
     /// Number of comparisons that claim any change.
     claims: u32,
     /// Number of comparisons that claim the actual change of p99.
@@ -158,7 +158,7 @@ impl ComparisonTally {
         comparisons: u32,
         seed: u64,
     ) -> ComparisonTally {
-        let mut tally = ComparisonTally { of: comparisons, ..ComparisonTally::default() };
+        let mut tally = ComparisonTally { comparisons, ..ComparisonTally::default() };
         for n in 0..u64::from(comparisons) {
             let figures = system.compared(design, slow, seed.wrapping_mul(1_000_003) + n);
             let claims =
@@ -228,7 +228,7 @@ fn line(name: &str, tally: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
         metrics.map(|metric| tally.coverage(metric).map_or("-".into(), |it| format!("{:.1}", 100.0 * it)));
-    let alarms = 100.0 * f64::from(tally.claims) / f64::from(tally.of);
+    let alarms = 100.0 * f64::from(tally.claims) / f64::from(tally.comparisons);
     format!("{name:<42} {alarms:>5.1} {}", coverage.map(|it| format!("{it:>6}")).concat())
 }
 
@@ -282,7 +282,7 @@ fn comparisons_detect_large_effects_but_never_in_single_trials() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
             let tally =
                 ComparisonTally::measure(system, design, slow, rounds.div_ceil(3), 900 + number as u64);
-            format!("{:>7.0}", 100.0 * f64::from(tally.detected) / f64::from(tally.of))
+            format!("{:>7.0}", 100.0 * f64::from(tally.detected) / f64::from(tally.comparisons))
         });
         println!("{name:<55} {}", power.concat());
     }

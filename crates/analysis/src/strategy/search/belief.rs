@@ -56,8 +56,9 @@ impl EdgeDistribution {
             .map(|place| {
                 let flat = 1.0 / places as f64;
                 let Some(hint) = hint else { return flat };
-                let away = (from + step * place as f64 - hint.ln()) / HINT_WEIGHT.0;
-                let normal = step / HINT_WEIGHT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
+                let deviation = (from + step * place as f64 - hint.ln()) / HINT_WEIGHT.0;
+                let normal = step / HINT_WEIGHT.0 * (-0.5 * deviation * deviation).exp()
+                    / std::f64::consts::TAU.sqrt();
                 HINT_WEIGHT.1 * normal + (1.0 - HINT_WEIGHT.1) * flat
             })
             .collect();

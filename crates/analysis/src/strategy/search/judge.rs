@@ -126,8 +126,8 @@ fn level_outcome(
         .or_else(|| open.then(|| falls_behind(step.level, seconds, objectives)).flatten())
         .or_else(|| open.then(|| backlog_grows(step.level, seconds)).flatten());
     if let Some(reason) = broke {
-        let down = !summary.outages.is_empty();
-        let slow = down
+        let has_outage = !summary.outages.is_empty();
+        let slow = has_outage
             || matches!(reason, OverloadReason::Rule { .. })
             || broken.is_some_and(|it| is_broken_by_service_time(it, summary));
         return match reached_cap(summary) {
@@ -436,8 +436,9 @@ mod tests {
 
     #[test]
     fn detects_growing_backlogs() {
-        let under_way =
-            |of: fn(u64) -> u64| move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = of(n));
+        let under_way = |in_flight: fn(u64) -> u64| {
+            move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = in_flight(n))
+        };
         // The load exceeds the capacity by 2 %.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
         // The random walk of a system at its capacity could move as far.

@@ -39,17 +39,17 @@ const KINDS: [Kind; 6] =
 /// Random system of this kind, its capacity, and the start level of the search.
 fn random_system(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
     let mut rng = SplitMix64(seed.wrapping_mul(0x1234_5678_9abc_def1));
-    let mut between = |low: f64, high: f64| low * (high / low).powf(rng.uniform());
-    let capacity = between(200.0, 2000.0);
+    let mut log_uniform = |low: f64, high: f64| low * (high / low).powf(rng.uniform());
+    let capacity = log_uniform(200.0, 2000.0);
     let servers = [1, 2, 4, 8][(seed % 4) as usize];
     let mut system = SimulatedSystem::new(servers, servers as f64 / capacity, seed);
-    let start = between(1.0 / 20.0, 1.0 / 4.0);
+    let start = log_uniform(1.0 / 20.0, 1.0 / 4.0);
     let promised = (seed / 4).is_multiple_of(2);
     let mut truth = capacity;
     match kind {
         Kind::Exponential => {
             if promised {
-                let bound = between(8.0, 20.0) * system.service;
+                let bound = log_uniform(8.0, 20.0) * system.service;
                 system.p99 = Some(bound);
                 truth = erlang(servers, system.service, bound);
             }
@@ -62,10 +62,10 @@ fn random_system(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
             }
         }
         Kind::Drifting => {
-            system.behaviour = Behaviour::Drift { amplitude: 0.03, period: between(180.0, 1200.0) }
+            system.behaviour = Behaviour::Drift { amplitude: 0.03, period: log_uniform(180.0, 1200.0) }
         }
         Kind::TwoStates => {
-            let share = between(0.04, 0.2);
+            let share = log_uniform(0.04, 0.2);
             system.behaviour = Behaviour::TwoStates { share };
             truth = capacity * (1.0 - share);
         }
@@ -491,8 +491,8 @@ fn reports_why_a_search_stopped() {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
             let level = result.level.unwrap_or_else(|| panic!("{name}: {:?} {steps}", result.stop_reason));
             assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {steps}");
-            let (held, of) = result.confirmations;
-            assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
+            let (held, total) = result.confirmations;
+            assert!(held == total && (1..=2).contains(&total), "{name}: {held} of {total}");
             assert!(matches!(result.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
         }
     }

@@ -274,8 +274,8 @@ impl<'a> SearchTrack<'a> {
         let invalid_trials =
             self.trials.iter().filter(|it| it.level == last.level && it.invalid_reason.is_some()).count();
         if matches!(reason, SearchStopReason::Failed { .. }) {
-            let again = NextAction::Measure { level: last.level, stage: last.stage };
-            return Some(if in_a_row < FAILED_TRIES_MAX { again } else { end_with(reason) });
+            let repeat = NextAction::Measure { level: last.level, stage: last.stage };
+            return Some(if in_a_row < FAILED_TRIES_MAX { repeat } else { end_with(reason) });
         }
         if invalid_trials < TRIES_MAX {
             return Some(NextAction::Measure { level: last.level, stage: last.stage });
@@ -306,12 +306,12 @@ impl<'a> SearchTrack<'a> {
             if best == 0.0 || ceiling / best < 1.0 + max.precision {
                 return end_with(reason);
             }
-            let between = self.rounded_level((best * ceiling).sqrt());
-            let tried = between <= best || between >= ceiling;
+            let middle = self.rounded_level((best * ceiling).sqrt());
+            let tried = middle <= best || middle >= ceiling;
             return if tried {
                 end_with(reason)
             } else {
-                NextAction::Measure { level: between, stage: StepPurpose::Narrow }
+                NextAction::Measure { level: middle, stage: StepPurpose::Narrow }
             };
         }
         let most = max.limit.unwrap_or(f64::INFINITY);
@@ -402,8 +402,8 @@ impl<'a> SearchTrack<'a> {
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
                 Some((lowest_invalid, reason)) if level >= lowest_invalid => {
-                    let between = self.rounded_level((best.min(lowest_invalid) * lowest_invalid).sqrt());
-                    if lowest_invalid / best < 1.0 + precision { end_with(reason) } else { narrow(between) }
+                    let middle = self.rounded_level((best.min(lowest_invalid) * lowest_invalid).sqrt());
+                    if lowest_invalid / best < 1.0 + precision { end_with(reason) } else { narrow(middle) }
                 }
                 _ => narrow(level),
             };
@@ -439,14 +439,14 @@ impl<'a> SearchTrack<'a> {
         // Number of successful confirming trials required, and number of failures allowed before the first success.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
-        let again = NextAction::Measure { level, stage: StepPurpose::Hold };
+        let repeat = NextAction::Measure { level, stage: StepPurpose::Hold };
         let slower = states.delivers.filter(|it| slowly > 0 && states.has_two_states() && *it < level);
         if slower.is_none() && failed <= allowed.max(held) {
             let enough = held >= needed && held >= 2 * failed;
             return if enough && states.has_one_state() {
                 NextAction::End(SearchEnd::Held { level, beyond: None })
             } else {
-                again
+                repeat
             };
         }
         if levels.len() >= HOLDS_MAX {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-pub fn bound(by: Bound) -> Finding {
-    Finding::Bound { cell: 0, bound: by }
+pub fn bound(bound: Bound) -> Finding {
+    Finding::Bound { cell: 0, bound }
 }
 
 pub fn postgres(used: f64) -> Finding {

@@ -64,9 +64,9 @@ fn names_the_origin_of_logged_errors() {
 
 #[test]
 fn counts_logged_errors_by_kind_and_origin() {
-    let (load, own) = (("pgdyno load", "127.0.0.1"), ("pgdyno monitor", "127.0.0.1"));
+    let (load, monitor) = (("pgdyno load", "127.0.0.1"), ("pgdyno monitor", "127.0.0.1"));
     let log = |run: TestRun, kind: EventKind, session| run.logs_session("postgres", kind, session);
-    let run = log(log(TestRun::new(0, 0), Error, own), Error, load);
+    let run = log(log(TestRun::new(0, 0), Error, monitor), Error, load);
     let run = log(log(log(run, Error, load), TooManyConnections, load), Deadlock, load);
     // The pooler's log repeats a message; one message is not an error; one log does not name sessions.
     let run = run.logs("pooler", Deadlock, &["ERROR 40P01 deadlock detected"]);

@@ -80,9 +80,9 @@ fn reports_a_cpu_bound_server() {
 #[test]
 fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
-    let bound = |cpu: &str, of: &str| {
+    let bound = |cpu: &str, limit: &str| {
         format!(
-            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, cpu_limit: {of}, throttled: Some(0.8), \
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, cpu_limit: {limit}, throttled: Some(0.8), \
              throttled_cpu: None }} }}"
         )
     };

@@ -64,7 +64,7 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> 
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
     let mut rng = SplitMix64(7);
     let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut rng)).collect();
-    let count = |of| all.iter().filter(|it| it.0 == of).count();
+    let count = |verdict| all.iter().filter(|it| it.0 == verdict).count();
     let trials = all.iter().map(|it| it.1).sum::<usize>() as f64 / pairs as f64;
     ([ProofVerdict::Limits, ProofVerdict::DoesNotLimit, ProofVerdict::Undecided].map(count), trials)
 }
@@ -95,9 +95,9 @@ fn unrelated_resources_are_rarely_proven() {
     for until_plain in [false, true] {
         for elasticity in [0.0, 0.15, 0.3, 0.5, 0.8, 1.0] {
             let ([limits, not, undecided], trials) = verdicts(1000, elasticity, until_plain);
-            let until = if until_plain { "until it is plain" } else { "to their ends" };
+            let duration = if until_plain { "until it is plain" } else { "to their ends" };
             println!(
-                "{until}, elasticity {elasticity}: limits {limits}, does not {not}, undecided {undecided}; \
+                "{duration}, elasticity {elasticity}: limits {limits}, does not {not}, undecided {undecided}; \
                  {trials:.1} trials of a pair"
             );
             assert!(elasticity > 0.0 || limits == 0);
