@@ -97,8 +97,8 @@ pub(crate) fn remedy(advice: &Advice, statement: &StatementAdvice, lang: &Lang) 
         model::advice::Remedy::Index { index } => {
             let improved =
                 advice.indexes.get(*index).map(|it| it.cost_changes.as_slice()).unwrap_or_default();
-            let this = improved.iter().find(|it| Some(it.statement) == number);
-            this.map(|it| (index + 1, it.before, it.after))
+            let improvement = improved.iter().find(|it| Some(it.statement) == number);
+            improvement.map(|it| (index + 1, it.before, it.after))
         }
         _ => None,
     };

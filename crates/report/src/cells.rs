@@ -10,8 +10,8 @@ pub(crate) fn baseline_name(matrix: &Matrix) -> Option<String> {
     }
     let row = matrix.rows.iter().find(|row| row.baseline.is_some())?;
     let baseline = matrix.rows.get(row.baseline?)?;
-    let own = baseline.label.iter().filter(|it| !row.label.contains(it));
-    Some(own.map(|it| it.1.as_str()).collect::<Vec<_>>().join("/"))
+    let differing = baseline.label.iter().filter(|it| !row.label.contains(it));
+    Some(differing.map(|it| it.1.as_str()).collect::<Vec<_>>().join("/"))
 }
 
 /// Names of the cells, made of their values on each axis, such as `session/200`.

@@ -208,7 +208,7 @@ fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
 /// Blocks with one table of figures per pair of cells. If there are several pairs, one line lists the pairs without
 /// evidence of a change.
 fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
-    let of = comparison.cells.iter().map(|it| it.figures.len()).sum();
+    let figure_count = comparison.cells.iter().map(|it| it.figures.len()).sum();
     let cells = || comparison.cells.iter().filter(|cells| !cells.figures.is_empty());
     let is_dull = |cells: &CellComparison| {
         cells.figures.iter().all(|figure| figure.verdict == ChangeVerdict::NoEvidence)
@@ -222,7 +222,7 @@ fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
         all.push(text(say!(lang, "compare-dull-pairs", count, pairs), Tone::Plain));
     }
     if !all.is_empty() {
-        all.push(text(lang.comparison_legend(seed, of), Tone::Faint));
+        all.push(text(lang.comparison_legend(seed, figure_count), Tone::Faint));
     }
     all
 }
@@ -313,9 +313,9 @@ fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> 
     let mut all = Vec::new();
     for point in &cell.changes {
         let run = &history.runs[cell.points[point.point].run].run.name;
-        let of = cell_name(&cell.label);
+        let name = cell_name(&cell.label);
         let change = lang.change_point(point.metric, run, point.before, point.after, point.p);
-        let change = if of.is_empty() { change } else { format!("{of}: {change}") };
+        let change = if name.is_empty() { change } else { format!("{name}: {change}") };
         all.push(text(change, Tone::Doubt));
         let line = |it: &Difference| Line { text: lang.difference_of_runs(it, &[]), tone: Tone::Plain };
         let mut items: Vec<Line> = point.differences.iter().map(line).collect();
@@ -340,8 +340,9 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[point.run];
         // Show the change with a mark, not only with colour.
-        let of = |metric| cell.changes.iter().any(|change| change.point == number && change.metric == metric);
-        let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
+        let has_change =
+            |metric| cell.changes.iter().any(|change| change.point == number && change.metric == metric);
+        let mark = |metric, text: String| if has_change(metric) { format!("▸ {text}") } else { text };
         let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));
         Row {
             cells: vec![
@@ -354,7 +355,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
                 mark(Metric::P99, p99),
                 range(Metric::P99, point.p99_interval),
             ],
-            tone: if of(Metric::Tps) || of(Metric::P99) { Tone::Doubt } else { Tone::Plain },
+            tone: if has_change(Metric::Tps) || has_change(Metric::P99) { Tone::Doubt } else { Tone::Plain },
             baseline: false,
         }
     };

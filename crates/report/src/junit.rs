@@ -25,9 +25,9 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
         name => name,
     };
     let mut objectives = TestSuite::new(say!(lang, "page-objectives"));
-    for (cell, of) in account.experiment.cells.iter().enumerate() {
+    for (cell, planned_cell) in account.experiment.cells.iter().enumerate() {
         let trials = || account.trials.iter().filter(move |it| it.cell == cell && it.valid);
-        for (at, objective) in of.setup.objectives.iter().enumerate() {
+        for (at, objective) in planned_cell.setup.objectives.iter().enumerate() {
             let judged: Vec<&ObjectiveResult> = trials().filter_map(|it| it.objectives.get(at)).collect();
             objectives.case(
                 &account.experiment.name,
@@ -46,8 +46,8 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
             Conclusion::Broken => CaseOutcome::Failed(text),
             Conclusion::Unknown => CaseOutcome::Skipped(text),
         };
-        let which = say!(lang, "failover-column-conclusion");
-        survivals.case(&account.experiment.name, name(failover.cell), &which, outcome);
+        let case_name = say!(lang, "failover-column-conclusion");
+        survivals.case(&account.experiment.name, name(failover.cell), &case_name, outcome);
     }
     let mut reads = TestSuite::new(say!(lang, "freshness-heading"));
     for freshness in account.freshness.iter().filter(|it| it.promised) {
@@ -60,7 +60,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     }
     let mut trials = TestSuite::new(say!(lang, "page-trials"));
     for trial in &account.trials {
-        let which = lang.trial("", trial.repetition + 1);
+        let case_name = lang.trial("", trial.repetition + 1);
         let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
         let outcome = match (
             trial_outcome(trial, clients, lang),
@@ -71,7 +71,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
             }
             (outcome, _) => outcome,
         };
-        trials.case(&account.experiment.name, name(trial.cell), &which, outcome);
+        trials.case(&account.experiment.name, name(trial.cell), &case_name, outcome);
     }
     let suites: Vec<&TestSuite> =
         [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();

@@ -244,9 +244,9 @@ fn rows(
     let heading = rows.iter().map(|it| it.0.width()).max().unwrap_or(0);
     let value = rows.iter().map(|it| it.1.width()).max().unwrap_or(0);
     let room = columns.saturating_sub(heading + value + 4);
-    rows.map(|(word, figure, past)| {
+    rows.map(|(word, figure, values)| {
         let before = " ".repeat(heading - word.width() + 2 + value - figure.width());
-        let line = format!("{word}{before}{figure}  {}", sparkline(past, room, characters));
+        let line = format!("{word}{before}{figure}  {}", sparkline(values, room, characters));
         line.trim_end().to_owned()
     })
 }
@@ -273,8 +273,8 @@ fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {
 }
 
 fn processors(view: &LiveView, second: &LiveSecond, lang: &Lang) -> Option<String> {
-    let of = |node: &str| view.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
-    let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, of(&it.node))).collect();
+    let quota = |node: &str| view.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
+    let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, quota(&it.node))).collect();
     (!all.is_empty()).then(|| format!("{}: {}", say!(lang, "live-processors"), all.join(", ")))
 }
 

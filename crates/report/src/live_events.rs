@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn points_are_one_line() {
-        let track = |what, values: &[Option<f64>]| ChartSeries {
-            kind: what,
+        let track = |kind, values: &[Option<f64>]| ChartSeries {
+            kind,
             node: None,
             label: None,
             values: values.to_vec(),

@@ -55,16 +55,26 @@ pub fn transaction(out: &mut impl Write, record: &Record, nth: u64, epoch: Nanos
 
 /// Writes one interval.
 pub fn aggregate(out: &mut impl Write, aggregate: &LogAggregate, style: LogStyle) -> Result {
-    let when = |shown: bool, n: u64| if shown { n } else { 0 };
+    let count_if = |shown: bool, n: u64| if shown { n } else { 0 };
     let lag = if style.lag { aggregate.lag } else { DurationSums::default() };
     write!(out, "{} {}", aggregate.from_epoch_secs, aggregate.ok)?;
     for sums in [aggregate.latency, lag] {
         write!(out, " {:.0} {:.0} {:.0} {:.0}", sums.sum, sums.sum_of_squares, sums.min, sums.max)?;
     }
-    write!(out, " {}", when(style.skipped, aggregate.dropped))?;
-    write!(out, " {} {}", when(style.retries, aggregate.retried), when(style.retries, aggregate.retries))?;
+    write!(out, " {}", count_if(style.skipped, aggregate.dropped))?;
+    write!(
+        out,
+        " {} {}",
+        count_if(style.retries, aggregate.retried),
+        count_if(style.retries, aggregate.retries)
+    )?;
     let detailed = style.failures_detailed;
-    writeln!(out, " {} {}", when(detailed, aggregate.serialization), when(detailed, aggregate.deadlock))
+    writeln!(
+        out,
+        " {} {}",
+        count_if(detailed, aggregate.serialization),
+        count_if(detailed, aggregate.deadlock)
+    )
 }
 
 #[cfg(test)]

@@ -79,8 +79,8 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     columns.push(path_column(matrix, &mut notes, lang));
     let baseline = baseline_name(matrix);
     let few = |row: &Row| {
-        let against = row.estimate(Figure::Tps).and_then(|estimate| estimate.vs_baseline);
-        against.is_some_and(|comparison| comparison.verdict == ChangeVerdict::TooFewRuns)
+        let comparison = row.estimate(Figure::Tps).and_then(|estimate| estimate.vs_baseline);
+        comparison.is_some_and(|comparison| comparison.verdict == ChangeVerdict::TooFewRuns)
     };
     let few = matrix.rows.iter().any(few) || has_too_few_runs(findings);
     let faint = |text| Line { text, tone: Tone::Faint };
@@ -272,7 +272,7 @@ fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)>
 /// note.
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
-    let of = trials().count();
+    let total = trials().count();
     // If several trials have reasons of one kind, show the figures of the first trial.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
     for (kind, reason) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
@@ -301,7 +301,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
                 1 => String::new(),
                 n => format!("×{n}"),
             };
-            marks.push(notes.mark(lang.left_out(*count, of, reason), false) + &mark);
+            marks.push(notes.mark(lang.left_out(*count, total, reason), false) + &mark);
         }
         let mut whys: Vec<&Message> = row.unapplied_limits.iter().map(|it| &it.reason).collect();
         whys.sort_unstable();

@@ -36,18 +36,19 @@ enum MetricType {
 /// Renders all metrics in Prometheus' text format. `series` returns the description of a probe's series; unknown
 /// series are omitted.
 pub fn render(
-    about: &RunLabels,
+    labels: &RunLabels,
     totals: &Totals,
     series: &dyn Fn(&str) -> Option<&'static Series>,
 ) -> String {
     let mut out = Exposition::default();
     out.family("pgdyno_up", MetricType::Gauge, "1 while a run is in progress").sample("", &[], 1.0);
-    let info = [("run", about.run.as_str()), ("version", &about.program), ("seed", &about.seed.to_string())];
+    let info =
+        [("run", labels.run.as_str()), ("version", &labels.program), ("seed", &labels.seed.to_string())];
     out.family("pgdyno_run_info", MetricType::Gauge, "Identifies the run; always 1").sample("", &info, 1.0);
     out.family("pgdyno_trials", MetricType::Gauge, "Number of trials of the run").sample(
         "",
         &[],
-        about.trials as f64,
+        labels.trials as f64,
     );
     out.family("pgdyno_trials_ended_total", MetricType::Counter, "Trials that have ended, by outcome");
     for (outcome, n) in &totals.trials {
@@ -60,7 +61,7 @@ pub fn render(
     );
     if let Some(trial) = &totals.trial {
         let repetition = trial.repetition.to_string();
-        out.sample("", &[("run", &about.run), ("cell", &trial.cell), ("repetition", &repetition)], 1.0);
+        out.sample("", &[("run", &labels.run), ("cell", &trial.cell), ("repetition", &repetition)], 1.0);
     }
     load(&mut out, totals);
     probes(&mut out, totals, series);
@@ -181,12 +182,12 @@ impl Exposition {
 
     fn buckets(&mut self, operation: Option<&str>, buckets: &Buckets) {
         let operation = operation.map(|it| ("operation", it));
-        let with = |bound: &str| -> Vec<(String, String)> {
+        let bucket_labels = |bound: &str| -> Vec<(String, String)> {
             let labels = operation.into_iter().chain((!bound.is_empty()).then_some(("le", bound)));
             labels.map(|(name, it)| (name.to_owned(), it.to_owned())).collect()
         };
         let mut line = |suffix: &str, bound: &str, value: f64| {
-            let labels = with(bound);
+            let labels = bucket_labels(bound);
             let labels: Vec<(&str, &str)> = labels.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
             self.sample(suffix, &labels, value);
         };

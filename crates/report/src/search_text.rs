@@ -43,6 +43,6 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
             _ => None,
         })
         .collect();
-    let between = if survived.is_empty() { "" } else { "\n" };
-    format!("{survived}{between}{}", parts.join("\n"))
+    let separator = if survived.is_empty() { "" } else { "\n" };
+    format!("{survived}{separator}{}", parts.join("\n"))
 }

@@ -129,8 +129,8 @@ fn write_settings(out: &mut String, plan: &BenchPlan, words: Words, postgres: bo
 fn failures(out: &mut String, prefix: &str, counts: &OutcomeCounts, summary: &Summary, style: BenchStyle) {
     let (plan, transactions) = (&summary.plan, words(summary).transactions);
     let all = counts.arrivals();
-    let mut count = |what: &str, n: u64| {
-        line!(out, "{prefix}number of {what}: {n} ({:.3}%)", percent(n, all));
+    let mut count = |label: &str, n: u64| {
+        line!(out, "{prefix}number of {label}: {n} ({:.3}%)", percent(n, all));
     };
     count(&format!("failed {transactions}"), counts.failed + counts.unknown);
     if style.failures_detailed {
@@ -173,9 +173,9 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
     }
     let retries = plan.max_tries != 1;
     let prefix = if several { " - " } else { "" };
-    let what = if retries { ", failures and retries" } else { " and failures" };
+    let suffix = if retries { ", failures and retries" } else { " and failures" };
     let kind = if summary.server.is_postgres() { "statement" } else { "request" };
-    line!(out, "{prefix}{kind} latencies in milliseconds{what}:");
+    line!(out, "{prefix}{kind} latencies in milliseconds{suffix}:");
     for statement in &script.statements {
         let mean = statement.service.mean.unwrap_or_default().as_millis_f64();
         let retries = if retries { format!("  {:10}", statement.retries) } else { String::new() };
@@ -185,14 +185,14 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
 
 fn latency(out: &mut String, prefix: &str, distribution: &Distribution, words: Words, deviation: bool) {
     // As in pgbench, the average covers executed transactions. The label mentions this if there are other arrivals.
-    let of = match distribution.unanswered {
+    let suffix = match distribution.unanswered {
         Some(_) => format!(" (of answered {})", words.transactions),
         None => String::new(),
     };
     let Some(mean) = distribution.mean.or(distribution.unanswered.and_then(|it| it.mean_of_answered)) else {
         return;
     };
-    line!(out, "{prefix} average = {:.3} ms{of}", mean.as_millis_f64());
+    line!(out, "{prefix} average = {:.3} ms{suffix}", mean.as_millis_f64());
     if deviation {
         line!(
             out,

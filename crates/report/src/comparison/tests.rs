@@ -152,13 +152,16 @@ fn asks_about_one_or_several_baselines() {
 
 #[test]
 fn unfair_differences_come_first() {
-    let of = |comparison: &Comparison| {
+    let section_ids = |comparison: &Comparison| {
         page(comparison, english()).sections.iter().map(|section| section.id).collect::<Vec<_>>()
     };
-    assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out", "terms"]);
+    assert_eq!(
+        section_ids(&comparison()),
+        ["unlike", "conditions", "figures", "differences", "left-out", "terms"]
+    );
     let mut fair = comparison();
     fair.runs[0].differences[0].expected = true;
-    assert_eq!(of(&fair), ["conditions", "figures", "differences", "left-out", "terms"]);
+    assert_eq!(section_ids(&fair), ["conditions", "figures", "differences", "left-out", "terms"]);
 }
 
 /// Overview in English, without its details.

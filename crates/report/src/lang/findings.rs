@@ -43,12 +43,17 @@ impl Lang {
                     .into_iter()
                     .map(|transport| self.transport(transport))
                     .collect();
-                let with = match other_transport {
+                let transport_name = match other_transport {
                     Transport::Unix => "unix",
                     Transport::Tcp => "tcp",
                     Transport::Tls => "tls",
                 };
-                say!(self, "finding-unlike", transports = transports.join(&say!(self, "finding-and")), with)
+                say!(
+                    self,
+                    "finding-unlike",
+                    transports = transports.join(&say!(self, "finding-and")),
+                    with = transport_name
+                )
             }
             Finding::NoDifference { .. } => say!(self, "finding-no-difference"),
             Finding::QueueInPooler { node, waiting: Some(_), .. } => say!(self, "finding-queue-pooler", node),
@@ -109,8 +114,8 @@ impl Lang {
             RemainingGroup::Table => say!(self, "finding-table", begin),
             RemainingGroup::Each if cells.is_empty() => begin,
             RemainingGroup::Each => say!(self, "finding-paragraph", begin, cells),
-            RemainingGroup::EachBeside(with) => {
-                say!(self, "finding-deadlocks-beside", begin, cell = cell_name(names, with), cells)
+            RemainingGroup::EachBeside(other_cell) => {
+                say!(self, "finding-deadlocks-beside", begin, cell = cell_name(names, other_cell), cells)
             }
             RemainingGroup::LeftOut(reasons) => {
                 say!(self, "finding-paragraph", begin, cells = self.excluded(&reasons, names))
@@ -399,11 +404,11 @@ impl Lang {
         ]);
         match &shares.cells {
             CellSelection::All => say!(self, "finding-shares-all", used),
-            CellSelection::AllBut(without) => {
-                say!(self, "finding-shares-all-but", cells = cell_list(names, without), used)
+            CellSelection::AllBut(cells) => {
+                say!(self, "finding-shares-all-but", cells = cell_list(names, cells), used)
             }
-            CellSelection::These(with) => {
-                say!(self, "finding-shares-these", cells = cell_list(names, with), used)
+            CellSelection::These(cells) => {
+                say!(self, "finding-shares-these", cells = cell_list(names, cells), used)
             }
         }
     }

@@ -224,7 +224,7 @@ fn hops() -> Vec<Hop> {
 /// Lists every sentence and word of a language, with its name.
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    let mut add = |what: String, text: String| all.push((what, text));
+    let mut add = |name: String, text: String| all.push((name, text));
     for class in every!(FailureClass: Failed, Unknown, Refused) {
         add(format!("{class:?}"), lang.effect(class));
     }
@@ -342,19 +342,19 @@ fn every_sentence_exists_in_each_language() {
         ["seed 42", "p50", "p99", "p99.9", "pgdyno", "PostgreSQL", "№: № → №", "maxconn 20", "PgBouncer"];
     let (english, russian) = (all(english()), all(russian()));
     assert_eq!(english.len(), russian.len());
-    for ((what, english), (_, russian)) in english.iter().zip(&russian) {
-        assert!(english != russian || SAME.contains(&english.as_str()), "{what}: {english}");
-        assert!(!russian.contains("  ") && !russian.ends_with([' ', '.']), "{what}: {russian}");
+    for ((name, english), (_, russian)) in english.iter().zip(&russian) {
+        assert!(english != russian || SAME.contains(&english.as_str()), "{name}: {english}");
+        assert!(!russian.contains("  ") && !russian.ends_with([' ', '.']), "{name}: {russian}");
     }
     let (english, russian) =
         (sentences::sentences(crate::lang::english()), sentences::sentences(crate::lang::russian()));
     assert_eq!(english.len(), russian.len());
-    for ((what, english), (_, russian)) in english.iter().zip(&russian) {
+    for ((name, english), (_, russian)) in english.iter().zip(&russian) {
         assert!(
             !english.is_empty() && (english != russian || ALIKE.contains(&english.as_str())),
-            "{what}: {english}"
+            "{name}: {english}"
         );
-        assert!(!russian.contains("  ") && !russian.ends_with(' '), "{what}: {russian}");
+        assert!(!russian.contains("  ") && !russian.ends_with(' '), "{name}: {russian}");
     }
     let ways = every!(Transport: Unix, Tcp, Tls);
     assert_eq!(ways.map(|it| crate::lang::english().transport(it)), ["Unix socket", "TCP", "TLS"]);

@@ -9,8 +9,8 @@ use model::validity::{Doubt, InvalidReason};
 
 /// View in the thirteenth second of a trial.
 fn live() -> LiveView {
-    let past = |value: fn(usize) -> f64| (0..100).map(|n| Some(value(n))).collect::<Vec<_>>();
-    let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);
+    let series = |value: fn(usize) -> f64| (0..100).map(|n| Some(value(n))).collect::<Vec<_>>();
+    let mut p99s = series(|n| 0.002 + (n % 9) as f64 * 0.001);
     p99s[98] = None;
     let event = |at, node: &str, text: &str| LogLine {
         at: Nanos::from_secs(at),
@@ -37,8 +37,8 @@ fn live() -> LiveView {
             ],
             ..LiveSecond::default()
         }),
-        rates: past(|n| n as f64),
-        medians: past(|n| (n % 3) as f64),
+        rates: series(|n| n as f64),
+        medians: series(|n| (n % 3) as f64),
         p99s,
         quotas: vec![("pooler".to_owned(), 0.5)],
         events: vec![

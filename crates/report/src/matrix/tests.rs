@@ -28,7 +28,7 @@ fn estimate(figure: Figure, median: f64, spread: f64) -> Estimate {
 }
 
 /// Row for `mode` with this throughput, and its ratio to the baseline.
-fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
+fn row(mode: &str, clients: u32, tps: f64, change: Option<(f64, ChangeVerdict)>) -> Row {
     let tcp = Transport::Tcp;
     let pool = |it| Some(hop("PgBouncer", Some(it), 20, 0.1, tcp));
     let before = match mode {
@@ -36,14 +36,14 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
         "transaction" => pool(PoolMode::Transaction),
         _ => None,
     };
-    let against = against.map(|(ratio, verdict)| BaselineComparison {
+    let vs_baseline = change.map(|(ratio, verdict)| BaselineComparison {
         ratio: Some(ratio),
         interval: Some((ratio - 0.01, ratio + 0.01)),
         p: Some(0.008),
         verdict,
     });
     let figures = vec![
-        Estimate { vs_baseline: against, ..estimate(Figure::Tps, tps, 0.01) },
+        Estimate { vs_baseline, ..estimate(Figure::Tps, tps, 0.01) },
         estimate(Figure::P50, 0.000_371, 0.0),
         estimate(Figure::P99, 0.0123, 0.0),
         estimate(Figure::Errors, 0.0, 0.0),
@@ -64,7 +64,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
     };
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
-        baseline: against.map(|_| 0),
+        baseline: vs_baseline.map(|_| 0),
         hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
         replication: None,
         clients,
@@ -231,11 +231,11 @@ fn replicas_are_part_of_the_path() {
     let ru = ways(russian()).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
     // A path without replicas is a separate path: that of the last row.
-    let of = |matrix: &Matrix| {
+    let path_count = |matrix: &Matrix| {
         let notes = table(matrix, &[], english()).notes;
         notes.into_iter().filter(|(_, note)| note.text.contains("generator (")).count()
     };
-    assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
+    assert_eq!((path_count(&matrix), path_count(&self::matrix())), (4, 3));
 }
 
 /// Renders findings for a terminal of this width.

@@ -17,7 +17,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
-    let of = trials().count();
+    let total = trials().count();
     let bad = |text| Line { text, tone: Tone::Bad };
     let doubtful = |text| Line { text, tone: Tone::Doubt };
     let mut items = Vec::new();
@@ -32,16 +32,16 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
             None => reasons.push((reason, 1)),
         }
     }
-    items.extend(reasons.iter().map(|(it, count)| bad(lang.left_out(*count, of, &lang.reason(it)))));
+    items.extend(reasons.iter().map(|(it, count)| bad(lang.left_out(*count, total, &lang.reason(it)))));
     let lost = trials().filter(|it| !it.valid && (it.reasons.is_empty() || failed(it)));
     let lost = lost.filter_map(|it| it.status.as_ref());
     let lost: Vec<String> = lost.map(|it| lang.status(it)).collect();
     for status_text in distinct(lost.iter().cloned()) {
         let count = lost.iter().filter(|it| **it == status_text).count();
-        items.push(bad(lang.left_out(count, of, &status_text)));
+        items.push(bad(lang.left_out(count, total, &status_text)));
     }
     let line = |(doubt, clients, count): &(&Doubt, u32, usize)| {
-        doubtful(lang.in_trials(*count, of, &lang.doubt(doubt, *clients)))
+        doubtful(lang.in_trials(*count, total, &lang.doubt(doubt, *clients)))
     };
     items.extend(doubts(case).iter().map(line));
     let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
@@ -61,7 +61,7 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
         }
     }
     let line = |(_, note, count): &(String, &String, usize)| Line {
-        text: lang.in_trials((*count).min(of), of, note),
+        text: lang.in_trials((*count).min(total), total, note),
         tone: Tone::Faint,
     };
     items.extend(kinds.iter().map(line));

@@ -106,11 +106,11 @@ pub fn mark(annotation: &Annotation, lang: &Lang) -> MarkView {
         EventKind::Other => Tone::Faint,
     };
     let times = if annotation.count > 1 { format!(" ×{}", annotation.count) } else { String::new() };
-    let what = lang.event(annotation.kind);
+    let event_name = lang.event(annotation.kind);
     let text = lang.event_text(annotation.kind, &annotation.text);
     MarkView {
         at: annotation.at,
-        text: format!("{}: {what}{times}: {}", annotation.node, truncate(&text, TEXT_CHARS_MAX)),
+        text: format!("{}: {event_name}{times}: {}", annotation.node, truncate(&text, TEXT_CHARS_MAX)),
         tone,
     }
 }

@@ -146,12 +146,12 @@ fn node(
     lines.extend(metrics.cpu.map(|it| plain(lang.processors(it, metrics.cpu_limit))));
     let held = metrics.throttled.filter(|it| *it > 0.0);
     lines.extend(held.map(|it| Line { text: lang.throttled_share(it), tone: Tone::Doubt }));
-    let some = |count: Option<f64>| count.filter(|count| *count >= IN_FLIGHT_MIN);
-    lines.extend(lang.occupancy(some(metrics.busy), some(metrics.queue)).map(plain));
+    let significant = |count: Option<f64>| count.filter(|count| *count >= IN_FLIGHT_MIN);
+    lines.extend(lang.occupancy(significant(metrics.busy), significant(metrics.queue)).map(plain));
     lines.extend(node_time(metrics).map(|it| plain(lang.node_time(it))));
     let load = match (metrics.cpu, metrics.cpu_limit) {
-        (Some(used), Some(of)) if of > 0.0 => {
-            let share = (used / of).clamp(0.0, 1.0);
+        (Some(used), Some(limit)) if limit > 0.0 => {
+            let share = (used / limit).clamp(0.0, 1.0);
             let text = say!(lang, "page-load-cpu", share = lang.numbers().percent(share, 0));
             Some(DrawnLoad { share, text })
         }
@@ -189,7 +189,7 @@ fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Opt
 fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
     for finding in &case.account.findings {
-        let (of, node, standing, tone) = match finding {
+        let (finding_cell, node, standing, tone) = match finding {
             Finding::PoolerBound { cell, node, .. } | Finding::ServerBound { cell, node, .. } => {
                 (cell, node, BottleneckRole::Processor, Tone::Bad)
             }
@@ -200,7 +200,7 @@ fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(B
             _ => continue,
         };
         // Prefer the limiter, because it is more important than a queue at the node.
-        if *of == cell && node == name && (tone == Tone::Bad || found.is_none()) {
+        if *finding_cell == cell && node == name && (tone == Tone::Bad || found.is_none()) {
             found = Some((standing, tone));
         }
     }

@@ -144,24 +144,24 @@ fn plain_value(value: &Value) -> String {
 }
 
 fn cells(case: &PageContext<'_>, node: &NodeInfo) -> String {
-    let of = case.account.experiment.cells.len();
-    if of == 1 {
+    let total = case.account.experiment.cells.len();
+    if total == 1 {
         return say!(case.lang, "page-only-cell");
     }
     let names: Vec<&str> = node.cells.iter().map(|it| case.name(*it)).collect();
-    case.lang.cells(&names, of)
+    case.lang.cells(&names, total)
 }
 
 /// Blocks with the command and the experiment file.
 pub fn repeat_blocks(case: &PageContext<'_>) -> Vec<Block> {
-    let about = &case.account.info;
+    let info = &case.account.info;
     let code = |name, text: &str, folded| Block::Code { name, text: text.trim_end().to_owned(), folded };
     let mut blocks = Vec::new();
-    if !about.command.is_empty() {
-        blocks.push(code(say!(case.lang, "page-command"), &about.command, false));
+    if !info.command.is_empty() {
+        blocks.push(code(say!(case.lang, "page-command"), &info.command, false));
     }
-    if !about.text.is_empty() {
-        blocks.push(code(say!(case.lang, "page-file"), &about.text, true));
+    if !info.text.is_empty() {
+        blocks.push(code(say!(case.lang, "page-file"), &info.text, true));
     }
     blocks
 }

@@ -71,9 +71,9 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),
         Finding::FeedsDiffer { cell, .. } => (*cell, &[Response, Disk]),
-        Finding::Bound { cell, bound: by } => (
+        Finding::Bound { cell, bound } => (
             *cell,
-            match by {
+            match bound {
                 Bound::Service { .. } => &[Processors],
                 Bound::ServicePool { .. } | Bound::ServiceThreads { .. } => &[InFlight, Connections],
                 Bound::Reads { .. } | Bound::Writes { .. } | Bound::Memory { .. } => &[Disk, Waits],

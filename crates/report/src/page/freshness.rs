@@ -18,9 +18,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for freshness in &case.account.freshness {
         let lang = case.lang;
         let name = if several { case.name(freshness.cell) } else { "" };
-        let own = lang.own_writes(freshness, name);
+        let own_writes = lang.own_writes(freshness, name);
         let line = |text, tone| Block::Text(Line { text, tone });
-        blocks.push(line(if several { own } else { capitalise(&own) }, Tone::Plain));
+        blocks.push(line(if several { own_writes } else { capitalise(&own_writes) }, Tone::Plain));
         blocks.extend(freshness.round_robin.map(|it| line(lang.round_robin(&it), Tone::Plain)));
         if let Some(is_kept) = freshness.is_promise_kept() {
             blocks.push(line(lang.remote_apply(is_kept), if is_kept { Tone::Good } else { Tone::Bad }));
@@ -33,8 +33,12 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 type ReplicaRow<'a> = (&'a FreshnessResult, &'a ReplicaFreshness);
 
 fn figures(case: &PageContext<'_>) -> Option<Table> {
-    let rows: Vec<ReplicaRow<'_>> =
-        case.account.freshness.iter().flat_map(|of| of.replicas.iter().map(move |it| (of, it))).collect();
+    let rows: Vec<ReplicaRow<'_>> = case
+        .account
+        .freshness
+        .iter()
+        .flat_map(|result| result.replicas.iter().map(move |it| (result, it)))
+        .collect();
     let rows: Vec<&ReplicaRow<'_>> = rows.iter().collect();
     let (first, lang) = (rows.first()?.0, case.lang);
     let count = |it: u64| lang.number(&it.to_string());

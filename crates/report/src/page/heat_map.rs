@@ -14,13 +14,15 @@ const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false),
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
-    let Some((across, down)) = axes.split_last().filter(|_| matrix.rows.len() > 1) else { return Vec::new() };
+    let Some((column_axis, row_axes)) = axes.split_last().filter(|_| matrix.rows.len() > 1) else {
+        return Vec::new();
+    };
     let value = |row: &Row, axis: &str| {
         row.label.iter().find(|it| it.0 == axis).map_or(String::new(), |it| it.1.clone())
     };
     let place = |row: &Row| {
-        let folded: Vec<String> = down.iter().map(|axis| value(row, axis)).collect();
-        (value(row, across), folded.join(" / "))
+        let folded: Vec<String> = row_axes.iter().map(|axis| value(row, axis)).collect();
+        (value(row, column_axis), folded.join(" / "))
     };
     let (mut columns, mut lines): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for row in &matrix.rows {
@@ -46,7 +48,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     if layers.is_empty() {
         return Vec::new();
     }
-    let (across, down) = (((*across).to_owned(), columns), (down.join(" / "), lines));
+    let (across, down) = (((*column_axis).to_owned(), columns), (row_axes.join(" / "), lines));
     vec![Block::HeatMap(HeatMap { across, down, layers })]
 }
 
@@ -89,13 +91,13 @@ fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
 /// Shade of a figure: ±1 at double or half the baseline, 0 without evidence of a change, `None` if the figure is not
 /// compared or there are too few trials. `more` is true if high values are good.
 fn shade(estimate: &Estimate, more: bool) -> Option<f64> {
-    let against = estimate.vs_baseline?;
-    match against.verdict {
+    let comparison = estimate.vs_baseline?;
+    match comparison.verdict {
         ChangeVerdict::NoEvidence => Some(0.0),
         ChangeVerdict::TooFewRuns => None,
         ChangeVerdict::Lower | ChangeVerdict::Higher => {
             // Round to two decimals, because smaller differences are invisible.
-            let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
+            let change = comparison.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
             let shade = if more { change } else { -change };
             Some((100.0 * shade).round() / 100.0)
         }

@@ -55,12 +55,12 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let mut lines = vec![line(case, best)];
     let baseline = case.account.matrix.rows[best.cell].baseline;
     lines.extend(baseline.and_then(|cell| maxima.iter().find(|it| it.cell == cell)).map(|it| line(case, it)));
-    let with = maxima.iter().filter(|it| it.answer.level.is_some()).count();
+    let answered = maxima.iter().filter(|it| it.answer.level.is_some()).count();
     let mut text: Vec<String> = lines.iter().map(|it| it.text.clone()).collect();
     if maxima.len() > 1 {
-        text.push(capitalise(&case.lang.answered_cells(with, maxima.len())) + ".");
+        text.push(capitalise(&case.lang.answered_cells(answered, maxima.len())) + ".");
     }
-    let complete = case.account.info.state == RunState::Complete && with == maxima.len();
+    let complete = case.account.info.state == RunState::Complete && answered == maxima.len();
     let doubtful = !complete || lines.iter().any(|it| it.tone != Tone::Good);
     let tone = if doubtful { Tone::Doubt } else { Tone::Good };
     Some(Line { text: text.join(" "), tone })

@@ -57,14 +57,14 @@ fn table(case: &PageContext<'_>, plateau: &Plateau) -> Table {
     };
     let row = |(cell, point): (usize, &Option<FittedValue>)| {
         let value = point.as_ref().map_or(say!(lang, "search-no-answer"), |it| lang.fitted(&in_unit(it)));
-        let (on, tone) =
+        let (status, tone) =
             match (plateau.recommended == Some(cell), plateau.plateau.iter().position(|it| *it == cell)) {
                 (true, _) => (say!(lang, "search-plateau-recommended"), Tone::Good),
                 (false, Some(0)) => (say!(lang, "search-plateau-best"), Tone::Plain),
                 (false, Some(_)) => (say!(lang, "search-plateau-yes"), Tone::Plain),
                 (false, None) => (String::new(), Tone::Faint),
             };
-        Row { cells: vec![case.name(cell).to_owned(), value, on], tone, baseline: false }
+        Row { cells: vec![case.name(cell).to_owned(), value, status], tone, baseline: false }
     };
     Table {
         columns: vec![

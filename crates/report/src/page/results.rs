@@ -146,7 +146,7 @@ fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
         cell.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
     type Figure<'a> = FigureColumn<'a, (&'a OperationResult, &'a StatementRows)>;
     let count = |count: Option<u64>| count.map_or(String::new(), |count| lang.number(&count.to_string()));
-    let heading = |which: &str| say!(lang, "page-row-count", which);
+    let heading = |quantile: &str| say!(lang, "page-row-count", which = quantile);
     let figures: Vec<Figure<'_>> = vec![
         (say!(lang, "page-count"), 0, Box::new(|it| count(Some(it.1.rows.count)))),
         (
@@ -164,8 +164,8 @@ fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     };
     let first = (Column { heading: say!(lang, "page-statement"), ..Column::default() }, statement);
     let mut table = non_empty_columns(first, figures, &rows.iter().collect::<Vec<_>>());
-    let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    table.caption = of + &say!(lang, "page-rows");
+    let prefix = if name.is_empty() { String::new() } else { format!("{name}: ") };
+    table.caption = prefix + &say!(lang, "page-rows");
     (!rows.is_empty()).then_some(table)
 }
 
@@ -221,7 +221,7 @@ fn failures(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();
-    let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    let caption = of + &say!(lang, "bench-failures");
+    let prefix = if name.is_empty() { String::new() } else { format!("{name}: ") };
+    let caption = prefix + &say!(lang, "bench-failures");
     (!rows.is_empty()).then_some(Table { caption, columns, rows, notes: Vec::new() })
 }

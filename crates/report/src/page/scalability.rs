@@ -26,9 +26,9 @@ fn table(case: &PageContext<'_>, scalability: &Scalability) -> Table {
     let lang = case.lang;
     let column = |heading| Column { heading, numeric: true, drop_order: 0 };
     let row = |(clients, law): &(f64, f64)| {
-        let here =
+        let values =
             scalability.points.iter().filter(|it| it.0 == *clients).map(|it| lang.numbers().three(it.1));
-        let measured = here.collect::<Vec<_>>().join(lang.numbers().among());
+        let measured = values.collect::<Vec<_>>().join(lang.numbers().among());
         Row { cells: vec![exact(*clients, lang), measured, lang.numbers().three(*law)], ..Row::default() }
     };
     Table {

@@ -30,8 +30,8 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
         .flat_map(|it| [Some(line(case, it)), low_level_note(case, it)].into_iter().flatten())
         .collect();
     let complete = case.account.info.state == RunState::Complete;
-    let is = |tone| lines.iter().any(|it| it.tone == tone);
-    let tone = match (is(Tone::Bad), is(Tone::Doubt) || !complete) {
+    let has_tone = |tone| lines.iter().any(|it| it.tone == tone);
+    let tone = match (has_tone(Tone::Bad), has_tone(Tone::Doubt) || !complete) {
         (true, _) => Tone::Bad,
         (false, true) => Tone::Doubt,
         (false, false) => Tone::Good,
@@ -101,8 +101,8 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
 }
 
 /// Formats a slope with its interval, in the metric's unit per hour.
-fn per_hour(case: &PageContext<'_>, what: &TrendMetric, slope: &FittedValue) -> String {
-    let amount = |it| case.lang.trend_value(what, it);
+fn per_hour(case: &PageContext<'_>, metric: &TrendMetric, slope: &FittedValue) -> String {
+    let amount = |it| case.lang.trend_value(metric, it);
     let among = case.lang.numbers().among();
     let range = slope
         .interval

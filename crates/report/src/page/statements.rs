@@ -12,15 +12,15 @@ const MOST: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
-    let of =
+    let statements =
         |cell: usize| case.account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
-        let rows: Vec<&StatementStats> = of(cell).iter().collect();
+        let rows: Vec<&StatementStats> = statements(cell).iter().collect();
         if rows.is_empty() {
             continue;
         }
-        let beside = case.account.matrix.rows[cell].baseline;
+        let baseline = case.account.matrix.rows[cell].baseline;
         let known = |value: Option<f64>| value.map_or(String::new(), |value| lang.numbers().three(value));
         let percent = |it: f64| lang.number(&format!("{:.1}", 100.0 * it));
         let mut figures: Vec<FigureColumn<'_, StatementStats>> = vec![
@@ -29,13 +29,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             (say!(lang, "page-share-percent"), 1, Box::new(move |it| percent(it.share))),
             (say!(lang, "page-mean-milliseconds"), 0, Box::new(|it| lang.numbers().three(1e3 * it.mean))),
         ];
-        if let Some(beside) = beside {
-            let there = move |statement: &StatementStats| {
-                of(beside).iter().find(|other| other.text == statement.text)
+        if let Some(baseline) = baseline {
+            let counterpart = move |statement: &StatementStats| {
+                statements(baseline).iter().find(|other| other.text == statement.text)
             };
             let mean =
-                move |statement: &StatementStats| known(there(statement).map(|other| 1e3 * other.mean));
-            figures.push((lang.mean_in(case.name(beside)), 1, Box::new(mean)));
+                move |statement: &StatementStats| known(counterpart(statement).map(|other| 1e3 * other.mean));
+            figures.push((lang.mean_in(case.name(baseline)), 1, Box::new(mean)));
         }
         figures.extend([
             (

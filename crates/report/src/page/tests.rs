@@ -255,8 +255,12 @@ fn terms_of_the_page_are_defined() {
         let headings: Vec<String> = headings.flatten().map(|column| column.heading.to_lowercase()).collect();
         let defined =
             |heading: &&String| facts.iter().any(|(term, _)| heading.contains(&term.to_lowercase()));
-        let some = headings.iter().filter(defined).count();
-        assert!(some * 4 >= headings.len() * 3, "{some} of {}: {headings:?}", headings.len());
+        let defined_count = headings.iter().filter(defined).count();
+        assert!(
+            defined_count * 4 >= headings.len() * 3,
+            "{defined_count} of {}: {headings:?}",
+            headings.len()
+        );
         for (term, text) in facts {
             assert!(!term.is_empty() && text.ends_with('.'), "{term}: {text}");
         }
@@ -469,13 +473,13 @@ fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
     let mut result = invent::single_cell_account();
     let mut rng = SplitMix64(42);
-    let mut noise = |around: f64| Some(around * (1.0 + 0.1 * rng.uniform()));
-    let track = |what, label: Option<String>, values| ChartSeries { kind: what, node: None, label, values };
-    let of = |kind, count: usize, around: f64, noise: &mut dyn FnMut(f64) -> Option<f64>| Chart {
+    let mut noise = |mean: f64| Some(mean * (1.0 + 0.1 * rng.uniform()));
+    let track = |kind, label: Option<String>, values| ChartSeries { kind, node: None, label, values };
+    let chart = |kind, count: usize, mean: f64, noise: &mut dyn FnMut(f64) -> Option<f64>| Chart {
         kind,
         series: (0..count)
             .map(|n| {
-                let values = (0..points).map(|_| noise(around)).collect();
+                let values = (0..points).map(|_| noise(mean)).collect();
                 track(ChartSeriesKind::Delivered, Some(format!("operation-{n}")), values)
             })
             .collect(),
@@ -494,7 +498,7 @@ fn long(points: usize, operations: usize) -> RunResult {
         (ChartKind::ReplicationLag, 2, 1e5),
         (ChartKind::SendLag, 2, 2e-6),
     ];
-    let charts = charts.map(|(kind, count, around)| of(kind, count, around, &mut noise)).to_vec();
+    let charts = charts.map(|(kind, count, mean)| chart(kind, count, mean, &mut noise)).to_vec();
     let mark = |n: usize| Annotation {
         at: n as f64,
         node: "postgres".into(),
@@ -515,7 +519,7 @@ fn long(points: usize, operations: usize) -> RunResult {
 /// Measures the whole file, in all languages.
 #[test]
 fn html_files_stay_below_the_mail_limit() {
-    for (what, points, operations, most) in
+    for (name, points, operations, most) in
         [("an hour", 3600, 1, 1_000_000), ("six hours", 7200, 7, 5_000_000)]
     {
         let result = long(points, operations);
@@ -523,8 +527,8 @@ fn html_files_stay_below_the_mail_limit() {
         let document = document(&result, &pages, "en", None);
         let shell = crate::html::HtmlShell { lang: "en", title: "x", no_script: "x", live: false };
         let file = crate::html::to_html(shell, &document);
-        println!("{what}: document of {} bytes, file of {}", document.len(), file.len());
-        assert!(file.len() <= most, "{what}: {} bytes", file.len());
+        println!("{name}: document of {} bytes, file of {}", document.len(), file.len());
+        assert!(file.len() <= most, "{name}: {} bytes", file.len());
     }
 }
 

@@ -59,8 +59,8 @@ fn renders_a_run() {
     add("b", &[("pg_deadlocks", "", 5.0), ("pg_sessions", "idle", 0.5), ("strange", "", 1.0)]);
     add("a", &[("pg_deadlocks", "", 6.0)]);
     let known = |name: &str| [&DEADLOCKS, &SESSIONS].into_iter().find(|it| it.name == name);
-    let about = RunLabels { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
-    let shown = render(&about, &totals, &known);
+    let labels = RunLabels { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
+    let shown = render(&labels, &totals, &known);
     let expected = r#"
 # HELP pgdyno_up 1 while a run is in progress
 # TYPE pgdyno_up gauge

@@ -108,12 +108,12 @@ fn shares(all: &[&Finding], cells: usize) -> ShareRange {
             .zip(&mut used)
             .for_each(|(it, used)| used.extend(it.iter()));
     }
-    let those = |which: bool| (0..cells).filter(|it| full[*it] == which).collect::<Vec<usize>>();
-    let (with, without) = (those(true), those(false));
-    let cells = match without.len() {
+    let select = |is_full: bool| (0..cells).filter(|it| full[*it] == is_full).collect::<Vec<usize>>();
+    let (full_cells, other_cells) = (select(true), select(false));
+    let cells = match other_cells.len() {
         0 => CellSelection::All,
-        n if n < with.len() => CellSelection::AllBut(without),
-        _ => CellSelection::These(with),
+        n if n < full_cells.len() => CellSelection::AllBut(other_cells),
+        _ => CellSelection::These(full_cells),
     };
     let [generator, before, server, others] = used.map(|it| range(&it));
     ShareRange { cells, generator, before, server, others }

@@ -68,33 +68,34 @@ fn states_the_purpose_of_an_index() {
 
 #[test]
 fn states_savings_and_costs() {
-    let of = |helped, kept_by, not_hot| index(&[("a", KeyRole::Equal, None)], helped, kept_by, not_hot);
+    let index_advice =
+        |helped, kept_by, not_hot| index(&[("a", KeyRole::Equal, None)], helped, kept_by, not_hot);
     let saves =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
     saves(
-        of(1, 0, 0),
+        index_advice(1, 0, 0),
         "It speeds up 1 statement; alone, it would save 45.7 % of the total statement time.",
         "Ускорит 1 запрос; сам по себе сэкономил бы 45,7 % времени всех запросов.",
     );
     saves(
-        IndexAdvice { saved_share: None, ..of(5, 0, 0) },
+        IndexAdvice { saved_share: None, ..index_advice(5, 0, 0) },
         "It speeds up 5 statements.",
         "Ускорит 5 запросов.",
     );
     let costs =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
     costs(
-        of(1, 0, 0),
+        index_advice(1, 0, 0),
         "It takes about 39 MiB. No statement of this run has to maintain it.",
         "Займёт около 39 МиБ. Ни один запрос этого прогона его не обновляет.",
     );
     costs(
-        IndexAdvice { bytes: None, ..of(1, 1, 0) },
+        IndexAdvice { bytes: None, ..index_advice(1, 1, 0) },
         "1 statement has to maintain it.",
         "Обновлять его придётся 1 запросу.",
     );
     costs(
-        of(1, 3, 2),
+        index_advice(1, 3, 2),
         "It takes about 39 MiB. 3 statements have to maintain it. 2 of them change an indexed column, so their \
          updates can no longer be heap-only (HOT).",
         "Займёт около 39 МиБ. Обновлять его придётся 3 запросам. Из них 2 меняют его столбец, и HOT-обновления \

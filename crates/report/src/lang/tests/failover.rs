@@ -20,7 +20,7 @@ pub(super) fn texts(lang: &Lang) -> NamedTexts {
 
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
+    let mut add = |name: String, text: &str| all.push((name, text.to_owned()));
     for conclusion in every!(Conclusion: Kept, Broken, Unknown) {
         add(format!("{conclusion:?}"), &lang.conclusion(conclusion));
     }
@@ -90,7 +90,7 @@ fn doubts(lang: &Lang) -> NamedTexts {
 
 fn results(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let ms = Nanos::from_millis;
     let outages = [
         None,
@@ -148,7 +148,7 @@ fn unresolved(lang: &Lang) -> NamedTexts {
 
 fn moments(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let nodes = ["№1".to_owned(), "№2".to_owned()];
     for (nodes, healed) in [(&nodes[..], Some(Nanos::from_secs(7))), (&nodes[..1], None), (&[], None)] {
         add("fault", lang.injected_fault(FaultKind::Pause, nodes, healed));

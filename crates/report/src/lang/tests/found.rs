@@ -283,7 +283,7 @@ fn bounds() -> Vec<Finding> {
     all.extend(lock_kinds().into_iter().map(waits));
     covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Locks, Scans,
         Checkpoints, Clients);
-    all.into_iter().map(|by| Finding::Bound { cell: 1, bound: by }).collect()
+    all.into_iter().map(|bound| Finding::Bound { cell: 1, bound }).collect()
 }
 
 fn circumstances() -> Vec<Finding> {
@@ -430,13 +430,13 @@ fn check(finding: &Finding, english: &str, russian: &str) {
 #[test]
 fn open_and_closed() {
     // The figures are those of experiments/004-book.
-    let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
+    let response = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
     let finding = Finding::OpenAndClosed {
         cell: 2,
         other_cell: 3,
         offered: 68.0,
-        open: of(44.9, 9.672),
-        closed: of(47.7, 0.171),
+        open: response(44.9, 9.672),
+        closed: response(47.7, 0.171),
     };
     check(
         &finding,

@@ -5,7 +5,7 @@ use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
 pub(super) fn texts(lang: &Lang) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
+    let mut add = |name: String, text: &str| all.push((name, text.to_owned()));
     let bound = Nanos::from_secs(5);
     add("visible".to_owned(), &lang.visible("№"));
     add("unseen".to_owned(), &lang.not_visible(bound));

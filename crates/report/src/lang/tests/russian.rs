@@ -148,14 +148,14 @@ const NAMES: &[&str] = &[
 #[test]
 fn russian_is_russian() {
     let mut wrong = Vec::new();
-    for (what, text) in all(russian()).into_iter().chain(sentences::sentences(russian())) {
+    for (name, text) in all(russian()).into_iter().chain(sentences::sentences(russian())) {
         let foreign =
             latin(&text).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
         // Versions keep their dots; ports and SQLSTATEs keep their digits.
         let numbers =
             ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(text.clone(), |text, it| text.replace(it, ""));
         wrong
-            .extend([foreign, ill_written(&numbers)].into_iter().flatten().map(|it| format!("{what}: {it}")));
+            .extend([foreign, ill_written(&numbers)].into_iter().flatten().map(|it| format!("{name}: {it}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -193,8 +193,8 @@ fn russian_messages_are_russian() {
         let is_pasted = |line: &&str| {
             line.split_whitespace().next().is_some_and(|word| word.is_ascii() && word.ends_with(':'))
         };
-        let own: Vec<&str> = text.lines().filter(|line| !is_pasted(line)).collect();
-        let words: String = own.join(" ").split('`').step_by(2).collect();
+        let native_lines: Vec<&str> = text.lines().filter(|line| !is_pasted(line)).collect();
+        let words: String = native_lines.join(" ").split('`').step_by(2).collect();
         let words = words.split("  ").next().unwrap_or_default().split(' ');
         let words: String =
             words.filter(|word| !word.starts_with("--")).map(|word| format!("{word} ")).collect();

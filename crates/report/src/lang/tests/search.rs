@@ -25,7 +25,7 @@ fn fitted(value: f64) -> FittedValue {
 
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
+    let mut add = |name: String, text: &str| all.push((name, text.to_owned()));
     for scale in every!(LoadScale: Rate, Clients) {
         add(format!("{scale:?}"), &lang.load_scale(scale));
     }
@@ -75,7 +75,7 @@ fn stop_reasons() -> Vec<SearchStopReason> {
 
 fn levels(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     for scale in every!(LoadScale: Rate, Clients) {
         for level in [1.0, 2.0, 5.0, 12_345.0] {
             add("level", lang.level(scale, level));
@@ -132,7 +132,7 @@ fn limits() -> Vec<Limit> {
 
 fn causes(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     for limit in limits() {
         add("limit", lang.limit(&limit));
     }
@@ -188,7 +188,7 @@ fn answer(
 
 fn answers(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
     for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
@@ -222,10 +222,13 @@ fn answers(lang: &Lang) -> NamedTexts {
         }
         add("rounds", lang.search_rounds(&known));
     }
-    for of in [1, 2, 21] {
-        add("answered", lang.answered_cells(1, of));
-        add("measured", lang.search_effort(of as u32, Nanos::from_secs(7500)));
-        add("window", lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(of as u64 * 3), of as u32));
+    for total in [1, 2, 21] {
+        add("answered", lang.answered_cells(1, total));
+        add("measured", lang.search_effort(total as u32, Nanos::from_secs(7500)));
+        add(
+            "window",
+            lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(total as u64 * 3), total as u32),
+        );
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
@@ -239,7 +242,7 @@ fn answers(lang: &Lang) -> NamedTexts {
 
 fn soaks(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let (node, table) = (text, text);
     let kinds = vec![
         TrendMetric::Memory { node: node() },
@@ -295,7 +298,7 @@ fn soaks(lang: &Lang) -> NamedTexts {
 
 fn plateaus(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
-    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     for maxima in [false, true] {
         for (plateau, cells) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
             for recommended in [None, Some("№2"), Some("№1")] {

@@ -212,13 +212,13 @@ fn reports_what_an_open_ledger_leaves_unknown() {
 
 #[test]
 fn folds_many_trials_and_keeps_all() {
-    let lists = |own: usize, of_control: usize| {
+    let lists = |faulted: usize, control: usize| {
         let mut result = survived();
-        let of = |account: &RunResult, count: usize, cell| {
+        let trials = |account: &RunResult, count: usize, cell| {
             let one = |repetition| TrialResult { cell, repetition, ..account.trials[0].clone() };
             (0..count as u32).map(one).collect::<Vec<_>>()
         };
-        result.trials = [of(&result, own, 0), of(&result, of_control, 2)].concat();
+        result.trials = [trials(&result, faulted, 0), trials(&result, control, 2)].concat();
         if let Some(broken) = result.trials.get_mut(8).and_then(|it| it.fault_injection.as_mut()) {
             broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
         }

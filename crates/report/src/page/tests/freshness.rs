@@ -91,9 +91,11 @@ fn names_the_cell_if_others_have_no_replicas() {
     let page = page(&read(&[fresh()]), english());
     let section =
         page.sections.iter().find(|it| it.id == "freshness").expect("the page has a freshness section");
-    let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
+    let [Block::Table(table), Block::Text(own_writes), ..] = &section.blocks[..] else {
+        panic!("{section:?}")
+    };
     assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
-    assert!(own.text.starts_with("pooled: every write was visible"), "{own:?}");
+    assert!(own_writes.text.starts_with("pooled: every write was visible"), "{own_writes:?}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn setup(pooled: bool) -> Setup {
     }
 }
 
-fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
+fn row(way: &str, tps: f64, change: Option<(f64, ChangeVerdict)>) -> Row {
     let hop = |node: &Node, product, mode, size| Hop {
         node: node.name.clone(),
         product,
@@ -102,7 +102,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
         runs: 5,
         vs_baseline: None,
     };
-    let against = against.map(|(ratio, verdict)| BaselineComparison {
+    let vs_baseline = change.map(|(ratio, verdict)| BaselineComparison {
         ratio: Some(ratio),
         interval: None,
         p: Some(0.01),
@@ -110,7 +110,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     });
     let interval = Some((tps - 170.0, tps + 130.0));
     let figures = vec![
-        Estimate { vs_baseline: against, ..estimate(Figure::Tps, tps, interval) },
+        Estimate { vs_baseline, ..estimate(Figure::Tps, tps, interval) },
         estimate(Figure::P99, 0.0123, None),
     ];
     let trial = |repetition| Trial {
@@ -123,7 +123,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     };
     Row {
         label: vec![("way".into(), way.into())],
-        baseline: against.map(|_| 0),
+        baseline: vs_baseline.map(|_| 0),
         hops,
         replication: None,
         clients: 8,
@@ -224,8 +224,8 @@ fn cell(pooled: bool, tps: f64) -> CellResult {
 }
 
 fn charts() -> Charts {
-    let track = |what, node: Option<&str>, label: Option<&str>, values: [Option<f64>; 3]| ChartSeries {
-        kind: what,
+    let track = |kind, node: Option<&str>, label: Option<&str>, values: [Option<f64>; 3]| ChartSeries {
+        kind,
         node: node.map(Into::into),
         label: label.map(Into::into),
         values: values.to_vec(),
@@ -469,12 +469,13 @@ pub fn paired_account(pairs: usize) -> RunResult {
     for pair in 0..pairs {
         let ratio = if pair == 0 { 0.5 } else { pair as f64 + 1.0 };
         let verdict = if pair == 0 { ChangeVerdict::Lower } else { ChangeVerdict::Higher };
-        for (way, tps, against) in [("direct", 1e4, None), ("pooled", 1e4 * ratio, Some((ratio, verdict)))] {
+        for (way, tps, comparison) in [("direct", 1e4, None), ("pooled", 1e4 * ratio, Some((ratio, verdict)))]
+        {
             let label =
                 vec![("way".to_owned(), way.to_owned()), ("clients".to_owned(), (pair + 1).to_string())];
-            let baseline = against.map(|_| 2 * pair);
+            let baseline = comparison.map(|_| 2 * pair);
             counterparts.push(baseline);
-            let mut row = Row { label: label.clone(), baseline, ..row(way, tps, against) };
+            let mut row = Row { label: label.clone(), baseline, ..row(way, tps, comparison) };
             for change in row.figures.iter_mut().filter_map(|it| it.vs_baseline.as_mut()) {
                 change.interval = Some((0.95 * ratio, 1.05 * ratio));
             }

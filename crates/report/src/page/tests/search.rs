@@ -117,12 +117,12 @@ fn law() -> Scalability {
 }
 
 fn trends() -> Vec<Trend> {
-    let trend = |what, start: f64, end: f64, verdict| {
+    let trend = |metric, start: f64, end: f64, verdict| {
         let per_hour = FittedValue {
             value: (end - start) / 6.0,
             interval: Some(((end - start) / 7.0, (end - start) / 5.0)),
         };
-        Trend { metric: what, per_hour, start, end, verdict }
+        Trend { metric, per_hour, start, end, verdict }
     };
     vec![
         trend(TrendMetric::P99, 0.0123, 0.0131, TrendVerdict::Drift),
