@@ -144,10 +144,14 @@ impl Bench<'_> {
             (true, _) => [0.90, 0.75],
         };
         for (k, driver) in ["epoll", "io_uring"].into_iter().enumerate() {
-            let what = |of: &str| format!("{of}, {hop}, {clients} clients, {driver}");
-            row(&what("CPU per transaction, relative to pgbench"), &ratios[k], &format!("≤ {:.2}", asked[k]));
-            row(&what("transactions per second, relative to pgbench"), &ratios[2 + k], "≥ 1.00");
-            row(&what("user-space CPU per transaction, µs"), &user[k], "≤ 0.5");
+            let label = |figure: &str| format!("{figure}, {hop}, {clients} clients, {driver}");
+            row(
+                &label("CPU per transaction, relative to pgbench"),
+                &ratios[k],
+                &format!("≤ {:.2}", asked[k]),
+            );
+            row(&label("transactions per second, relative to pgbench"), &ratios[2 + k], "≥ 1.00");
+            row(&label("user-space CPU per transaction, µs"), &user[k], "≤ 0.5");
         }
         Ok(())
     }
@@ -166,10 +170,12 @@ impl Bench<'_> {
                 .concat();
                 let run = self.run(&self.pgdyno, &arguments, false)?;
                 let json: Value = serde_json::from_str(&run.output)?;
-                let of = |what: &str, q: &str| json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
-                median.push(of("send_lag", "p50_ns"));
-                p99s.push(of("send_lag", "p99_ns"));
-                ratio.push(of("send_lag", "p99_ns") / of("jitter", "p99_ns"));
+                let micros = |quantity: &str, q: &str| {
+                    json["generator"][quantity][q].as_f64().unwrap_or(f64::NAN) / 1e3
+                };
+                median.push(micros("send_lag", "p50_ns"));
+                p99s.push(micros("send_lag", "p99_ns"));
+                ratio.push(micros("send_lag", "p99_ns") / micros("jitter", "p99_ns"));
             }
             row(&format!("send lag at 20,000/s, median, µs, {driver}"), &median, "≤ 5");
             row(&format!("send lag at 20,000/s, p99, µs, {driver}"), &p99s, "");
@@ -235,9 +241,9 @@ fn children_secs() -> Result<f64> {
     Ok(ticks as f64 / 100.0)
 }
 
-fn row(what: &str, values: &[f64], asked: &str) {
+fn row(label: &str, values: &[f64], asked: &str) {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
-    println!("{what:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+    println!("{label:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
 }

@@ -61,8 +61,8 @@ impl Nginx {
         let deadline = Instant::now() + Duration::from_secs(10);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if let Some(status) = process.try_wait()? {
-                let said = fs::read_to_string(scratch.join("error.log")).unwrap_or_default();
-                return Err(format!("nginx ended with {status}: {said}").into());
+                let log = fs::read_to_string(scratch.join("error.log")).unwrap_or_default();
+                return Err(format!("nginx ended with {status}: {log}").into());
             }
             if Instant::now() > deadline {
                 let _ = process.kill();
@@ -109,9 +109,9 @@ impl Bench<'_> {
             Err(_) => println!("there is no wrk2 in the path to be compared with"),
         }
         // io_uring keeps two slots for each client, and many systems allow 20,000 open files.
-        for (driver, many) in [("epoll", 10_000), ("io_uring", 9_900)] {
+        for (driver, max_clients) in [("epoll", 10_000), ("io_uring", 9_900)] {
             self.measure_stall(driver)?;
-            self.memory(driver, if quick { 1_000 } else { many })?;
+            self.memory(driver, if quick { 1_000 } else { max_clients })?;
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Bench<'_> {
     fn cost(&self) -> Result<()> {
         let drivers = ["epoll", "io_uring"];
         let mut ratios = [(); 4].map(|()| Vec::new());
-        let mut own = [(); 3].map(|()| Vec::new());
+        let mut cpu_us = [(); 3].map(|()| Vec::new());
         for round in 0..self.rounds {
             let ours = |driver: &str| {
                 self.run_pgdyno(&["--driver", driver, "-c", "64", "-T", &self.secs.to_string()])
@@ -134,21 +134,21 @@ impl Bench<'_> {
                 let epoll = ours(drivers[0])?;
                 (self.wrk()?, [epoll, uring])
             };
-            own[2].push(1e6 * wrk.cpu_secs / wrk.requests);
+            cpu_us[2].push(1e6 * wrk.cpu_secs / wrk.requests);
             for (k, run) in ours.iter().enumerate() {
                 let each = run.cpu_secs / run.requests;
                 ratios[k].push(each / (wrk.cpu_secs / wrk.requests));
                 ratios[2 + k].push(run.requests / wrk.requests);
-                own[k].push(1e6 * each);
+                cpu_us[k].push(1e6 * each);
             }
         }
         for (k, asked) in ["≤ 0.95", "≤ 0.80"].into_iter().enumerate() {
             let driver = drivers[k];
             row(&format!("CPU per request ÷ wrk's, 64 connections, {driver}"), &ratios[k], asked);
             row(&format!("requests per second ÷ wrk's, {driver}"), &ratios[2 + k], "");
-            row(&format!("CPU per request, µs, {driver}"), &own[k], "");
+            row(&format!("CPU per request, µs, {driver}"), &cpu_us[k], "");
         }
-        row("CPU per request, µs, wrk", &own[2], "");
+        row("CPU per request, µs, wrk", &cpu_us[2], "");
         Ok(())
     }
 
@@ -186,11 +186,12 @@ impl Bench<'_> {
                 let secs = self.secs.to_string();
                 let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-T", &secs, "--driver", driver];
                 let run = self.run_pgdyno(&open)?;
-                let of =
-                    |what: &str, q: &str| run.json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
-                median.push(of("send_lag", "p50_ns"));
-                p99s.push(of("send_lag", "p99_ns"));
-                ratio.push(of("send_lag", "p99_ns") / of("jitter", "p99_ns"));
+                let micros = |quantity: &str, q: &str| {
+                    run.json["generator"][quantity][q].as_f64().unwrap_or(f64::NAN) / 1e3
+                };
+                median.push(micros("send_lag", "p50_ns"));
+                p99s.push(micros("send_lag", "p99_ns"));
+                ratio.push(micros("send_lag", "p99_ns") / micros("jitter", "p99_ns"));
             }
             row(&format!("send lag at 20,000/s, median, µs, {driver}"), &median, "≤ 5");
             row(&format!("send lag at 20,000/s, p99, µs, {driver}"), &p99s, "");
@@ -209,9 +210,9 @@ impl Bench<'_> {
         self.signal("-CONT")?;
         let output = process.wait_with_output()?;
         let json: Value = serde_json::from_slice(&output.stdout)?;
-        let of = |q: &str| json["total"]["response"][q].as_f64().unwrap_or(f64::NAN) / 1e6;
-        row(&format!("response p99, 1 s of 10 stalled, ms, {driver}"), &[of("p99_ns")], "900 ± 30");
-        row(&format!("response p99.9, 1 s of 10 stalled, ms, {driver}"), &[of("p999_ns")], "990 ± 20");
+        let millis = |q: &str| json["total"]["response"][q].as_f64().unwrap_or(f64::NAN) / 1e6;
+        row(&format!("response p99, 1 s of 10 stalled, ms, {driver}"), &[millis("p99_ns")], "900 ± 30");
+        row(&format!("response p99.9, 1 s of 10 stalled, ms, {driver}"), &[millis("p999_ns")], "990 ± 20");
         Ok(())
     }
 
@@ -219,8 +220,8 @@ impl Bench<'_> {
     fn memory(&self, driver: &str, connections: u32) -> Result<()> {
         let mut sizes = [0.0; 2];
         for (size, clients) in sizes.iter_mut().zip([1, connections]) {
-            let many = clients.to_string();
-            let mut process = self.start(&["-c", &many, "-T", "5", "--driver", driver])?;
+            let client_count = clients.to_string();
+            let mut process = self.start(&["-c", &client_count, "-T", "5", "--driver", driver])?;
             let status = format!("/proc/{}/status", process.id());
             while process.try_wait()?.is_none() {
                 let text = fs::read_to_string(&status).unwrap_or_default();
@@ -295,9 +296,9 @@ fn children_secs() -> Result<f64> {
     Ok(ticks as f64 / 100.0)
 }
 
-fn row(what: &str, values: &[f64], asked: &str) {
+fn row(label: &str, values: &[f64], asked: &str) {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
-    println!("{what:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+    println!("{label:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
 }

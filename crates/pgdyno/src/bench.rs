@@ -170,8 +170,8 @@ fn print_settings(options: &BenchOptions, server: &Server, scale: u32, seed: u64
     let Server { address, database, transport, .. } = server;
     terminal
         .info(&format!("server {address} ({transport:?}), database {database}, scale {scale}, seed {seed}"));
-    let (clients, threads, pace, until) = (options.clients, options.threads, &options.pace, options.until);
-    terminal.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
+    let (clients, threads, pace, end) = (options.clients, options.threads, &options.pace, options.end);
+    terminal.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {end:?}"));
 }
 
 /// Installs the signal handlers.

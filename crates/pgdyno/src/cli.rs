@@ -20,8 +20,8 @@ pub struct OptionDiagnostic {
 }
 
 impl OptionDiagnostic {
-    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> OptionDiagnostic {
-        OptionDiagnostic { message: what.into(), detail: None, hint: instead.into() }
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> OptionDiagnostic {
+        OptionDiagnostic { message: message.into(), detail: None, hint: hint.into() }
     }
 }
 
@@ -32,29 +32,29 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn error(&self, what: &str) {
-        self.write("error: ", what);
+    pub fn error(&self, message: &str) {
+        self.write("error: ", message);
     }
 
-    pub fn warning(&self, what: &str) {
-        self.write("warning: ", what);
+    pub fn warning(&self, message: &str) {
+        self.write("warning: ", message);
     }
 
-    pub fn detail(&self, what: &str) {
-        self.write("detail: ", what);
+    pub fn detail(&self, message: &str) {
+        self.write("detail: ", message);
     }
 
-    pub fn hint(&self, what: &str) {
-        self.write("hint: ", what);
+    pub fn hint(&self, message: &str) {
+        self.write("hint: ", message);
     }
 
-    pub fn info(&self, what: &str) {
-        self.write("", what);
+    pub fn info(&self, message: &str) {
+        self.write("", message);
     }
 
     /// Writes each message with one system call, so that messages of several threads do not mix.
-    fn write(&self, kind: &str, what: &str) {
-        errln!("{}: {kind}{}", self.program, what.trim_end());
+    fn write(&self, kind: &str, message: &str) {
+        errln!("{}: {kind}{}", self.program, message.trim_end());
     }
 
     /// Prints an error and its correction.
@@ -136,13 +136,13 @@ impl From<std::io::Error> for CommandError {
 }
 
 impl CommandError {
-    pub fn new(what: impl Into<Message>) -> CommandError {
-        CommandError { message: what.into(), hint: None, status: ExitStatus::Failed }
+    pub fn new(message: impl Into<Message>) -> CommandError {
+        CommandError { message: message.into(), hint: None, status: ExitStatus::Failed }
     }
 
     /// Error in the command line or in the environment.
-    pub fn usage(what: impl Into<Message>) -> CommandError {
-        CommandError { status: ExitStatus::Incomplete, ..CommandError::new(what) }
+    pub fn usage(message: impl Into<Message>) -> CommandError {
+        CommandError { status: ExitStatus::Incomplete, ..CommandError::new(message) }
     }
 
     pub fn with_hint(self, hint: impl Into<String>) -> CommandError {

@@ -273,11 +273,11 @@ fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
             let mut packer = HistogramEncoder::new();
             let mut first = None;
             for_each_operation(run, std::slice::from_ref(&trial), |_, tick, operation, cell| {
-                let (from, until) = (tick.interval.from, tick.interval.to);
-                let since = from - *first.get_or_insert(from);
+                let (from, end) = (tick.interval.from, tick.interval.to);
+                let offset = from - *first.get_or_insert(from);
                 for (suffix, histogram) in [("", &cell.response), (".service", &cell.service)] {
                     let Some(max) = histogram.max() else { continue };
-                    let (start, length) = (since.as_secs_f64(), (until - from).as_secs_f64());
+                    let (start, length) = (offset.as_secs_f64(), (end - from).as_secs_f64());
                     let v2 = STANDARD.encode(packer.encode(histogram).v2);
                     let max = max.as_millis_f64();
                     writeln!(to, "Tag={}{suffix},{start:.3},{length:.3},{max:.3},{v2}", tag(operation))?;

@@ -91,7 +91,7 @@ pub struct Observer<'a> {
     rules: Vec<Rule>,
     store: (&'a Writer, TrialId),
     show: &'a mut dyn FnMut(TrialEvent<'_>),
-    since: TrialClock,
+    trial_clock: TrialClock,
     /// Flag that the observer sets to end the trial.
     stop: &'a AtomicBool,
     /// Flag that is set when the user interrupts the run.
@@ -125,7 +125,7 @@ impl<'a> Observer<'a> {
         rules: Vec<Rule>,
         store: (&'a Writer, TrialId),
         show: &'a mut dyn FnMut(TrialEvent<'_>),
-        since: TrialClock,
+        trial_clock: TrialClock,
         (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
         keep: bool,
     ) -> Observer<'a> {
@@ -136,7 +136,7 @@ impl<'a> Observer<'a> {
             rules,
             store,
             show,
-            since,
+            trial_clock,
             stop,
             interrupted,
             fired,
@@ -272,7 +272,7 @@ impl<'a> Observer<'a> {
 
     fn push_event(&mut self, kind: EventKind, code: Option<String>, text: String) {
         let (writer, trial) = self.store;
-        let (at, node) = (self.since.now(), "generator".to_owned());
+        let (at, node) = (self.trial_clock.now(), "generator".to_owned());
         let event = LogEvent { at, node, kind, code, text, session: None };
         (self.show)(TrialEvent::Events(std::slice::from_ref(&event)));
         writer.events(trial, vec![event]);
@@ -281,7 +281,7 @@ impl<'a> Observer<'a> {
 
 impl LoadListener for Observer<'_> {
     fn on_begin(&mut self, at: Nanos) {
-        self.since.begin.store(at.0, Ordering::Release);
+        self.trial_clock.begin.store(at.0, Ordering::Release);
     }
 
     fn on_tick(&mut self, interval: &Interval, _start: Nanos) {

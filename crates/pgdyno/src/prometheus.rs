@@ -47,7 +47,7 @@ pub struct MetricsServer {
 
 #[derive(Debug)]
 struct MetricsState {
-    about: RunLabels,
+    labels: RunLabels,
     totals: Mutex<Totals>,
     /// Access check; `None` if no check is required.
     guard: Option<Guard>,
@@ -76,13 +76,13 @@ impl PrometheusArgs {
             true => None,
             false => Some(Guard::new(bound, None, None).map_err(failed)?),
         };
-        let about = RunLabels {
+        let labels = RunLabels {
             run: experiment.name.clone(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             seed: experiment.seed,
             trials: experiment.cells.len() * experiment.repeat as usize,
         };
-        let shared = Arc::new(MetricsState { about, totals: Mutex::new(totals::empty()), guard });
+        let shared = Arc::new(MetricsState { labels, totals: Mutex::new(totals::empty()), guard });
         let scraped = Arc::clone(&shared);
         let answer = move |request| {
             let shared = Arc::clone(&scraped);
@@ -141,7 +141,7 @@ impl MetricsState {
         }
         // Copy the totals, so that the observer is not blocked while the text is rendered.
         let totals = self.totals().clone();
-        let text = prometheus::render(&self.about, &totals, &component::find_series);
+        let text = prometheus::render(&self.labels, &totals, &component::find_series);
         response::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
     }
 }
@@ -182,8 +182,8 @@ mod tests {
         serde_json::from_str::<serde_json::Value>(&text).expect("the text is JSON");
         let series = component::probes().flat_map(|it| it.series).map(prometheus::metric_name);
         let mut known: BTreeSet<String> = series.collect();
-        let about = RunLabels { run: String::new(), program: String::new(), seed: 0, trials: 0 };
-        let rendered = prometheus::render(&about, &totals::empty(), &component::find_series);
+        let labels = RunLabels { run: String::new(), program: String::new(), seed: 0, trials: 0 };
+        let rendered = prometheus::render(&labels, &totals::empty(), &component::find_series);
         for family in rendered.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
             match family.split_once(' ').expect("a name and its type") {
                 (name, "histogram") => {

@@ -60,11 +60,11 @@ fn write(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let path = run_name::find(&args.dir, &args.run, terminal, lang)?;
     let text = render(&path, args.format, lang)?;
-    let own = || PathBuf::from(path.file_stem().unwrap_or_default()).with_added_extension("html");
+    let default_path = || PathBuf::from(path.file_stem().unwrap_or_default()).with_added_extension("html");
     let out = match (&args.out, args.format) {
         (Some(out), _) if out.as_os_str() == "-" => None,
         (Some(out), _) => Some(out.clone()),
-        (None, ReportFormat::Html) => Some(own()),
+        (None, ReportFormat::Html) => Some(default_path()),
         (None, _) => None,
     };
     let Some(out) = out else {

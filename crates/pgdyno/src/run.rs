@@ -366,13 +366,13 @@ impl Runner {
             return Vec::new();
         }
         let memory = setup.stack.nodes.last().and_then(|it| it.limits.memory);
-        let these = (setup.feeds.clone(), setup.dataset.clone(), memory);
-        if let Some((_, known)) = self.known_coverage.iter().find(|it| it.0 == these) {
+        let inputs = (setup.feeds.clone(), setup.dataset.clone(), memory);
+        if let Some((_, known)) = self.known_coverage.iter().find(|it| it.0 == inputs) {
             return known.clone();
         }
         let found = self.test_bed.feed_coverage(setup);
         found.iter().for_each(|it| self.display.print_coverage(it));
-        self.known_coverage.push((these, found.clone()));
+        self.known_coverage.push((inputs, found.clone()));
         found
     }
 

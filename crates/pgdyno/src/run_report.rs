@@ -41,11 +41,11 @@ impl RunReport {
         let RunReport(account) = self;
         let lang = lang.for_experiment(&account.experiment);
         let searched = report::search_text::render(account, style(), lang);
-        let between = if searched.is_empty() { "" } else { "\n" };
+        let separator = if searched.is_empty() { "" } else { "\n" };
         let matrix = report::matrix::render(&account.matrix, &account.findings, style(), lang);
         let sizes = report::sizes::text(account, style(), lang);
         let steps = report::steps::text(account, style(), lang);
-        format!("{searched}{between}{matrix}{sizes}{steps}")
+        format!("{searched}{separator}{matrix}{sizes}{steps}")
     }
 
     pub fn trials(&self) -> &[TrialResult] {
@@ -87,9 +87,9 @@ fn next_commands(path: &Path, info: &RunInfo, lang: &Lang) -> Vec<NextCommand> {
     let is_last = all.first().is_some_and(|it| it.path == path);
     let run = if is_last { "last" } else { info.name.as_str() };
     let experiment = |entry: &RunEntry| entry.overview.as_ref().ok().map(|it| it.header.name.clone());
-    let own = all.iter().position(|it| it.path == path);
-    let name = own.and_then(|it| experiment(&all[it]));
-    let mut older = all.iter().enumerate().skip(own.map_or(all.len(), |it| it + 1));
+    let position = all.iter().position(|it| it.path == path);
+    let name = position.and_then(|it| experiment(&all[it]));
+    let mut older = all.iter().enumerate().skip(position.map_or(all.len(), |it| it + 1));
     let earlier = older.find(|(_, it)| name.is_some() && experiment(it) == name);
     let mut next = Vec::new();
     let mut add = |command, purpose| next.push(NextCommand { command, purpose });

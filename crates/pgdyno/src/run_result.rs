@@ -37,7 +37,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let findings = analysis::explain::finding::findings(&reading.experiment, &bottlenecks);
     let endured = search_results::soak_results(&reading, &maxima);
     let plateau = search_results::plateau(&reading, &maxima, &matrix);
-    let about = run_info(path, &reading);
+    let info = run_info(path, &reading);
     let run_environment = environment(&reading);
     let cells: Vec<CellResult> =
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
@@ -48,7 +48,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let trials: Vec<TrialResult> = trials.into_iter().map(|it| trial(&experiment, it)).collect();
     let survivals = survivals(&experiment, &trials);
     Ok(RunResult {
-        info: about,
+        info,
         experiment,
         matrix,
         findings,

@@ -249,9 +249,9 @@ fn trial_name(id: u32, lang: &Lang) -> String {
 fn data(path: &Path) -> Result<String, CommandError> {
     let run = Run::open(path)?;
     let header = run.header()?;
-    let how = run.state()?;
+    let state = run.state()?;
     let report = RunReport::from_file(path)?;
-    let file = run_file(path, &header, &how);
+    let file = run_file(path, &header, &state);
     Ok(to_json(&RunDocument { run: Some(file), ..report.document() }))
 }
 

@@ -86,7 +86,7 @@ struct Up {
 struct Status {
     /// Experiment file or name of a stack [default: all running stacks]
     #[arg(value_name = "FILE|NAME")]
-    which: Option<String>,
+    file_or_name: Option<String>,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -96,7 +96,7 @@ struct Status {
 struct DownArgs {
     /// Experiment file or name of a stack
     #[arg(value_name = "FILE|NAME")]
-    which: String,
+    file_or_name: String,
 }
 
 /// Timeout for a query. A running holder responds at once.
@@ -114,7 +114,7 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     match &args.command {
         StackCommand::Up(args) => up(args, lang),
         StackCommand::Status(args) => status(args, terminal, lang),
-        StackCommand::Down(args) => down(&args.which, terminal, lang),
+        StackCommand::Down(args) => down(&args.file_or_name, terminal, lang),
         StackCommand::Hold { .. } => Ok(holder::main()),
     }
 }
@@ -225,9 +225,9 @@ fn start(
 }
 
 fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, CommandError> {
-    let (found, silent) = query(&user_directory(lang)?, args.which.as_deref(), StackQuery::Status);
-    if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
-        return Err(not_found(which, lang));
+    let (found, silent) = query(&user_directory(lang)?, args.file_or_name.as_deref(), StackQuery::Status);
+    if let (Some(file_or_name), true) = (&args.file_or_name, found.is_empty() && silent.is_empty()) {
+        return Err(not_found(file_or_name, lang));
     }
     let all: Vec<&StackStatus> = found.iter().map(|reply| &reply.status).collect();
     if args.json {
@@ -242,11 +242,11 @@ fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus,
     Ok(if is_healthy { ExitStatus::Success } else { ExitStatus::Incomplete })
 }
 
-fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, CommandError> {
+fn down(file_or_name: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, CommandError> {
     let place = user_directory(lang)?;
-    let (found, silent) = query(&place, Some(which), StackQuery::Down);
+    let (found, silent) = query(&place, Some(file_or_name), StackQuery::Down);
     if found.is_empty() && silent.is_empty() {
-        return Err(not_found(which, lang));
+        return Err(not_found(file_or_name, lang));
     }
     for reply in found {
         reply.await_end();
@@ -267,8 +267,9 @@ fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, Com
     }
 }
 
-fn not_found(which: &str, lang: &Lang) -> CommandError {
-    CommandError::new(say!(lang, "stack-not-found", which)).with_hint(say!(lang, "stack-not-found-hint"))
+fn not_found(file_or_name: &str, lang: &Lang) -> CommandError {
+    CommandError::new(say!(lang, "stack-not-found", which = file_or_name))
+        .with_hint(say!(lang, "stack-not-found-hint"))
 }
 
 /// Response of one holder.
@@ -290,13 +291,13 @@ impl StackReply {
 /// Queries the selected stacks. Returns the responses, and the names of stacks that did not respond.
 fn query(
     place: &StackDirectory,
-    which: Option<&str>,
+    file_or_name: Option<&str>,
     question: StackQuery,
 ) -> (Vec<StackReply>, Vec<String>) {
-    let file = which.and_then(|it| Path::new(it).canonicalize().ok());
+    let file = file_or_name.and_then(|it| Path::new(it).canonicalize().ok());
     let (mut found, mut silent) = (Vec::new(), Vec::new());
     for name in place.names() {
-        let named = which.is_none_or(|it| it == name);
+        let named = file_or_name.is_none_or(|it| it == name);
         let status = match query_one(place, &name, StackQuery::Status) {
             Ok(it) => it,
             // The stack ended in the meantime.

@@ -56,22 +56,22 @@ fn added_indexes(experiment: &Experiment) -> usize {
 
 /// Experiment of two cells: the advised cell without and with the indexes.
 fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experiment, CommandError> {
-    let of = &account.experiment;
-    if of.cells.iter().any(|it| uses_attached_server(&it.setup)) {
+    let original = &account.experiment;
+    if original.cells.iter().any(|it| uses_attached_server(&it.setup)) {
         return Err(
             CommandError::new(say!(lang, "advise-attached")).with_hint(say!(lang, "advise-attached-hint"))
         );
     }
-    let with = account.advice.iter().find(|it| !it.indexes.is_empty());
-    let advice = with.ok_or_else(|| CommandError::new(say!(lang, "advise-no-index")))?;
-    let mut setup = of.cells[hardest_loaded_cell(of, advice)].setup.clone();
+    let applicable = account.advice.iter().find(|it| !it.indexes.is_empty());
+    let advice = applicable.ok_or_else(|| CommandError::new(say!(lang, "advise-no-index")))?;
+    let mut setup = original.cells[hardest_loaded_cell(original, advice)].setup.clone();
     let Some(dataset) = &setup.dataset else {
         return Err(CommandError::new(say!(lang, "advise-no-dataset"))
             .with_hint(say!(lang, "advise-no-dataset-hint")));
     };
     let mut after = dataset.post_load.clone();
     after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
-    if matches!(of.goal, Goal::Once | Goal::Failover) {
+    if matches!(original.goal, Goal::Once | Goal::Failover) {
         saturate(&mut setup);
     }
     let mut indexed = setup.clone();
@@ -83,25 +83,25 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
         control_of: None,
         setup,
     };
-    let mut name = format!("{}-indexes", of.name);
+    let mut name = format!("{}-indexes", original.name);
     name.drain(..name.len().saturating_sub(LONGEST));
     Ok(Experiment {
         name,
-        seed: of.seed,
+        seed: original.seed,
         repeat,
         cells: vec![cell("before", setup), cell("after", indexed)],
         baseline: Some(Baseline::Single(0)),
-        goal: of.goal.clone(),
+        goal: original.goal.clone(),
     })
 }
 
 fn uses_attached_server(setup: &Setup) -> bool {
-    let there = |kind: &NodeKind| match kind {
+    let is_attached = |kind: &NodeKind| match kind {
         NodeKind::Attached(_) => true,
         NodeKind::Service(it) => it.command.is_empty(),
         _ => false,
     };
-    setup.stack.nodes.iter().any(|it| there(&it.kind))
+    setup.stack.nodes.iter().any(|it| is_attached(&it.kind))
 }
 
 /// Closed-loop cell with the most clients among the advised cells, or if there is none, the first advised cell.
@@ -149,14 +149,14 @@ mod tests {
             (made.name.as_str(), made.repeat, made.baseline.clone()),
             ("books-indexes", 3, Some(Baseline::Single(0)))
         );
-        let [without, with] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
-        assert_eq!(without.setup, account.experiment.cells[0].setup);
-        let after = &with.setup.dataset.as_ref().unwrap().post_load;
+        let [plain, indexed] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
+        assert_eq!(plain.setup, account.experiment.cells[0].setup);
+        let after = &indexed.setup.dataset.as_ref().unwrap().post_load;
         assert_eq!(*after, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
         assert_eq!(added_indexes(&made), 2);
-        let mut same = with.setup.clone();
-        same.dataset.clone_from(&without.setup.dataset);
-        assert_eq!(same, without.setup, "nothing else differs");
+        let mut same = indexed.setup.clone();
+        same.dataset.clone_from(&plain.setup.dataset);
+        assert_eq!(same, plain.setup, "nothing else differs");
     }
 
     #[test]
@@ -184,14 +184,14 @@ mod tests {
             assert!(message.contains(expected), "{message}");
         };
         let attach = |result: &mut RunResult| {
-            let there = AttachedNode {
+            let attached = AttachedNode {
                 dsn: "host=db".to_owned(),
                 admin: None,
                 product: &model::product::POSTGRESQL,
                 allow: None,
                 other_sessions: 0,
             };
-            result.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(there);
+            result.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(attached);
         };
         check(attach, "never changes such a database");
         check(|it| it.advice.clear(), "no index would help");

@@ -31,12 +31,12 @@ pub fn check_load_allowed(
         return Ok(());
     }
     // The location may contain the server's text.
-    let what =
+    let message =
         one_line(&format!("{address} {}, and would be put under load", language::selected().error(location)));
     if stdin().is_terminal() && stderr().is_terminal() {
-        return Err(CommandError::new(what).with_hint(hint(address)));
+        return Err(CommandError::new(message).with_hint(hint(address)));
     }
-    terminal.warning(&what);
+    terminal.warning(&message);
     terminal.hint(&hint(address));
     Ok(())
 }
@@ -68,17 +68,19 @@ pub fn check_drop_allowed(
         let answer = connection.query(&sql).map_err(|it| CommandError::new(libpq_text(&it)))?;
         let Some([Some(table), Some(count)]) = answer.rows.first().map(Vec::as_slice) else { continue };
         if count.parse() != Ok(columns.split(',').count()) {
-            let what = format!(
+            let message = format!(
                 "table {table} does not have the columns of pgbench's table of that name, and is not dropped"
             );
-            return Err(CommandError::new(what).with_hint("use another database, or drop the table yourself"));
+            return Err(
+                CommandError::new(message).with_hint("use another database, or drop the table yourself")
+            );
         }
         if !may {
-            let what = one_line(&format!(
+            let message = one_line(&format!(
                 "{address} {}, and -i would drop its table {table}",
                 language::selected().error(location)
             ));
-            return Err(CommandError::new(what).with_hint(hint(address)));
+            return Err(CommandError::new(message).with_hint(hint(address)));
         }
     }
     Ok(())

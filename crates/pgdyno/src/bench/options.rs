@@ -60,7 +60,7 @@ pub struct BenchOptions {
     pub pace: ArrivalModel,
     /// Largest backlog over all threads, for the open model only.
     pub max_backlog: u32,
-    pub until: RunEnd,
+    pub end: RunEnd,
     /// Latency limit (`-L`). Slower transactions are counted. The open model drops arrivals that cannot be sent within
     /// the limit.
     pub latency_limit: Option<Nanos>,

@@ -24,7 +24,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
         clients: options.clients,
         threads: options.threads,
         max_tries: options.max_tries,
-        end: match options.until {
+        end: match options.end {
             RunEnd::Transactions(each) => summary::EndCondition::Transactions(each),
             RunEnd::Seconds(seconds) => summary::EndCondition::Time(Nanos::from_secs(seconds.into())),
             RunEnd::ScheduleEnds => summary::EndCondition::ScheduleEnds,

@@ -36,8 +36,8 @@ pub fn inspect_tables(
         Err(error) => return Err(CommandError::new(libpq_text(&error))),
         Ok(answer) => match answer.rows.first().map(Vec::as_slice) {
             None => {
-                let what = "no pgbench_accounts table found in search_path";
-                return Err(CommandError::new(what.to_owned()).with_hint(initialise));
+                let message = "no pgbench_accounts table found in search_path";
+                return Err(CommandError::new(message.to_owned()).with_hint(initialise));
             }
             Some([Some(method), Some(count)]) => partitions(method, count)?,
             Some(_) => None,
@@ -67,14 +67,14 @@ fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, CommandEr
 }
 
 /// Vacuums the tables. Errors that the server reports are printed and ignored, as in pgbench.
-pub fn vacuum(connection: &mut Connection, what: Vacuum, terminal: &Terminal) {
+pub fn vacuum(connection: &mut Connection, scope: Vacuum, terminal: &Terminal) {
     let mut run = |sql: &str| {
         if let Err(error) = connection.query(sql) {
             terminal.error(&libpq_text(&error));
             terminal.detail("(ignoring this error and continuing anyway)");
         }
     };
-    if what == Vacuum::Nothing {
+    if scope == Vacuum::Nothing {
         return;
     }
     err!("starting vacuum...");
@@ -82,7 +82,7 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, terminal: &Terminal) {
     run("vacuum pgbench_tellers");
     run("truncate pgbench_history");
     errln!("end.");
-    if what == Vacuum::All {
+    if scope == Vacuum::All {
         err!("starting vacuum pgbench_accounts...");
         run("vacuum analyze pgbench_accounts");
         errln!("end.");

@@ -77,7 +77,7 @@ pub fn prepare_for(
     let schedule = match &options.pace {
         ArrivalModel::Closed { think } => Schedule::Closed { think: *think },
         ArrivalModel::Rate { rate, spacing } => {
-            let duration = match options.until {
+            let duration = match options.end {
                 RunEnd::Seconds(seconds) => Nanos::from_secs(seconds.into()),
                 RunEnd::Transactions(_) | RunEnd::ScheduleEnds => UNBOUNDED,
             };
@@ -91,11 +91,11 @@ pub fn prepare_for(
         program,
         mode: mode(options.mode),
         schedule,
-        duration: match options.until {
+        duration: match options.end {
             RunEnd::Seconds(seconds) => Some(Nanos::from_secs(seconds.into())),
             RunEnd::Transactions(_) | RunEnd::ScheduleEnds => None,
         },
-        transactions: match options.until {
+        transactions: match options.end {
             RunEnd::Transactions(each) => Some(each.into()),
             RunEnd::Seconds(_) | RunEnd::ScheduleEnds => None,
         },
@@ -139,8 +139,8 @@ pub fn mode(mode: QueryMode) -> script::Mode {
 }
 
 fn driver(options: &BenchOptions) -> Result<Driver, CommandError> {
-    let many = !options.pace.is_open() && !options.reconnect;
-    let driver = options.driver.unwrap_or_else(|| Driver::for_load(many));
+    let batched = !options.pace.is_open() && !options.reconnect;
+    let driver = options.driver.unwrap_or_else(|| Driver::for_load(batched));
     match driver.properties().requirement {
         Some(requirement) if !(requirement.is_met)() => Err(CommandError::new(format!(
             "{} is not available: it requires {}",

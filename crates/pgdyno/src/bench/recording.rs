@@ -96,16 +96,23 @@ impl Recording {
         run: impl FnOnce(&mut dyn LoadListener, &AtomicBool) -> T,
     ) -> (T, Option<Message>) {
         let (sender, observations) = channel();
-        let since = TrialClock::new(clock);
-        let sampled = since.clone();
+        let trial_clock = TrialClock::new(clock);
+        let sampled = trial_clock.clone();
         let targets = [SamplingTarget::host(), SamplingTarget::generator()].into_iter();
         let targets = targets.chain(self.sampled.clone()).collect();
         let sampler = Sampler::start(targets, move || sampled.now(), sender);
         let stop = AtomicBool::new(false);
         let mut ignore = |_: TrialEvent<'_>| ();
         let store = (&self.writer, self.trial);
-        let observer =
-            Observer::new(observations, Vec::new(), store, &mut ignore, since, (&stop, interrupted), false);
+        let observer = Observer::new(
+            observations,
+            Vec::new(),
+            store,
+            &mut ignore,
+            trial_clock,
+            (&stop, interrupted),
+            false,
+        );
         let mut both = BothListeners { observer, listener };
         let result = run(&mut both, &stop);
         if self.sampled.is_some() {

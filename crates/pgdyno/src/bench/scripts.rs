@@ -124,8 +124,8 @@ fn print_diagnostic(diagnostic: &Diagnostic, lang: &Lang, terminal: &Terminal) {
         // Keep tabs, so that the caret is below the wrong character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
         let (place, text) = (position(diagnostic), &diagnostic.text);
-        let here = say!(lang, "script-found-here");
-        terminal.error(&format!("{place}: {message}\n{text}\n{indent}^ {here}"));
+        let marker = say!(lang, "script-found-here");
+        terminal.error(&format!("{place}: {message}\n{text}\n{indent}^ {marker}"));
     }
     terminal.hint(&lang.help(&diagnostic.message));
 }

@@ -159,7 +159,7 @@ fn record(
 
 fn load(options: &BenchOptions) -> Load {
     let clients = options.clients;
-    let (duration, transactions) = match options.until {
+    let (duration, transactions) = match options.end {
         RunEnd::Seconds(seconds) => (Some(Nanos::from_secs(seconds.into())), None),
         RunEnd::Transactions(each) => (None, Some(each)),
         RunEnd::ScheduleEnds => (None, None),

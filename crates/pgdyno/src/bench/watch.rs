@@ -132,11 +132,11 @@ impl LoadListener for BenchDisplay<'_> {
                 self.terminal.detail(&format!("client {} could not connect", client.0));
             }
             LoadEvent::Failed { client, script, command, message, again, .. } => {
-                let then = if again { "; the transaction is tried again" } else { "" };
+                let suffix = if again { "; the transaction is tried again" } else { "" };
                 let scripts = &self.work.plan().program.scripts;
                 let kind = command_name(&scripts[usize::from(script.0)].commands[usize::from(command)].kind);
                 self.terminal.error(&format!(
-                    "client {} got an error in command {command} ({kind}) of script {}; {}{then}",
+                    "client {} got an error in command {command} ({kind}) of script {}; {}{suffix}",
                     client.0,
                     script.0,
                     one_line(&message)
@@ -144,13 +144,13 @@ impl LoadListener for BenchDisplay<'_> {
             }
             LoadEvent::Aborted { client, script, command, reason: abort_reason } => {
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
-                let aborted = |of: &str, reason: &str| {
-                    let of = if of.is_empty() { String::new() } else { format!(" ({of})") };
+                let aborted = |kind: &str, reason: &str| {
+                    let suffix = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
                     let reason = one_line(reason);
-                    let what = format!(
-                        "client {client} aborted in command {command}{of} of script {script}; {reason}"
+                    let message = format!(
+                        "client {client} aborted in command {command}{suffix} of script {script}; {reason}"
                     );
-                    self.terminal.error(&what);
+                    self.terminal.error(&message);
                 };
                 let scripts = &self.work.plan().program.scripts;
                 let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));

@@ -262,11 +262,11 @@ mod tests {
         let closed = guard("127.0.0.1:7400", None, Some("tell nobody"));
         let session = closed.cookie().split(';').next().expect("a cookie").to_owned();
         let other = guard("127.0.0.1:7400", None, Some("tell nobody")).cookie();
-        let beside = format!("a=b; {session}; c");
+        let cookies = format!("a=b; {session}; c");
         for (cookie, authorization, expected) in [
             (None, None, false),
             (Some(session.as_str()), None, true),
-            (Some(beside.as_str()), None, true),
+            (Some(cookies.as_str()), None, true),
             (Some(other.as_str()), None, false),
             (Some("pgdyno-7400="), None, false),
             (Some("pgdyno-7400=tell nobody"), None, false),

@@ -104,7 +104,7 @@ fn ledger_records_every_write_once() {
             abandon: Arc::default(),
         };
         let (taps, mut drain) = taps(&ready, 42);
-        let (over, receiver) = channel::<()>();
+        let (done, receiver) = channel::<()>();
         let measuring = thread::spawn(move || {
             let mut entries = Vec::new();
             loop {
@@ -119,7 +119,7 @@ fn ledger_records_every_write_once() {
         let stop = AtomicBool::new(false);
         let measured = run_with_ledger(&ready, taps, Clock::start(), &mut IgnoreEvents, &stop)
             .expect("the measurement runs");
-        over.send(()).expect("the receiver exists");
+        done.send(()).expect("the receiver exists");
         let (entries, tokens) = (
             measuring.join().expect("the thread does not panic"),
             services.join().expect("the thread does not panic"),
@@ -145,8 +145,8 @@ fn ledger_records_every_write_once() {
         let all: Vec<WriteKey> = all.collect();
         assert_eq!(keys, all, "{driver:?}");
         assert!(tokens.iter().all(|it| it.is_authentic(SECRET)));
-        let mut there: Vec<WriteKey> = tokens.iter().map(|it| it.key).collect();
-        there.sort();
-        assert_eq!(there, all, "{driver:?}");
+        let mut stored: Vec<WriteKey> = tokens.iter().map(|it| it.key).collect();
+        stored.sort();
+        assert_eq!(stored, all, "{driver:?}");
     }
 }

@@ -291,24 +291,24 @@ impl RunDisplay {
     fn draw(&self) {
         let Some(trial) = &self.trial else { return };
         let cell = &self.cells[trial.cell];
-        let over = self.begun.elapsed().as_secs_f64();
-        let way = self.trials.map(|trials| {
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        let progress = self.trials.map(|trials| {
             let left = self.remaining(trial, trials);
-            RunProgress { trials, elapsed_share: over / (over + left.as_secs_f64()), remaining: left }
+            RunProgress { trials, elapsed_share: elapsed / (elapsed + left.as_secs_f64()), remaining: left }
         });
-        let past = |of: fn(&LiveSecond) -> Option<f64>| trial.seconds.iter().map(of).collect();
+        let series = |value: fn(&LiveSecond) -> Option<f64>| trial.seconds.iter().map(value).collect();
         self.screen.show_live(LiveView {
             trial: trial.position + 1,
             cell: trial.name.clone(),
-            progress: way,
+            progress,
             search: self.search,
             objectives: cell.objectives.clone(),
             latency_objective: cell.latency_objective.clone(),
             activity: trial.activity.clone(),
             second: trial.seconds.back().cloned(),
-            rates: past(|it| Some(it.rate.0)),
-            medians: past(|it| it.p50.map(Nanos::as_secs_f64)),
-            p99s: past(|it| it.p99.map(Nanos::as_secs_f64)),
+            rates: series(|it| Some(it.rate.0)),
+            medians: series(|it| it.p50.map(Nanos::as_secs_f64)),
+            p99s: series(|it| it.p99.map(Nanos::as_secs_f64)),
             quotas: cell.quotas.clone(),
             events: trial.events.iter().cloned().collect(),
         });
@@ -329,9 +329,9 @@ impl DisplayedTrial {
 impl DisplayedCell {
     fn new(cell: &Cell, duration: Nanos, lang: &Lang) -> DisplayedCell {
         let Setup { stack, load, .. } = &cell.setup;
-        let own = (GENERATOR.to_owned(), &stack.generator);
+        let generator = (GENERATOR.to_owned(), &stack.generator);
         let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));
-        let quotas = nodes.chain([own]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
+        let quotas = nodes.chain([generator]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
         // Label such as `transaction, 125`.
         let name = if values.is_empty() { say!(lang, "page-only-cell") } else { values.join(", ") };

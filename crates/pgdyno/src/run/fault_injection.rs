@@ -55,7 +55,7 @@ pub struct TrialContext<'a> {
     /// Number of the trial in the run's file.
     pub trial: u32,
     pub clock: Clock,
-    pub since: TrialClock,
+    pub trial_clock: TrialClock,
     /// Channel for actions and observations.
     pub observations: Sender<Observation>,
     /// Flag that is set when the user interrupts the run. The injection then no longer waits.
@@ -86,14 +86,14 @@ impl<'a> FaultPlan<'a> {
         stop: &AtomicBool,
     ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
-        let TrialContext { run, trial, clock, since, observations, interrupted, prober } = context;
+        let TrialContext { run, trial, clock, trial_clock, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher = watcher.map_err(|error| {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
         })?;
         let (taps, recorder) = self.start_ledger(chain, ready, (run, trial), clock)?;
-        let over = AtomicBool::new(false);
+        let load_ended = AtomicBool::new(false);
         // End the load after a ledger error, because the trial proves nothing without a complete ledger.
         let look = || {
             if recorder.as_ref().is_some_and(|it| it.error().is_some()) {
@@ -101,11 +101,12 @@ impl<'a> FaultPlan<'a> {
             }
         };
         let (measured, ended, mut injection_result) = thread::scope(|scope| {
-            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations);
-            let injector_thread = scope.spawn(|| actor.run(&over, interrupted, look));
+            let actor =
+                FaultInjector::new((chain, supervisor), self.faults, trial_clock.clone(), observations);
+            let injector_thread = scope.spawn(|| actor.run(&load_ended, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
-            over.store(true, Ordering::Relaxed);
+            load_ended.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.stop_writing());
             (measured, ended, injector_thread.join().expect("the injector thread does not panic"))
         });
@@ -124,7 +125,7 @@ impl<'a> FaultPlan<'a> {
                 servers,
                 reader,
                 clock,
-                since,
+                trial_clock,
                 ended,
                 interrupted: hurried,
             },
@@ -156,7 +157,7 @@ pub struct FaultRun {
     servers: Vec<DirectServer>,
     reader: Option<LedgerReader>,
     clock: Clock,
-    since: TrialClock,
+    trial_clock: TrialClock,
     /// End of the load.
     ended: Nanos,
     /// True if the user interrupted the run.
@@ -177,13 +178,18 @@ impl FaultRun {
         if !self.interrupted {
             self.rejoin_primaries(test_bed);
         }
-        let FaultRun { injection: mut injection_result, watcher, reader, since, ended, .. } = self;
+        let FaultRun { injection: mut injection_result, watcher, reader, trial_clock, ended, .. } = self;
         let watched = watcher.stop();
         for promoted in &mut injection_result.injection.promotions {
-            let of = |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
-            promoted.healthy = watched.health_changes.iter().find(of).map(|it| since.since_begin(it.at));
+            let matches_promotion =
+                |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
+            promoted.healthy = watched
+                .health_changes
+                .iter()
+                .find(matches_promotion)
+                .map(|it| trial_clock.since_begin(it.at));
         }
-        let begun = since.window_start().unwrap_or_default();
+        let begun = trial_clock.window_start().unwrap_or_default();
         let verdict = reader.map(|it| it.verdict(&injection_result, &watched, (begun, ended)));
         let verdict = verdict.transpose().map_err(to_setup_error)?;
         Ok(FaultInjection { verdict, ..injection_result.injection })
@@ -193,7 +199,7 @@ impl FaultRun {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
         self.read(ReadBackPhase::Load);
         for node in std::mem::take(&mut self.injection.failed_primaries) {
-            match injector::rejoin(chain, supervisor, &node, &self.since) {
+            match injector::rejoin(chain, supervisor, &node, &self.trial_clock) {
                 Ok(it) => self.injection.injection.rejoins.push(it),
                 Err(error) => self.injection.add_error((&error).into()),
             }
@@ -255,11 +261,12 @@ mod tests {
 
     #[test]
     fn reads_shared_queries_once() {
-        let with = |ledger: Option<&str>| {
+        let operation = |ledger: Option<&str>| {
             let ledger = ledger.map(str::to_owned);
             Operation { ledger, ..Operation::script("a", 1, "SELECT :token") }
         };
-        let all = [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(with);
+        let all =
+            [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(operation);
         assert_eq!(ledger_queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
     }
 }

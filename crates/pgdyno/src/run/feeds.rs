@@ -123,8 +123,8 @@ fn chosen_columns(
 }
 
 /// PostgreSQL's statistics for `schema.table.column`; `None` without statistics.
-pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> {
-    let mut parts = of.rsplitn(3, '.');
+pub fn table_stats(qualified_column: &str, connection: &mut Connection) -> Option<TableStats> {
+    let mut parts = qualified_column.rsplitn(3, '.');
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
     let text = |it: &str| format!("'{}'", it.replace('\'', "''"));
     let sql = format!(
@@ -142,7 +142,7 @@ pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> 
     let (rows, bytes, distinct) = (number(rows)?, number(bytes)?, number(distinct)?);
     // A negative n_distinct is the negative of a share of the rows (PostgreSQL manual, pg_stats).
     let distinct = if distinct < 0.0 { -distinct * rows } else { distinct };
-    Some(TableStats { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
+    Some(TableStats { column: qualified_column.to_owned(), rows, bytes: bytes as u64, distinct })
 }
 
 /// Creates a temporary file without a name. It disappears when the process ends.

@@ -58,10 +58,10 @@ pub struct ExplainedCells(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
 impl ExplainedCells {
     /// True on the first call with this stack, data and operations.
     pub fn is_new(&mut self, setup: &Setup) -> bool {
-        let this = (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone());
-        let new = !self.0.contains(&this);
+        let key = (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone());
+        let new = !self.0.contains(&key);
         if new {
-            self.0.push(this);
+            self.0.push(key);
         }
         new
     }

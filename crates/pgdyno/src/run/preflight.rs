@@ -95,8 +95,8 @@ impl Preflight {
         on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         let failed = |it: CommandError| SetupError::Failed(it.message);
-        let this = CheckedOperations::new(setup);
-        if !self.executed.contains(&this) && setup.operations.iter().any(|it| is_executed(setup, it)) {
+        let operations = CheckedOperations::new(setup);
+        if !self.executed.contains(&operations) && setup.operations.iter().any(|it| is_executed(setup, it)) {
             // Omit replicas, because the check does not need them and a cluster takes long to start.
             let single = without_replicas(setup);
             test_bed.set_up(&single, known, on_update)?;
@@ -104,7 +104,7 @@ impl Preflight {
             for operation in setup.operations.iter().filter(|it| is_executed(setup, it)) {
                 self.execute(&single, operation, test_bed, seed).map_err(failed)?;
             }
-            self.executed.push(this);
+            self.executed.push(operations);
             if !self.errors.is_empty() {
                 return Ok(());
             }

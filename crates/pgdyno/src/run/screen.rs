@@ -90,9 +90,9 @@ impl Screen {
         });
     }
 
-    fn enqueue(&self, what: impl FnOnce(&mut PendingOutput)) {
+    fn enqueue(&self, change: impl FnOnce(&mut PendingOutput)) {
         let mut pending = self.shared.pending();
-        what(&mut pending);
+        change(&mut pending);
         pending.changed = true;
         self.shared.changed.notify_one();
     }
@@ -154,9 +154,9 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
             return;
         }
         // Draw at most one frame per interval, even if many updates arrive.
-        let until = Instant::now() + FRAME_INTERVAL;
+        let deadline = Instant::now() + FRAME_INTERVAL;
         let mut pending = shared.pending();
-        while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
+        while let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
             if pending.ended {
                 break;
             }
@@ -234,11 +234,11 @@ impl Canvas {
         if lines.is_empty() && frame == self.frame && above == frame.len() {
             return String::new();
         }
-        let up = if above > 0 { format!("\r\x1b[{above}A") } else { "\r".to_owned() };
+        let cursor_up = if above > 0 { format!("\r\x1b[{above}A") } else { "\r".to_owned() };
         let lines: Vec<String> = lines.iter().map(|line| wrap(line, size.columns)).collect();
         let rows = lines.iter().flat_map(|line| line.split('\n')).chain(frame.iter().map(String::as_str));
         let lines = rows.map(|row| format!("{row}\x1b[K\r\n"));
-        let text = format!("{up}{}\x1b[J", lines.collect::<String>());
+        let text = format!("{cursor_up}{}\x1b[J", lines.collect::<String>());
         self.frame = frame;
         text
     }

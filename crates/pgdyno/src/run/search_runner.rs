@@ -142,14 +142,14 @@ impl SearchState {
 /// Steps of a search that a resumed run has already completed.
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
     let of_cell = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
-    let of = |trial: &&CompletedTrial| {
+    let is_same_search = |trial: &&CompletedTrial| {
         trial.step.as_ref().is_some_and(|step| {
             step.round == search.round
                 && step.perturbation == search.perturbation
                 && !matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak)
         })
     };
-    of_cell.filter(of).filter_map(|it| it.result.clone()).collect()
+    of_cell.filter(is_same_search).filter_map(|it| it.result.clone()).collect()
 }
 
 /// First level: the goal's `from`, or without it the level of the cell's load.

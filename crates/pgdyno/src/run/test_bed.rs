@@ -196,10 +196,10 @@ impl TestBed {
         let admin = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
         let target = admin.in_database(&self.chain().users().database);
         let Ok(mut connection) = target.open(TABLE_QUERY_TIMEOUT) else { return Vec::new() };
-        let reach = |(feed, rows, of): (&Feed, &Rows, &String)| {
-            let column = of.rsplit('.').next().unwrap_or(of);
+        let reach = |(feed, rows, lookup_column): (&Feed, &Rows, &String)| {
+            let column = lookup_column.rsplit('.').next().unwrap_or(lookup_column);
             let distinct = feed::count_distinct(rows, rows.columns().iter().position(|it| it == column));
-            let table = feeds::table_stats(of, &mut connection);
+            let table = feeds::table_stats(lookup_column, &mut connection);
             analysis::facts::feed_coverage::feed_coverage(
                 &feed.name,
                 (rows.len(), distinct),
@@ -370,13 +370,14 @@ impl TestBed {
                 // Restore an attached server as a superuser if the user supplied one.
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
                 let database = &chain.users().database;
-                let whose =
+                let ownership =
                     if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
                 // Check first, because pgdyno loads only data that it can restore later.
-                Template::check(superuser, database, whose).map_err(failed)?;
+                Template::check(superuser, database, ownership).map_err(failed)?;
                 let is_dump = |dataset: &Dataset| matches!(dataset.content, Content::Dump { .. });
                 let previous = previous.map(|it| it.dataset.clone());
-                if whose == ServerOwnership::Ours && previous.is_some_and(|it| is_dump(&it) || is_dump(&base))
+                if ownership == ServerOwnership::Ours
+                    && previous.is_some_and(|it| is_dump(&it) || is_dump(&base))
                 {
                     chain.recreate_database().map_err(failed)?;
                 }
@@ -391,7 +392,7 @@ impl TestBed {
                             role: &chain.users().app.name,
                             programs: postgres.program.as_ref().and_then(|it| Some(it.parent()?.to_owned())),
                             jobs: WORKERS,
-                            creates_roles: whose == ServerOwnership::Ours,
+                            creates_roles: ownership == ServerOwnership::Ours,
                         },
                         on_stage,
                     ),
@@ -399,7 +400,7 @@ impl TestBed {
                 };
                 let loaded = loaded.map_err(failed)?;
                 on_update(Update::Loaded(&loaded));
-                let template = without_interrupt(|| Template::create(superuser, database, whose));
+                let template = without_interrupt(|| Template::create(superuser, database, ownership));
                 let template = template.map_err(|refused| {
                     let left = match loaded.reused || is_dump(&base) {
                         true => Ok(()),

@@ -78,7 +78,7 @@ pub fn run(
 ) -> Result<TrialOutput, SetupError> {
     let TrialSpec { setup, seed, keep_seconds: keep } = spec;
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
-    let (own, missing) = limited.map_err(failed)?;
+    let (generator_group, missing) = limited.map_err(failed)?;
     for unapplied in missing {
         writer.fact(Some(id), Fact::UnappliedLimit(unapplied_limit(GENERATOR, &unapplied)));
     }
@@ -114,17 +114,24 @@ pub fn run(
         .collect();
     let clock = Clock::start();
     let wall = clock::StepDetector::start();
-    let since = TrialClock::new(clock);
+    let trial_clock = TrialClock::new(clock);
     let (out, observations) = channel();
-    let watched = since.clone();
-    let group = own.clone();
-    let sampler = Sampler::start(probe_points(test_bed, own), move || watched.now(), out.clone());
-    let prober = freshness_prober(test_bed.chain(), &since, &out)?;
+    let watched = trial_clock.clone();
+    let group = generator_group.clone();
+    let sampler = Sampler::start(probe_points(test_bed, generator_group), move || watched.now(), out.clone());
+    let prober = freshness_prober(test_bed.chain(), &trial_clock, &out)?;
     let stop = AtomicBool::new(false);
-    let mut observer =
-        Observer::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep)
-            .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect())
-            .with_operations(&setup.operations);
+    let mut observer = Observer::new(
+        observations,
+        rules,
+        (writer, id),
+        show,
+        trial_clock.clone(),
+        (&stop, interrupted),
+        keep,
+    )
+    .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect())
+    .with_operations(&setup.operations);
     let before = group.as_ref().map(Group::usage);
     let (measured, fault_run) = match &planned {
         Some(planned) => {
@@ -133,7 +140,7 @@ pub fn run(
                 run: writer.path(),
                 trial: id.0,
                 clock,
-                since,
+                trial_clock,
                 observations: out,
                 interrupted,
                 prober,
@@ -192,14 +199,14 @@ pub fn run(
 /// Starts the freshness probe if it is enabled and there are replicas.
 fn freshness_prober(
     chain: &Chain,
-    since: &TrialClock,
+    trial_clock: &TrialClock,
     sender: &Sender<Observation>,
 ) -> Result<Option<FreshnessProber>, SetupError> {
     if !chain.replication().is_some_and(|it| it.freshness) {
         return Ok(None);
     }
-    let since = since.clone();
-    let now = move || since.window_start().map(|_| since.now());
+    let trial_clock = trial_clock.clone();
+    let now = move || trial_clock.window_start().map(|_| trial_clock.now());
     let started = FreshnessProber::start(chain.direct_tcp_targets(), unix_time().0 / 1000, now, sender);
     started.map(Some).map_err(|it| failed(message!("failure-freshness-probe", error = Message::from(&it))))
 }
@@ -243,14 +250,14 @@ fn to_setup_error(measure_error: &MeasureError, refused: Option<&str>) -> SetupE
 }
 
 /// All targets that can be sampled.
-fn probe_points(test_bed: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
+fn probe_points(test_bed: &TestBed, generator_group: Option<Group>) -> Vec<SamplingTarget> {
     let chain = test_bed.chain();
     let database = &chain.users().database;
     let replicas = chain.servers().into_iter().skip(1);
     let nodes = chain.nodes().iter().chain(replicas);
     let nodes = nodes.map(|it| SamplingTarget::for_running(it, database, &test_bed.supervisor));
-    let own = SamplingTarget { group: own, ..SamplingTarget::generator() };
-    [SamplingTarget::host(), own].into_iter().chain(nodes).collect()
+    let generator = SamplingTarget { group: generator_group, ..SamplingTarget::generator() };
+    [SamplingTarget::host(), generator].into_iter().chain(nodes).collect()
 }
 
 /// Description of the load's target for the report. A service has no database.

@@ -102,8 +102,8 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         verbose: false,
         measured: MeasuredCommands::Steps,
     };
-    let many = !load.model.is_open() && !load.reconnect;
-    let driver = Driver::for_load(many);
+    let batched = !load.model.is_open() && !load.reconnect;
+    let driver = Driver::for_load(batched);
     let described = describe(setup, &plan, driver, seed);
     let (postgres, hosts): (Option<PostgresEndpoint>, Option<Vec<Address>>) = sql.to_endpoint().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
@@ -286,19 +286,22 @@ fn schedule(setup: &Setup) -> Schedule {
         }),
         LoadModel::Open { schedule: text, arrivals: spacing, .. } => {
             let spacing = *spacing;
-            let own =
+            let scheduled =
                 setup.operations.iter().enumerate().filter_map(|(n, it)| Some((n, it.schedule.as_ref()?)));
-            let own =
-                own.map(|(n, text)| Stream { curve: parse(text), spacing, script: Some(ScriptId(n as u16)) });
-            let mut own: Vec<Stream> = own.collect();
+            let streams = scheduled.map(|(n, text)| Stream {
+                curve: parse(text),
+                spacing,
+                script: Some(ScriptId(n as u16)),
+            });
+            let mut streams: Vec<Stream> = streams.collect();
             // The load's schedule applies to operations without their own schedule. If all operations have one, the
             // load's schedule only determines the duration.
             let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
-            match (is_drawn.then(|| parse(text)), own.is_empty()) {
+            match (is_drawn.then(|| parse(text)), streams.is_empty()) {
                 (Some(curve), true) => Schedule::Open { curve, spacing },
                 (mix, _) => {
-                    own.extend(mix.map(|curve| Stream { curve, spacing, script: None }));
-                    Schedule::Streams(own)
+                    streams.extend(mix.map(|curve| Stream { curve, spacing, script: None }));
+                    Schedule::Streams(streams)
                 }
             }
         }
@@ -310,8 +313,8 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
     let clients = (0..clients).map(|_| seeds.client_rng()).collect();
     let hash_seed = seeds.default_seed();
     let script_rngs = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
-    let own = [("default_seed", hash_seed), ("random_seed", seed as i64)];
-    let known = own.into_iter().chain(variables.iter().copied());
+    let predefined = [("default_seed", hash_seed), ("random_seed", seed as i64)];
+    let known = predefined.into_iter().chain(variables.iter().copied());
     let mut variables: Vec<_> =
         known.filter_map(|(name, it)| Some((program.slot(name)?, InitialValue::Int(it)))).collect();
     variables.extend(program.slot("client_id").map(|slot| (slot, InitialValue::Client)));

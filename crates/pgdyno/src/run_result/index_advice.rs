@@ -33,8 +33,8 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
 /// Measured benefit and cost of indexes, if a run has the same cell without and with the indexes; otherwise `None`.
 pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let account = super::from_file(path)?;
-    let [without, with] = account.experiment.cells.as_slice() else { return Ok(None) };
-    if !adds_indexes(&without.setup, &with.setup) {
+    let [plain, indexed] = account.experiment.cells.as_slice() else { return Ok(None) };
+    if !adds_indexes(&plain.setup, &indexed.setup) {
         return Ok(None);
     }
     let run = Run::open(path)?;
@@ -47,7 +47,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         .map(|facts| facts.index_builds)
         .find(|builds| !builds.is_empty())
         .unwrap_or_default();
-    let there = without.setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
+    let existing = plain.setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
     let mut hot_share = [None, None];
     for (cell, hot) in hot_share.iter_mut().enumerate() {
         let mut counts = UpdatedRows::default();
@@ -58,10 +58,11 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         }
         *hot = counts.share();
     }
-    let of = |cell: usize| account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
+    let statements =
+        |cell: usize| account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
     Ok(Some(IndexEffect {
-        builds: built.into_iter().skip(there).collect(),
-        statements: analysis::explain::advice::statement_changes(of(0), of(1)),
+        builds: built.into_iter().skip(existing).collect(),
+        statements: analysis::explain::advice::statement_changes(statements(0), statements(1)),
         hot_share: hot_share[0].zip(hot_share[1]),
     }))
 }

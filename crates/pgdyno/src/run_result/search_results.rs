@@ -149,16 +149,15 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
         return reading.ended();
     }
     let of_cell = |cell: usize| maxima.iter().find(|it| it.cell == cell);
-    let beyond =
-        |trial: &StoredTrial| {
-            let of_cell = of_cell(trial.recorded.trial.cell as usize);
-            trial.step_result.as_ref().zip(of_cell).is_some_and(|(result, of)| {
-                result.step.perturbation.is_none() && shows_bottleneck(result, of)
-            })
-        };
-    let any =
+    let beyond = |trial: &StoredTrial| {
+        let of_cell = of_cell(trial.recorded.trial.cell as usize);
+        trial.step_result.as_ref().zip(of_cell).is_some_and(|(result, maximum)| {
+            result.step.perturbation.is_none() && shows_bottleneck(result, maximum)
+        })
+    };
+    let has_bottleneck =
         |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
-    let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
+    let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(has_bottleneck).collect();
     let is_relevant = |trial: &&StoredTrial| {
         let plain = trial.step.as_ref().is_none_or(|it| it.perturbation.is_none());
         if cells[trial.recorded.trial.cell as usize] { beyond(trial) } else { plain }
@@ -188,8 +187,8 @@ fn scalability(max: &MaxSearch, steps: &[StepResult], seed: u64) -> Option<Scala
 /// Results of the levels that were held for a long time.
 pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> {
     let known = match &reading.experiment.goal {
-        Goal::Confirm(Confirm { level: TargetLevel::Absolute { maximum: of, .. }, .. })
-        | Goal::Soak(Soak { level: TargetLevel::Absolute { maximum: of, .. }, .. }) => *of,
+        Goal::Confirm(Confirm { level: TargetLevel::Absolute { maximum, .. }, .. })
+        | Goal::Soak(Soak { level: TargetLevel::Absolute { maximum, .. }, .. }) => *maximum,
         _ => None,
     };
     let of_trial = |trial: &StoredTrial| {

@@ -15,24 +15,29 @@ fn rows(sql: &str) -> Vec<Vec<f64>> {
     statement.query_map([], row).expect("the rows can be read").collect::<Result<_, _>>().expect("numbers")
 }
 
-fn track(charts: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>) -> Vec<Option<f64>> {
+fn track(
+    charts: &Charts,
+    kind: ChartKind,
+    series_kind: ChartSeriesKind,
+    label: Option<&str>,
+) -> Vec<Option<f64>> {
     let chart =
         charts.charts.iter().find(|it| it.kind == kind).unwrap_or_else(|| panic!("{kind:?} is drawn"));
-    let track = chart.series.iter().find(|it| it.kind == what && it.label.as_deref() == label);
-    track.unwrap_or_else(|| panic!("{kind:?} has {what:?} {label:?}")).values.clone()
+    let track = chart.series.iter().find(|it| it.kind == series_kind && it.label.as_deref() == label);
+    track.unwrap_or_else(|| panic!("{kind:?} has {series_kind:?} {label:?}")).values.clone()
 }
 
 /// Compares the values of all trials with the rows of `sql`: trial, second, value.
 #[track_caller]
-fn check(account: &RunResult, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>, sql: &str) {
+fn check(account: &RunResult, kind: ChartKind, series_kind: ChartSeriesKind, label: Option<&str>, sql: &str) {
     let expected = rows(sql);
     assert!(!expected.is_empty(), "{sql} has rows");
     for row in expected {
         let [trial, second, value] = row[..] else { panic!("three columns") };
         let charts = &account.trials[trial as usize - 1].charts;
-        let shown = track(charts, kind, what, label)[second as usize];
+        let shown = track(charts, kind, series_kind, label)[second as usize];
         let close = shown.is_some_and(|it| (it - value).abs() <= 1e-9 * value.abs());
-        assert!(close, "trial {trial}, second {second} of {kind:?} {what:?}: {shown:?}, not {value}");
+        assert!(close, "trial {trial}, second {second} of {kind:?} {series_kind:?}: {shown:?}, not {value}");
     }
 }
 

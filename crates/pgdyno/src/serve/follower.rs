@@ -182,12 +182,12 @@ impl Follower {
                 self.rebuild(true)?;
                 self.broadcast(|follower, lang| {
                     let snapshot = follower.snapshot.as_ref().expect("the snapshot was made");
-                    let then = if follower.is_running() {
+                    let progress = if follower.is_running() {
                         follower.progress_event()
                     } else {
                         sse_event("end", None, "{}")
                     };
-                    snapshot.replace_event(lang) + &then
+                    snapshot.replace_event(lang) + &progress
                 });
             }
             (false, _) => {
@@ -217,11 +217,11 @@ impl Follower {
     }
 
     /// Sends an event to all subscribers, in their languages. Subscribers with a full queue are disconnected.
-    fn broadcast(&mut self, what: impl Fn(&Follower, usize) -> String) {
+    fn broadcast(&mut self, render: impl Fn(&Follower, usize) -> String) {
         let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::all().len()];
         let mut watchers = std::mem::take(&mut self.subscribers);
         watchers.retain(|watcher| {
-            let text = texts[watcher.lang].get_or_insert_with(|| Bytes::from(what(self, watcher.lang)));
+            let text = texts[watcher.lang].get_or_insert_with(|| Bytes::from(render(self, watcher.lang)));
             watcher.sender.try_send(text.clone()).is_ok()
         });
         self.subscribers = watchers;
@@ -267,20 +267,20 @@ impl Follower {
     /// Values at the moment.
     fn status(&self) -> LiveStatus {
         let now_ms = unix_time().0 / 1_000_000;
-        let since = |begun_ms: u64| Nanos::from_millis(now_ms.saturating_sub(begun_ms));
+        let elapsed_since = |begun_ms: u64| Nanos::from_millis(now_ms.saturating_sub(begun_ms));
         let trial = self.trial.as_ref();
         let last = trial.and_then(|trial| trial.second.as_ref());
         let age = last.map(|(_, read)| read.elapsed()).filter(|age| *age > CURRENT_MAX);
         let progress = trial.map(|trial| TrialProgress {
             load: trial.load,
-            elapsed: since(trial.begun_ms),
+            elapsed: elapsed_since(trial.begun_ms),
             under_load: (trial.ticks > 0).then(|| trial.warmup + Nanos::from_secs(trial.ticks as u64)),
         });
         LiveStatus {
             second: last.filter(|_| age.is_none()).map(|(second, _)| second.clone()),
             silence: age.map(Nanos::from),
             objective: trial.and_then(|trial| trial.objective.clone()),
-            elapsed: since(self.begun_ms),
+            elapsed: elapsed_since(self.begun_ms),
             remaining: self.trials.map(|_| remaining::remaining(progress, self.after)),
         }
     }

@@ -43,9 +43,9 @@ impl Route {
                 Some(Route::Compare { base: field("base")?, runs: runs.collect() })
             }
             ["runs", name] => Some(Route::Page(decode(name)?)),
-            ["runs", name, what] => {
+            ["runs", name, resource] => {
                 let name = decode(name)?;
-                match *what {
+                match *resource {
                     "document" => Some(Route::Document(name)),
                     "events" => Some(Route::Events(name)),
                     "report.html" => Some(Route::Report(name)),

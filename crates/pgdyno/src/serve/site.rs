@@ -170,12 +170,12 @@ impl Site {
         let all = self.query(move |index| index.list(number)).await?;
         let runs = all.runs.iter().map(|(it, answer)| RunListEntry::new(it, answer.as_ref(), lang)).collect();
         let page = report::page::script_words(lang).into_iter();
-        let own = lang.catalogue().with_prefix("list-");
+        let list_words = lang.catalogue().with_prefix("list-");
         let languages = lang::all().iter().map(|lang| (lang.code().to_owned(), lang.name()));
         let document = RunListDocument {
             lang: lang.code().to_owned(),
             languages: languages.collect(),
-            words: page.chain(own).collect(),
+            words: page.chain(list_words).collect(),
             runs,
             partial: all.is_partial,
         };

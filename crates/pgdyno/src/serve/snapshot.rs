@@ -167,8 +167,8 @@ impl ChartShape {
     /// True if this shape contains all series of `other`.
     fn contains(&self, other: &ChartShape) -> bool {
         other.charts.iter().all(|(kind, tracks)| {
-            let here = self.charts.iter().find(|it| it.0 == *kind);
-            here.is_some_and(|(_, here)| tracks.iter().all(|it| here.contains(it)))
+            let chart = self.charts.iter().find(|it| it.0 == *kind);
+            chart.is_some_and(|(_, keys)| tracks.iter().all(|it| keys.contains(it)))
         })
     }
 
@@ -176,17 +176,13 @@ impl ChartShape {
     fn tail(&self, source: &Charts, (points, marks): SeriesExtent) -> Charts {
         let at = source.times[points.min(source.times.len())..].to_vec();
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
-            let there = source.charts.iter().find(|it| it.kind == *kind);
+            let source_chart = source.charts.iter().find(|it| it.kind == *kind);
             let track = |series_key: &SeriesKey| {
-                let values = there.and_then(|chart| chart.series.iter().find(|it| key(it) == *series_key));
+                let values =
+                    source_chart.and_then(|chart| chart.series.iter().find(|it| key(it) == *series_key));
                 let values = values.and_then(|it| it.values.get(points..)).map(<[_]>::to_vec);
-                let (what, node, label) = series_key.clone();
-                ChartSeries {
-                    kind: what,
-                    node,
-                    label,
-                    values: values.unwrap_or_else(|| vec![None; at.len()]),
-                }
+                let (kind, node, label) = series_key.clone();
+                ChartSeries { kind, node, label, values: values.unwrap_or_else(|| vec![None; at.len()]) }
             };
             Chart { kind: *kind, series: keys.iter().map(track).collect() }
         };

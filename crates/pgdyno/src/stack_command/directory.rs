@@ -195,10 +195,10 @@ fn default_directory(runtime: Option<OsString>) -> PathBuf {
 }
 
 fn open(path: &Path, create: bool) -> io::Result<File> {
-    let mut how = OpenOptions::new();
-    how.read(true).append(true).create(create).mode(0o600);
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(create).mode(0o600);
     // Use O_NONBLOCK, because opening a FIFO with this name would otherwise block.
-    how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
 }
 
 /// True for a regular file that begins with the log header.

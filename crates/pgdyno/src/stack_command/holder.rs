@@ -219,8 +219,8 @@ impl RunningStack {
             (running.node, node)
         };
         let nodes = test_bed.chain().nodes().iter().map(node).collect();
-        let until = shared.request.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
-        Ok(RunningStack { test_bed, nodes, deadline: until })
+        let deadline = shared.request.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
+        Ok(RunningStack { test_bed, nodes, deadline })
     }
 
     /// Answers queries until the end is requested.

@@ -92,10 +92,10 @@ impl StackStatus {
     /// Text for people.
     pub fn render(&self, lang: &Lang) -> String {
         let time = |seconds| lang.numbers().duration(Nanos::from_secs(seconds));
-        let (name, since) = (&self.name, time(self.seconds));
+        let (name, elapsed) = (&self.name, time(self.seconds));
         let mut out = match &self.state {
-            StackState::Starting(activity) => say!(lang, "stack-starting", name, since, activity),
-            StackState::Up(_) => say!(lang, "stack-is-up", name, since),
+            StackState::Starting(activity) => say!(lang, "stack-starting", name, since = elapsed, activity),
+            StackState::Up(_) => say!(lang, "stack-is-up", name, since = elapsed),
         };
         out.push('\n');
         write_line(&mut out, &say!(lang, "stack-file"), &self.file.display().to_string());

@@ -110,8 +110,8 @@ fn rejects_paths_outside_the_directory() {
         "",
     ];
     for name in names {
-        for what in ["", "/document", "/events", "/report.html"] {
-            paths.push(format!("/runs/{name}{what}"));
+        for suffix in ["", "/document", "/events", "/report.html"] {
+            paths.push(format!("/runs/{name}{suffix}"));
         }
     }
     for path in paths {
@@ -168,7 +168,7 @@ fn survives_malformed_requests() {
     let server = Server::new();
     let host = format!("Host: {}\r\n", server.address);
     let long = "a".repeat(1 << 20);
-    let many: String = (0..5000).map(|it| format!("x-{it}: y\r\n")).collect();
+    let headers: String = (0..5000).map(|it| format!("x-{it}: y\r\n")).collect();
     let cases: Vec<Vec<u8>> = vec![
         Vec::new(),
         b"\0\0\0\0\0\0\r\n\r\n".to_vec(),
@@ -178,7 +178,7 @@ fn survives_malformed_requests() {
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
         format!("GET /{long} HTTP/1.1\r\n{host}\r\n").into_bytes(),
         format!("GET / HTTP/1.1\r\n{host}Cookie: {long}\r\n\r\n").into_bytes(),
-        format!("GET / HTTP/1.1\r\n{host}{many}\r\n").into_bytes(),
+        format!("GET / HTTP/1.1\r\n{host}{headers}\r\n").into_bytes(),
         format!("GET * HTTP/1.1\r\n{host}Connection: close\r\n\r\n").into_bytes(),
         format!("OPTIONS * HTTP/1.1\r\n{host}Connection: close\r\n\r\n").into_bytes(),
         format!("CONNECT a:1 HTTP/1.1\r\n{host}Connection: close\r\n\r\n").into_bytes(),

@@ -185,8 +185,8 @@ fn sends_missed_points_after_a_reconnect() {
     // There are no subscribers at this time.
     written.ticks(2, 3);
     let header = format!("Last-Event-ID: {}\r\n", id.expect("the event has an id"));
-    let mut again = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
-    let first = again.next().expect("something was missed");
+    let mut reconnected = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
+    let first = reconnected.next().expect("something was missed");
     assert_eq!(
         (first.kind.as_str(), &first.data["times_s"]),
         ("points", &serde_json::json!([2])),

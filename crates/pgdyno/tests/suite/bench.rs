@@ -272,14 +272,14 @@ fn a_stopped_generator_is_invalid() {
 /// Runs in a process namespace that sees no other process of this machine, like the near end of a tunnel. `None` if the
 /// namespace cannot be created.
 fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
-    let apart = ["--pid", "--fork", "--mount-proc", "--"];
-    let possible = Command::new("unshare").args(apart).arg("true").output();
+    let namespaces = ["--pid", "--fork", "--mount-proc", "--"];
+    let possible = Command::new("unshare").args(namespaces).arg("true").output();
     if !possible.is_ok_and(|it| it.status.success()) {
         eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
         return None;
     }
     let mut command = Command::new("unshare");
-    command.args(apart).arg(PGDYNO).arg("bench").args(args).envs(postgres.client_environment());
+    command.args(namespaces).arg(PGDYNO).arg("bench").args(args).envs(postgres.client_environment());
     let output = command.stdin(Stdio::null()).output().expect("the program can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
     let status = output.status.code().unwrap_or(-1);
@@ -290,11 +290,11 @@ fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
 fn warns_of_a_server_that_may_be_remote() {
     let server = server();
     let doubt = "is not shown to be on this machine";
-    let here = Run::execute(&server.1, &["-S", "-n", "-t", "2"]);
-    assert!(here.status == 0 && !here.err.contains(doubt), "{here:?}");
-    let Some(there) = remote_run(&server.1, &["-S", "-n", "-t", "2"]) else { return };
-    assert_eq!(there.status, 0, "without a terminal it continues: {there:?}");
-    assert!(there.err.contains(doubt) && there.err.contains("--yes-load="), "{there:?}");
+    let local = Run::execute(&server.1, &["-S", "-n", "-t", "2"]);
+    assert!(local.status == 0 && !local.err.contains(doubt), "{local:?}");
+    let Some(remote) = remote_run(&server.1, &["-S", "-n", "-t", "2"]) else { return };
+    assert_eq!(remote.status, 0, "without a terminal it continues: {remote:?}");
+    assert!(remote.err.contains(doubt) && remote.err.contains("--yes-load="), "{remote:?}");
     let host = server.1.sockets.display().to_string();
     let named =
         remote_run(&server.1, &["-S", "-n", "-t", "2", "--yes-load", &host]).expect("the program can be run");
@@ -343,8 +343,8 @@ fn warns_of_another_run_on_the_database() {
         server.1.target().open(Duration::from_secs(10)).expect("the server accepts connections");
     // A pooler keeps the application name of a run that has ended.
     session.query("set application_name = 'pgdyno bench'").expect("the statement succeeds");
-    let alone = Run::execute(&server.1, &args);
-    assert!(alone.status == 0 && !alone.err.contains(note), "{alone:?}");
+    let single = Run::execute(&server.1, &args);
+    assert!(single.status == 0 && !single.err.contains(note), "{single:?}");
     // The monitor of another run's trial has this name.
     session.query("set application_name = 'pgdyno monitor'").expect("the statement succeeds");
     let shared = Run::execute(&server.1, &args);

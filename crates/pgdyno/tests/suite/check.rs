@@ -134,8 +134,8 @@ fn russian_diagnostics_contain_no_english() {
         // Other lines quote the file.
         let is_message = |line: &&str| !line.contains(" |") && !line.starts_with(" -->");
         for line in printed.lines().filter(is_message) {
-            let own = FOREIGN.iter().fold(line, |own, foreign| own.split(foreign).next().unwrap_or(own));
-            if let Some(found) = english_words(own) {
+            let text = FOREIGN.iter().fold(line, |text, foreign| text.split(foreign).next().unwrap_or(text));
+            if let Some(found) = english_words(text) {
                 english.push(format!("{}: {found}: {line}", row.title));
             }
         }
@@ -159,9 +159,9 @@ fn english_words(line: &str) -> Option<String> {
 /// Every template is valid as it is, is named after its file, and is never overwritten.
 #[test]
 fn templates_are_valid_and_never_overwritten() {
-    let own = "clients -";
+    let started = "clients -";
     let running: [(&[&str], &str); 3] = [
-        (&[], own),
+        (&[], started),
         (&["--attach", "postgres://me@127.0.0.1:5432/shop"], "attached"),
         (&["--http", "http://127.0.0.1:8080/books?page=1"], "http://127.0.0.1:8080 (attached)"),
     ];
@@ -304,7 +304,7 @@ fn describes_failover_experiments() {
                 find: { failover: { times: 20 } }\n";
     let (status, printed) = check(&folder.0, yaml, &[]);
     assert_eq!(status, Some(0), "{printed}");
-    let then = "1s after rejoined: pause replica for 2s";
+    let second_fault = "1s after rejoined: pause replica for 2s";
     for expected in [
         "PostgreSQL (100 connections) ⇉ 2 replicas (any 1)  (1 cell)\n",
         "PostgreSQL (100 connections) ⇉ 2 replicas (first 1)  (1 cell)\n",
@@ -316,7 +316,7 @@ fn describes_failover_experiments() {
         "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
         &format!(
             "control   without a durability guarantee; at 4.5s: block replication for 1s, at 5s: kill the postmaster of \
-             primary, {then}\n"
+             primary, {second_fault}\n"
         ),
         "time      20m under load, plus setup\n",
     ] {
@@ -328,7 +328,7 @@ fn describes_failover_experiments() {
 #[test]
 fn warns_of_setups_that_show_nothing() {
     let folder = Folder::new("warnings");
-    let many = |clients: u32, limit: u32, key: &str| {
+    let too_many = |clients: u32, limit: u32, key: &str| {
         format!("{clients} clients, but stack.{key} leaves {limit} connections to them")
     };
     let few = |repeat: u32| format!("repeat: {repeat} cannot show a difference between cells");
@@ -343,15 +343,15 @@ fn warns_of_setups_that_show_nothing() {
     let open = sections("postgres: {}", "model: open, max_in_flight: 8");
     for (yaml, expected) in [
         (sections(&postgres(""), &closed(16)), vec![]),
-        (sections(&postgres(""), &closed(17)), vec![many(17, 16, "postgres.max_connections")]),
+        (sections(&postgres(""), &closed(17)), vec![too_many(17, 16, "postgres.max_connections")]),
         (sections(&postgres("superuser_reserved_connections: 2"), &closed(17)), vec![]),
         (
             sections("pooler: { kind: pgbouncer, max_client_conn: 8 }, postgres: {}", &closed(9)),
-            vec![many(9, 8, "pooler.max_client_conn")],
+            vec![too_many(9, 8, "pooler.max_client_conn")],
         ),
         (
             sections("postgres: {}", &closed(1)) + matrix + "3",
-            vec![many(300, 96, "postgres.max_connections"), few(3)],
+            vec![too_many(300, 96, "postgres.max_connections"), few(3)],
         ),
         (sections("postgres: {}", &closed(1)) + "matrix: { load.clients: [8, 9] }\nrepeat: 4", vec![]),
         (sections("postgres: {}", &closed(1)), vec![]),

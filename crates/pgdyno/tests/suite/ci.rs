@@ -99,17 +99,17 @@ fn action_compares_with_the_baseline_of_the_main_branch() {
         assert!(comment.as_ref().is_none_or(|it| *it == job.summary), "{comment:?}");
         job.summary.clone()
     };
-    let never = "tps < -99.9%\np50 > +1000000%";
+    let conditions = "tps < -99.9%\np50 > +1000000%";
 
-    let first = job("pull_request", "7/merge", "", never);
+    let first = job("pull_request", "7/merge", "", conditions);
     assert!(check(&first, true, "0").starts_with("There is no baseline yet"), "{}", first.0.summary);
     assert!(first.1.is_some(), "no comment");
 
-    let main = job("push", "main", "--set\nrepeat=4", never);
+    let main = job("push", "main", "--set\nrepeat=4", conditions);
     check(&main, true, "0");
     assert!(main.1.is_none(), "a comment outside a pull request");
 
-    let compared = job("pull_request", "7/merge", "--set\nrepeat=4", never);
+    let compared = job("pull_request", "7/merge", "--set\nrepeat=4", conditions);
     // On a busy machine, too few trials may be valid for a comparison.
     let status = if compared.0.success { "0" } else { "4" };
     let summary = check(&compared, compared.0.success, status);

@@ -383,8 +383,8 @@ fn hostile_server() -> u16 {
             // Each thread ends with its client.
             std::thread::spawn(move || {
                 let mut bytes = [0; 4096];
-                let mut answer = |with: &[u8]| match stream.read(&mut bytes) {
-                    Ok(count) if count > 0 => stream.write_all(with).is_ok(),
+                let mut answer = |reply: &[u8]| match stream.read(&mut bytes) {
+                    Ok(count) if count > 0 => stream.write_all(reply).is_ok(),
                     _ => false,
                 };
                 let mut goes_on = answer(&let_in);

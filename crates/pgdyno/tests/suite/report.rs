@@ -51,14 +51,14 @@ fn writes_one_html_file() {
     let output = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
     let page = fs::read_to_string(&file);
     // Without --out, the file has the name of the run.
-    let mut own = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-    own.args(["report", "--lang", "ru"]).arg(fixtures().join("shop.dyno")).current_dir(&folder);
-    let own = own.output().expect("pgdyno runs");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    command.args(["report", "--lang", "ru"]).arg(fixtures().join("shop.dyno")).current_dir(&folder);
+    let default_output = command.output().expect("pgdyno runs");
     let same = fs::read_to_string(folder.join("shop.html"));
     fs::remove_dir_all(&folder).expect("the test made the directory");
     let page = page.expect("the page was written");
     assert_eq!(output, format!("{}\n", file.display()));
-    assert_eq!(String::from_utf8_lossy(&own.stdout), "shop.html\n");
+    assert_eq!(String::from_utf8_lossy(&default_output.stdout), "shop.html\n");
     assert_eq!(same.expect("the page was written"), page);
     assert!(page.starts_with("<!doctype html>\n<html lang=\"ru\">"));
     assert!(page.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;;"));

@@ -87,7 +87,7 @@ fn keyword_violations(root: &Value, schema: &Value, value: &Value, path: &str) -
             }
             "prefixItems" => {
                 let all = elements().zip(value.as_array().into_iter().flatten());
-                found.extend(all.flat_map(|(of, it)| violations(root, of, it, path)));
+                found.extend(all.flat_map(|(item_schema, it)| violations(root, item_schema, it, path)));
                 true
             }
             "minItems" => value

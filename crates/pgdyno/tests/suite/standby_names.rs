@@ -92,9 +92,9 @@ fn accepts_the_names_that_postgresql_accepts() {
     }
     let mut accepted = 0;
     for names in &texts {
-        let there = accepts(&postgres, &folder, names);
-        accepted += u32::from(there);
-        assert_eq!(parse(names).is_ok(), there, "{names:?}: {:?}", parse(names));
+        let is_accepted = accepts(&postgres, &folder, names);
+        accepted += u32::from(is_accepted);
+        assert_eq!(parse(names).is_ok(), is_accepted, "{names:?}: {:?}", parse(names));
     }
     assert!(
         accepted > 15 && (accepted as usize) < texts.len() - 15,

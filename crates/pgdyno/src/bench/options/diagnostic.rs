@@ -15,10 +15,10 @@ pub fn from_parse_error(error: &ParseError) -> OptionDiagnostic {
     };
     match error {
         ParseError::UnknownLong(name) => {
-            let what = format!("unrecognized option '--{name}'");
+            let message = format!("unrecognized option '--{name}'");
             match nearest_option(name) {
-                Some(long) => OptionDiagnostic::new(what, format!("did you mean --{long}?")),
-                None => OptionDiagnostic::new(what, "leave it out"),
+                Some(long) => OptionDiagnostic::new(message, format!("did you mean --{long}?")),
+                None => OptionDiagnostic::new(message, "leave it out"),
             }
         }
         ParseError::UnknownShort(letter) => {
@@ -26,8 +26,8 @@ pub fn from_parse_error(error: &ParseError) -> OptionDiagnostic {
         }
         ParseError::Ambiguous(name, meant) => {
             let listed: Vec<String> = meant.iter().map(|it| format!("--{it}")).collect();
-            let what = format!("option '--{name}' is ambiguous; possibilities: '{}'", listed.join("' '"));
-            OptionDiagnostic::new(what, format!("write one of them in full, as in {}", listed[0]))
+            let message = format!("option '--{name}' is ambiguous; possibilities: '{}'", listed.join("' '"));
+            OptionDiagnostic::new(message, format!("write one of them in full, as in {}", listed[0]))
         }
         ParseError::MissingValue(option) => OptionDiagnostic::new(
             format!("option '--{}' requires an argument", TABLE[*option].long),

@@ -79,17 +79,17 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         ));
     }
     let clients = draft.clients.unwrap_or(1);
-    let until = until(&draft, diagnostics);
+    let end = run_end(&draft, diagnostics);
     let pace = pace(&draft, diagnostics);
     let max_tries = draft.max_tries.unwrap_or(1);
-    if max_tries == 0 && draft.latency_limit.is_none() && matches!(until, RunEnd::Transactions(_)) {
+    if max_tries == 0 && draft.latency_limit.is_none() && matches!(end, RunEnd::Transactions(_)) {
         diagnostics.push(OptionDiagnostic::new(
             "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
             "add -T 60, or give a number, as in --max-tries=10",
         ));
     }
     BenchCommand::Run(Box::new(BenchOptions {
-        log: log(&draft, until, diagnostics),
+        log: log(&draft, end, diagnostics),
         progress: progress(&draft, diagnostics),
         save: save(&mut draft, diagnostics),
         clients,
@@ -100,7 +100,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         mode: draft.mode,
         pace,
         max_backlog: draft.max_backlog.unwrap_or(1_000_000),
-        until,
+        end,
         latency_limit: draft.latency_limit,
         max_tries,
         reconnect: draft.reconnect,
@@ -145,9 +145,9 @@ fn http(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<Ht
         ("-v", draft.vacuum_all),
         ("--max-tries", draft.max_tries.is_some()),
     ];
-    for (what, _) in of_sql.into_iter().filter(|it| it.1) {
+    for (option, _) in of_sql.into_iter().filter(|it| it.1) {
         diagnostics.push(OptionDiagnostic::new(
-            format!("{what} cannot be used with --http"),
+            format!("{option} cannot be used with --http"),
             "leave it out: with --http no PostgreSQL is asked",
         ));
     }
@@ -170,7 +170,7 @@ fn http(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<Ht
     })
 }
 
-fn until(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> RunEnd {
+fn run_end(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> RunEnd {
     if draft.transactions.is_some() && draft.seconds.is_some() {
         diagnostics.push(OptionDiagnostic::new(
             "specify either a number of transactions (-t) or a duration (-T), not both",
@@ -243,8 +243,8 @@ fn save(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<Sa
     Some(SaveOptions { name: name?, directory: directory.unwrap_or_else(|| run_name::DIRECTORY.into()) })
 }
 
-fn log(draft: &Draft, until: RunEnd, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {
-    let mut wrong = |what: &str, instead: &str| diagnostics.push(OptionDiagnostic::new(what, instead));
+fn log(draft: &Draft, end: RunEnd, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {
+    let mut wrong = |message: &str, hint: &str| diagnostics.push(OptionDiagnostic::new(message, hint));
     if draft.sampling.is_some() && !draft.log {
         wrong("log sampling (--sampling-rate) is allowed only when logging transactions (-l)", "add -l");
     }
@@ -260,20 +260,20 @@ fn log(draft: &Draft, until: RunEnd, diagnostics: &mut Vec<OptionDiagnostic>) ->
     if draft.log_prefix.is_some() && !draft.log {
         wrong("log file prefix (--log-prefix) is allowed only when logging transactions (-l)", "add -l");
     }
-    if let (Some(every), RunEnd::Seconds(seconds)) = (draft.aggregate, until) {
+    if let (Some(every), RunEnd::Seconds(seconds)) = (draft.aggregate, end) {
         let divisor = (1..=every.min(seconds)).rev().find(|it| seconds.is_multiple_of(*it)).unwrap_or(1);
-        let instead = format!("write --aggregate-interval={divisor}");
+        let hint = format!("write --aggregate-interval={divisor}");
         if every > seconds {
             wrong(
                 &format!(
                     "number of seconds for aggregation ({every}) must not be higher than test duration ({seconds})"
                 ),
-                &instead,
+                &hint,
             );
         } else if !seconds.is_multiple_of(every) {
             wrong(
                 &format!("duration ({seconds}) must be a multiple of aggregation interval ({every})"),
-                &instead,
+                &hint,
             );
         }
     }

@@ -37,7 +37,7 @@ fn fills_in_defaults() {
     let script = WeightedScript { source: Source::Builtin(named("tpcb-like")), weight: 1 };
     assert_eq!(options.scripts, [script]);
     assert_eq!((options.clients, options.threads, options.max_tries), (1, 1, 1));
-    assert_eq!(options.until, RunEnd::Transactions(10));
+    assert_eq!(options.end, RunEnd::Transactions(10));
     assert_eq!(options.pace, ArrivalModel::Closed { think: Nanos::ZERO });
     assert_eq!(options.vacuum, Vacuum::Small);
     assert_eq!(options.seed, SeedOption::Time { explicit: false });
@@ -55,7 +55,7 @@ fn accepts_pgbench_options() {
     assert_eq!(options.scripts[2].source, Source::File("a@b.sql".to_owned()));
     assert_eq!(options.pace, ArrivalModel::Rate { rate: PerSecond(2.5), spacing: Spacing::Poisson });
     assert_eq!(options.latency_limit, Some(Nanos::from_micros(500)));
-    assert_eq!(options.until, RunEnd::Seconds(5));
+    assert_eq!(options.end, RunEnd::Seconds(5));
     assert_eq!(run("-n -v -n").vacuum, Vacuum::Nothing);
     assert_eq!(run("-Dfoo=-10.1 --define n=a=b").defines[1], ("n".to_owned(), "a=b".to_owned()));
     assert_eq!(run("--max-tries 0 -T 1").max_tries, 0);
@@ -71,7 +71,7 @@ fn accepts_pgdyno_options() {
     let curve = load::schedule::parse(&text).expect("a schedule");
     assert_eq!(options.pace, ArrivalModel::Schedule { text, curve, spacing: Spacing::Even });
     assert_eq!((options.clients, options.max_backlog), (100, 0));
-    assert_eq!((options.until, options.spin), (RunEnd::ScheduleEnds, Nanos::ZERO));
+    assert_eq!((options.end, options.spin), (RunEnd::ScheduleEnds, Nanos::ZERO));
     assert!(options.json && options.strict && !options.allow_shell);
     assert_eq!(run("--think 1.5s").pace, ArrivalModel::Closed { think: Nanos::from_millis(1500) });
     let even = ArrivalModel::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };

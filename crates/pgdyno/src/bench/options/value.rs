@@ -30,16 +30,16 @@ pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, 
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
     let written = option.rsplit('/').next().unwrap_or(option);
     let example = if range.contains(&8) { 8 } else { *range.end() };
-    let instead =
+    let hint =
         format!("write a whole number from {} to {}, as in {written}={example}", range.start(), range.end());
     if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-        return Err(OptionDiagnostic::new(format!("invalid value \"{text}\" for option {option}"), instead));
+        return Err(OptionDiagnostic::new(format!("invalid value \"{text}\" for option {option}"), hint));
     }
     match trimmed.parse::<i64>().ok().and_then(|it| u32::try_from(it).ok()).filter(|it| range.contains(it)) {
         Some(it) => Ok(it),
         None => {
             let (from, to) = range.into_inner();
-            Err(OptionDiagnostic::new(format!("{option} must be in range {from}..{to}"), instead))
+            Err(OptionDiagnostic::new(format!("{option} must be in range {from}..{to}"), hint))
         }
     }
 }
@@ -50,7 +50,7 @@ fn positive(text: &str) -> Option<f64> {
 }
 
 pub fn rate(text: &str) -> Result<PerSecond, OptionDiagnostic> {
-    let wrong = |instead: String| OptionDiagnostic::new(format!("invalid rate limit: \"{text}\""), instead);
+    let wrong = |hint: String| OptionDiagnostic::new(format!("invalid rate limit: \"{text}\""), hint);
     let number = positive(text).ok_or_else(|| {
         wrong("write transactions per second, a number above 0, as in --rate=1000".to_owned())
     })?;
@@ -61,29 +61,29 @@ pub fn rate(text: &str) -> Result<PerSecond, OptionDiagnostic> {
 }
 
 pub fn latency_limit(text: &str) -> Result<Nanos, OptionDiagnostic> {
-    let instead = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
+    let hint = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
     // As in pgbench, round down to whole microseconds, at least one.
     let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
     micros
         .filter(|it| *it <= MAX_DURATION.0 / 1000)
         .map(Nanos::from_micros)
-        .ok_or_else(|| OptionDiagnostic::new(format!("invalid latency limit: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid latency limit: \"{text}\""), hint))
 }
 
 pub fn sampling(text: &str) -> Result<f64, OptionDiagnostic> {
-    let instead = "write a share above 0 and at most 1, as in --sampling-rate=0.01";
+    let hint = "write a share above 0 and at most 1, as in --sampling-rate=0.01";
     positive(text)
         .filter(|it| *it <= 1.0)
-        .ok_or_else(|| OptionDiagnostic::new(format!("invalid sampling rate: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid sampling rate: \"{text}\""), hint))
 }
 
 pub fn tries(text: &str) -> Result<u32, OptionDiagnostic> {
-    let instead = "write a whole number, as in --max-tries=3; 0 is without bound";
+    let hint = "write a whole number, as in --max-tries=3; 0 is without bound";
     text.trim()
         .parse::<u32>()
         .ok()
         .filter(|it| *it <= INT_MAX)
-        .ok_or_else(|| OptionDiagnostic::new(format!("invalid number of maximum tries: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid number of maximum tries: \"{text}\""), hint))
 }
 
 /// Duration with its unit, such as `50ms`, `20us` or `1.5s`.
@@ -99,15 +99,15 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, OptionDiagnostic> {
     let number = number.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
     let nanos = number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64));
     nanos.filter(|it| *it <= MAX_DURATION).ok_or_else(|| {
-        let instead =
+        let hint =
             format!("write a number and its unit us, ms or s, at most 100 days, as in --{option}=50ms");
-        OptionDiagnostic::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
+        OptionDiagnostic::new(format!("invalid duration \"{text}\" for option --{option}"), hint)
     })
 }
 
 pub fn url(text: &str) -> Result<Url, OptionDiagnostic> {
-    let instead = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
-    Url::parse(text).map_err(|error| OptionDiagnostic::new(error.to_string(), instead))
+    let hint = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
+    Url::parse(text).map_err(|error| OptionDiagnostic::new(error.to_string(), hint))
 }
 
 pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
@@ -138,8 +138,8 @@ pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic
         Some(status(from)?..=status(to)?).filter(|it| !it.is_empty())
     };
     let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
-    let instead = "write numbers from 100 to 599, as in --expect=200,404 or --expect=200-299";
-    ranges.ok_or_else(|| OptionDiagnostic::new(format!("invalid statuses: \"{text}\""), instead))
+    let hint = "write numbers from 100 to 599, as in --expect=200,404 or --expect=200-299";
+    ranges.ok_or_else(|| OptionDiagnostic::new(format!("invalid statuses: \"{text}\""), hint))
 }
 
 /// Schedule in Yandex.Tank's grammar: its text, and its curve.
@@ -215,16 +215,16 @@ pub fn partition_method(text: &str) -> Result<PartitionMethod, OptionDiagnostic>
 
 /// Variable definition `name=value`.
 pub fn define(text: &str) -> Result<(String, String), OptionDiagnostic> {
-    let instead = "write a name of letters, digits and _, = and a value, as in -D rows=1000";
+    let hint = "write a name of letters, digits and _, = and a value, as in -D rows=1000";
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             if name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || !it.is_ascii()) {
                 Ok((name.to_owned(), value.to_owned()))
             } else {
-                Err(OptionDiagnostic::new(format!("option: invalid variable name: \"{name}\""), instead))
+                Err(OptionDiagnostic::new(format!("option: invalid variable name: \"{name}\""), hint))
             }
         }
-        _ => Err(OptionDiagnostic::new(format!("invalid variable definition: \"{text}\""), instead)),
+        _ => Err(OptionDiagnostic::new(format!("invalid variable definition: \"{text}\""), hint)),
     }
 }
 
@@ -232,40 +232,40 @@ pub fn define(text: &str) -> Result<(String, String), OptionDiagnostic> {
 pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
     let Some(at) = text.rfind('@') else { return Ok((text, 1)) };
     let (name, weight) = (&text[..at], &text[at + 1..]);
-    let instead = format!("write a whole number from 0 after the @, as in {name}@3");
+    let hint = format!("write a whole number from 0 after the @, as in {name}@3");
     match weight.trim_start().parse::<i64>() {
         Ok(weight) => match u32::try_from(weight).ok().filter(|it| *it <= INT_MAX) {
             Some(it) => Ok((name, it)),
             None => Err(OptionDiagnostic::new(
                 format!("weight specification out of range (0 .. {INT_MAX}): {weight}"),
-                instead,
+                hint,
             )),
         },
-        Err(_) => Err(OptionDiagnostic::new(format!("invalid weight specification: @{weight}"), instead)),
+        Err(_) => Err(OptionDiagnostic::new(format!("invalid weight specification: @{weight}"), hint)),
     }
 }
 
 /// Built-in script by an unambiguous prefix of its name.
 pub fn builtin(name: &str) -> Result<&'static Builtin, OptionDiagnostic> {
-    builtin::find(name).map_err(|what| {
+    builtin::find(name).map_err(|error| {
         let names = builtin::ALL.map(|it| it.name).join(", ");
-        OptionDiagnostic::new(what.to_string(), format!("write one of {names}"))
+        OptionDiagnostic::new(error.to_string(), format!("write one of {names}"))
     })
 }
 
 /// Initialization steps, letters of `dtgGvpf`. Blanks are allowed and have no effect.
 pub fn init_steps(text: &str) -> Result<String, OptionDiagnostic> {
-    let instead = "write the first letters of drop, tables, generate (G: in the server), vacuum, primary keys and \
+    let hint = "write the first letters of drop, tables, generate (G: in the server), vacuum, primary keys and \
                    foreign keys, as in -I dtgvp";
     if text.is_empty() {
-        return Err(OptionDiagnostic::new("no initialization steps specified", instead));
+        return Err(OptionDiagnostic::new("no initialization steps specified", hint));
     }
     match text.chars().find(|it| !"dtgGvpf ".contains(*it)) {
         None => Ok(text.to_owned()),
         Some(wrong) => Err(OptionDiagnostic {
             message: format!("unrecognized initialization step \"{wrong}\""),
             detail: Some("Allowed step characters are: \"dtgGvpf\".".to_owned()),
-            hint: instead.to_owned(),
+            hint: hint.to_owned(),
         }),
     }
 }

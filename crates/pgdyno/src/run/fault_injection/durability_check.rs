@@ -181,12 +181,12 @@ impl LedgerReader {
         })
     }
 
-    /// Durability verdict. `begun` is the start of the window and `over` is the end of the load, by the ledger's clock.
+    /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's clock.
     pub fn verdict(
         self,
         injection_result: &InjectionResult,
         watched: &RoleObservations,
-        (begun, over): (Nanos, Nanos),
+        (begun, load_ended): (Nanos, Nanos),
     ) -> Result<DurabilityVerdict, CommandError> {
         let mut all = entries(&self.ledger)?;
         all.by_ref().for_each(drop);
@@ -200,7 +200,7 @@ impl LedgerReader {
                 .iter()
                 .map(|(at, it)| promotion_decision(begun + *at, it, watched))
                 .collect(),
-            load_ended: over,
+            load_ended,
             read_backs: self.readings,
             control: None,
         };
@@ -220,7 +220,7 @@ fn find_primary(
     servers: &[DirectServer],
     clock: Clock,
 ) -> Result<(String, (Nanos, Nanos), ReadTransaction), LedgerReadError> {
-    let until = Instant::now() + PRIMARY_TIMEOUT;
+    let deadline = Instant::now() + PRIMARY_TIMEOUT;
     loop {
         let started = clock.now();
         let snapshots: Vec<_> =
@@ -236,7 +236,7 @@ fn find_primary(
         let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
         match newest {
             Some((name, it)) => return Ok((name, (started, clock.now()), it)),
-            None if Instant::now() > until => {
+            None if Instant::now() > deadline => {
                 return Err(error.map_or(LedgerReadError::NoPrimary, LedgerReadError::Query));
             }
             None => std::thread::sleep(Duration::from_millis(100)),
@@ -299,20 +299,20 @@ fn promotion_decision(
     promotion: &chain::Promotion,
     watched: &RoleObservations,
 ) -> PromotionDecision {
-    let settings = watched.settings.iter().rfind(|of| of.node == promotion.from && of.at <= at);
+    let settings = watched.settings.iter().rfind(|it| it.node == promotion.from && it.at <= at);
     let standbys: Option<SynchronousStandbys> =
         settings.and_then(|it| replication::parse(&it.synchronous_standby_names).ok().flatten());
-    let followed = watched.replica_periods.iter().rfind(|of| of.node == promotion.from && of.from <= at);
+    let followed = watched.replica_periods.iter().rfind(|it| it.node == promotion.from && it.from <= at);
     let synchronous = |name: &str| {
         let its = followed.and_then(|server| server.followers.iter().find(|it| it.name == name));
         its.is_some_and(|it| matches!(it.sync_state.as_str(), "sync" | "quorum"))
     };
-    let answer = |of: &chain::ServerStatus| StandbyPosition {
-        name: of.name.clone(),
-        received: of.state.map(|it| it.flushed.max(it.replayed).0),
-        synchronous: synchronous(&of.name),
+    let answer = |status: &chain::ServerStatus| StandbyPosition {
+        name: status.name.clone(),
+        received: status.state.map(|it| it.flushed.max(it.replayed).0),
+        synchronous: synchronous(&status.name),
     };
-    let answers = promotion.statuses.iter().filter(|of| of.name != promotion.from).map(answer).collect();
+    let answers = promotion.statuses.iter().filter(|it| it.name != promotion.from).map(answer).collect();
     PromotionDecision { at, promoted: promotion.to.clone(), standbys, positions: answers }
 }
 

@@ -35,7 +35,7 @@ pub struct FaultInjector<'a> {
     supervisor: &'a mut Supervisor,
     faults: &'a [Fault],
     schedule: FaultSchedule<'a>,
-    since: TrialClock,
+    trial_clock: TrialClock,
     observations: Sender<Observation>,
     /// Faults that are in effect, by number.
     active_faults: BTreeMap<usize, ActiveFault>,
@@ -75,13 +75,13 @@ impl<'a> FaultInjector<'a> {
     pub fn new(
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
         faults: &'a [Fault],
-        since: TrialClock,
+        trial_clock: TrialClock,
         observations: Sender<Observation>,
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
             (Some(FailoverManager::Builtin(manager)), Some(primary)) => {
-                PromotionMode::Pgdyno(*manager, Monitor::start(primary, since.clone()))
+                PromotionMode::Pgdyno(*manager, Monitor::start(primary, trial_clock.clone()))
             }
             (Some(FailoverManager::External(_)), _) => PromotionMode::Manager,
             _ => PromotionMode::Nobody,
@@ -95,7 +95,7 @@ impl<'a> FaultInjector<'a> {
             supervisor,
             faults,
             schedule,
-            since,
+            trial_clock,
             observations,
             active_faults,
             promoter,
@@ -107,11 +107,11 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// Executes due actions until the load is `over`. Then reverts the active faults and waits for a primary.
+    /// Executes due actions until `load_ended` is set. Then reverts the active faults and waits for a primary.
     ///
     /// The injector calls `look` in each iteration. If `hurried` is set, it does not wait.
-    pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
-        while !over.load(Ordering::Relaxed) {
+    pub fn run(mut self, load_ended: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
+        while !load_ended.load(Ordering::Relaxed) {
             look();
             self.run_due();
             thread::sleep(POLL_INTERVAL);
@@ -120,10 +120,10 @@ impl<'a> FaultInjector<'a> {
     }
 
     fn run_due(&mut self) {
-        if self.since.window_start().is_none() {
+        if self.trial_clock.window_start().is_none() {
             return;
         }
-        while let Some(due) = self.schedule.due(self.since.now()) {
+        while let Some(due) = self.schedule.due(self.trial_clock.now()) {
             match due {
                 DueAction::Inject(number) => self.inject(number),
                 DueAction::Revert(number) => self.revert(number),
@@ -131,11 +131,11 @@ impl<'a> FaultInjector<'a> {
         }
         self.find_primary();
         // Let the diverged replicas rejoin, because the new primary may need their confirmations.
-        let back = std::mem::take(&mut self.diverged);
-        self.rejoin_nodes(back);
+        let nodes = std::mem::take(&mut self.diverged);
+        self.rejoin_nodes(nodes);
         if !self.schedule.is_over() && self.leaderless.is_none() {
-            let back = std::mem::take(&mut self.failed_primaries);
-            self.rejoin_nodes(back);
+            let nodes = std::mem::take(&mut self.failed_primaries);
+            self.rejoin_nodes(nodes);
         }
     }
 
@@ -148,8 +148,8 @@ impl<'a> FaultInjector<'a> {
             let all = self.faults.len();
             self.add_error(message!("failover-load-ended", left, all));
         }
-        let (start, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
-        let may_wait = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
+        let (start, deadline) = (self.trial_clock.now(), Instant::now() + PROMOTION_TIMEOUT);
+        let may_wait = || !hurried.load(Ordering::Relaxed) && Instant::now() < deadline;
         while !self.has_primary_since(start) && may_wait() {
             self.find_primary();
             thread::sleep(POLL_INTERVAL);
@@ -163,7 +163,7 @@ impl<'a> FaultInjector<'a> {
 
     fn inject(&mut self, number: usize) {
         let action = &self.faults[number].action;
-        let at = self.since.now();
+        let at = self.trial_clock.now();
         let hits_primary = self.hits_primary(action);
         let done = match self.chain.inject(self.supervisor, action) {
             Ok(it) => it,
@@ -200,7 +200,7 @@ impl<'a> FaultInjector<'a> {
         if let Err(error) = self.chain.revert(self.supervisor, active_fault) {
             return self.add_error((&error).into());
         }
-        let at = self.since.now();
+        let at = self.trial_clock.now();
         // The faults in `injected` are in the order of the plan.
         let Some(fault) = self.injection.injected.get_mut(number) else { return };
         fault.reverted = Some(at);
@@ -235,7 +235,7 @@ impl<'a> FaultInjector<'a> {
         match &self.promoter {
             PromotionMode::Nobody => true,
             PromotionMode::Pgdyno(_, monitor) => {
-                let now = self.since.now();
+                let now = self.trial_clock.now();
                 monitor.silence(now) < now - start
             }
             PromotionMode::Manager => self.leaderless.is_none_or(|it| !it.1),
@@ -245,7 +245,7 @@ impl<'a> FaultInjector<'a> {
     fn find_primary(&mut self) {
         match &self.promoter {
             PromotionMode::Pgdyno(plan, monitor)
-                if monitor.silence(self.since.now()) >= monitor.silence_timeout(plan.timeout) =>
+                if monitor.silence(self.trial_clock.now()) >= monitor.silence_timeout(plan.timeout) =>
             {
                 // If the attempt fails, it is repeated later, because unresponsive replicas may recover.
                 match self.chain.fail_over(self.supervisor) {
@@ -279,7 +279,7 @@ impl<'a> FaultInjector<'a> {
     /// Records a promotion. `follows` is true if the former primary follows the new primary without the injector's
     /// help.
     fn record_promotion(&mut self, promotion: Promotion, follows: bool) {
-        let at = self.since.now();
+        let at = self.trial_clock.now();
         if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
             monitor.set_target(primary.endpoint.clone(), at);
         }
@@ -298,10 +298,10 @@ impl<'a> FaultInjector<'a> {
 
     fn rejoin_nodes(&mut self, nodes: Vec<String>) {
         for node in nodes {
-            match rejoin(self.chain, self.supervisor, &node, &self.since) {
+            match rejoin(self.chain, self.supervisor, &node, &self.trial_clock) {
                 Ok(rejoin) => {
-                    let how = if rejoin.rewound { "rewound" } else { "copied" };
-                    self.send_event(rejoin.at, &node, EventKind::Rejoined, how.to_owned());
+                    let method = if rejoin.rewound { "rewound" } else { "copied" };
+                    self.send_event(rejoin.at, &node, EventKind::Rejoined, method.to_owned());
                     self.schedule.record_event(TriggerEvent::Rejoined, rejoin.at);
                     self.injection.rejoins.push(rejoin);
                 }
@@ -339,11 +339,11 @@ pub fn rejoin(
     chain: &mut Chain,
     supervisor: &mut Supervisor,
     node: &str,
-    since: &TrialClock,
+    trial_clock: &TrialClock,
 ) -> Result<RejoinRecord, NodeError> {
     let stack::chain::RejoinResult { node, rewound, took } = chain.rejoin(supervisor, node)?;
     let took = Nanos(took.as_nanos() as u64);
-    Ok(RejoinRecord { node, at: since.now(), elapsed: took, rewound })
+    Ok(RejoinRecord { node, at: trial_clock.now(), elapsed: took, rewound })
 }
 
 /// Keyword of a fault in the experiment file.

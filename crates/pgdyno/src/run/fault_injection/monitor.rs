@@ -37,8 +37,8 @@ struct MonitorState {
 }
 
 impl Monitor {
-    pub fn start(target: Target, since: TrialClock) -> Monitor {
-        let heard = AtomicU64::new(since.now().0);
+    pub fn start(target: Target, trial_clock: TrialClock) -> Monitor {
+        let heard = AtomicU64::new(trial_clock.now().0);
         let shared = MonitorState {
             target: Mutex::new((target, 0)),
             last_answer: heard,
@@ -47,7 +47,7 @@ impl Monitor {
         };
         let shared = Arc::new(shared);
         let asks = Arc::clone(&shared);
-        let thread = thread::spawn(move || asks.poll(&since));
+        let thread = thread::spawn(move || asks.poll(&trial_clock));
         Monitor { shared, thread: Some(thread) }
     }
 
@@ -80,12 +80,12 @@ impl Drop for Monitor {
 }
 
 impl MonitorState {
-    fn poll(&self, since: &TrialClock) {
+    fn poll(&self, trial_clock: &TrialClock) {
         let mut session: Option<(Connection, u32)> = None;
         while !self.stop.load(Ordering::Relaxed) {
             let (target, turn) =
                 self.target.lock().expect("no thread panicked while it held the lock").clone();
-            let start = since.now();
+            let start = trial_clock.now();
             let known = session.take().filter(|it| it.1 == turn).map(|it| it.0);
             let opened = known.map_or_else(|| target.open(ANSWER_TIMEOUT), Ok);
             let answer = opened.and_then(|mut it| it.query("select 1").map(|_| it));
@@ -133,16 +133,16 @@ mod tests {
         let [answers, silent] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("there is a port"));
         let known = target(&answers);
         thread::spawn(move || answers.incoming().flatten().for_each(serve));
-        let since = TrialClock::new(Clock::start());
-        let monitor = Monitor::start(target(&silent), since.clone());
+        let trial_clock = TrialClock::new(Clock::start());
+        let monitor = Monitor::start(target(&silent), trial_clock.clone());
         assert_eq!(monitor.silence_timeout(KNOWN), KNOWN, "the first one was there before");
-        monitor.set_target(target(&silent), since.now());
+        monitor.set_target(target(&silent), trial_clock.now());
         assert_eq!(monitor.silence_timeout(KNOWN), GRACE);
         assert_eq!(monitor.silence_timeout(GRACE + KNOWN), GRACE + KNOWN, "a longer timeout is kept");
-        monitor.set_target(known, since.now());
-        let until = std::time::Instant::now() + Duration::from_secs(30);
+        monitor.set_target(known, trial_clock.now());
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
         while monitor.silence_timeout(KNOWN) != KNOWN {
-            assert!(std::time::Instant::now() < until, "it answers, and is not heard");
+            assert!(std::time::Instant::now() < deadline, "it answers, and is not heard");
             thread::sleep(POLL_INTERVAL);
         }
     }

@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn faults_start_in_file_order() {
         let s = Nanos::from_secs;
-        let fault = |when, action| Fault { trigger: when, action };
+        let fault = |trigger, action| Fault { trigger, action };
         let kill = || FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
         let faults = [
             fault(FaultTrigger::At(s(5)), FaultAction::BlockReplication { duration: s(2) }),

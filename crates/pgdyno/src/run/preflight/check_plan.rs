@@ -41,8 +41,8 @@ impl PlanCheck {
         (test_bed, display): (&mut TestBed, &mut RunDisplay),
     ) -> Result<(), SetupError> {
         for (number, cell) in experiment.cells.iter().enumerate() {
-            let this = CheckedOperations::new(&cell.setup);
-            if self.preflight.executed.contains(&this) {
+            let operations = CheckedOperations::new(&cell.setup);
+            if self.preflight.executed.contains(&operations) {
                 continue;
             }
             let setup = without_replicas(&cell.setup);
@@ -69,7 +69,7 @@ impl PlanCheck {
                     self.executions.push(CheckedExecution { cell: number, operation, execution });
                 }
             }
-            self.preflight.executed.push(this);
+            self.preflight.executed.push(operations);
         }
         Ok(())
     }
@@ -109,13 +109,13 @@ impl PlanCheck {
         let unanswered = |names: String| say!(lang, "check-operations-unanswered", names);
         let not_executed = |names: String| say!(lang, "check-operations-not-executed", names);
         let excluded = |names: String| say!(lang, "check-operations-excluded", names);
-        let some = |names: String| Some(names).filter(|it| !it.is_empty());
+        let non_empty = |names: String| Some(names).filter(|it| !it.is_empty());
         let lines = [
             statements,
-            some(names(false)).map(succeeded),
-            some(names(true)).map(unanswered),
-            some(self.not_executed.join(", ")).map(not_executed),
-            some(self.excluded.join(", ")).map(excluded),
+            non_empty(names(false)).map(succeeded),
+            non_empty(names(true)).map(unanswered),
+            non_empty(self.not_executed.join(", ")).map(not_executed),
+            non_empty(self.excluded.join(", ")).map(excluded),
         ];
         lines.into_iter().flatten().map(|it| it + "\n").collect()
     }

@@ -114,12 +114,14 @@ fn changes_names(text: &[u8]) -> bool {
         .filter(|it| !it.is_empty())
         .map(|it| String::from_utf8_lossy(it).to_ascii_lowercase())
         .collect();
-    let is = |index: usize, word: &str| words.get(index).is_some_and(|it| it == word);
+    let is_word = |index: usize, word: &str| words.get(index).is_some_and(|it| it == word);
     let first = ["create", "alter", "drop", "set", "reset", "discard", "do", "call", "import"];
     // INSERT INTO and MERGE INTO create no table, but SELECT … INTO does.
-    let creates_table = (0..words.len())
-        .any(|it| is(it, "into") && !(it > 0 && (is(it - 1, "insert") || is(it - 1, "merge"))));
-    first.iter().any(|it| is(0, it)) || creates_table
+    let creates_table = (0..words.len()).any(|index| {
+        is_word(index, "into")
+            && !(index > 0 && (is_word(index - 1, "insert") || is_word(index - 1, "merge")))
+    });
+    first.iter().any(|it| is_word(0, it)) || creates_table
 }
 
 /// Correction for an error: a similar name, or general advice.

@@ -84,8 +84,8 @@ impl Runner {
         }
     }
 
-    fn use_action(&mut self, uses: &str, with: &Value, context: &BTreeMap<String, String>, job: &mut Job) {
-        let value = |name: &str| with[name].as_str().map(|it| expand(it, context)).unwrap_or_default();
+    fn use_action(&mut self, uses: &str, inputs: &Value, context: &BTreeMap<String, String>, job: &mut Job) {
+        let value = |name: &str| inputs[name].as_str().map(|it| expand(it, context)).unwrap_or_default();
         let path = self.workspace.join(value("path"));
         match uses {
             "actions/cache/restore@v4" => {

@@ -29,7 +29,7 @@ fn plan(rest: &str) -> Plan {
 /// Text of a cell: `[axis=value …] of N` for a control, its `sync`, and the times at which its replication is blocked.
 fn cell_text(cell: &Cell) -> String {
     let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
-    let of = cell.control_of.map_or(String::new(), |it| format!(" of {it}"));
+    let control = cell.control_of.map_or(String::new(), |it| format!(" of {it}"));
     let replication = cell.setup.stack.replication.as_ref().expect("the stack has replicas");
     let faults: Vec<String> = cell
         .setup
@@ -43,7 +43,7 @@ fn cell_text(cell: &Cell) -> String {
             (FaultTrigger::After(..), _) => "then".to_owned(),
         })
         .collect();
-    format!("[{}]{of}: {:?}: {}", label.join(" "), replication.sync, faults.join(" "))
+    format!("[{}]{control}: {:?}: {}", label.join(" "), replication.sync, faults.join(" "))
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn reads_ledgers_of_services() {
     let plan = with_service(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
     let operation = &plan.experiment.cells[0].setup.operations[0];
     assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
-    let alone = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
-    let message = printed(&reading(&alone).expect_err("the ledger has no database"));
+    let without_postgres = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
+    let message = printed(&reading(&without_postgres).expect_err("the ledger has no database"));
     assert!(message.contains("the stack has no PostgreSQL to read the ledger from"), "{message}");
 }
 
@@ -179,9 +179,12 @@ fn builds_control_cells() {
         "faults: [{ at: 500ms, kill: primary, part: postmaster }, { after: rejoined, kill: primary }]",
         &["[]: Any(1): 0.5 then", &format!("{control} blocked 0+1 0.5 then")],
     );
-    let own =
+    let faults =
         "{ at: 2s, block_replication: primary, duration: 3s }, { at: 4s, pause: primary, duration: 2s }";
-    check(&format!("faults: [{own}]"), &["[]: Any(1): blocked 2+3 4", &format!("{control} blocked 2+3 4")]);
+    check(
+        &format!("faults: [{faults}]"),
+        &["[]: Any(1): blocked 2+3 4", &format!("{control} blocked 2+3 4")],
+    );
     let none = "find: { failover: { control: false } }\nfaults: [{ at: 5s, switchover: any }]";
     let plan = plan(none);
     assert_eq!(plan.experiment.cells.iter().map(cell_text).collect::<Vec<_>>(), ["[]: Any(1): 5"]);
@@ -222,23 +225,26 @@ fn reports_failover_diagnostics() {
         assert!(message.contains(expected), "{rest}\n{message}");
         assert_eq!(message.lines().count(), 1, "{rest}\n{message}");
     };
-    let some =
+    let check_rest =
         |rest: &str, expected: &str| check(SEVERAL, WRITE, &format!("find: failover\n{rest}"), expected);
-    some("", "book.yaml:4:7: `find: failover` requires faults; add `faults: [{ at: 20s, kill: primary }]`");
-    some("faults: []", "`find: failover` requires faults");
-    some("faults: [{ kill: primary }]", "the fault has no time");
-    some(
+    check_rest(
+        "",
+        "book.yaml:4:7: `find: failover` requires faults; add `faults: [{ at: 20s, kill: primary }]`",
+    );
+    check_rest("faults: []", "`find: failover` requires faults");
+    check_rest("faults: [{ kill: primary }]", "the fault has no time");
+    check_rest(
         "faults: [{ at: 9s, kill: primary }]",
         "the fault (at 9s) comes after the end of the load (9s); inject it earlier",
     );
-    some("faults: [{ at: 5s, switchover: any }]", "no fault makes the primary fail");
-    some("faults: [{ at: 5s, kill: primary, part: postmaster }]\nrepeat: 0", "repeat");
-    some("faults: [{ at: 5s, kill: replica }]", "or write `control: false`");
-    some(
+    check_rest("faults: [{ at: 5s, switchover: any }]", "no fault makes the primary fail");
+    check_rest("faults: [{ at: 5s, kill: primary, part: postmaster }]\nrepeat: 0", "repeat");
+    check_rest("faults: [{ at: 5s, kill: replica }]", "or write `control: false`");
+    check_rest(
         "faults: [{ after: promoted, kill: primary }]",
         "book.yaml:5:10: the positive control needs to know when this fault begins",
     );
-    some("faults: [{ at: 400ms, kill: primary }]", "write `at: 500ms` or later, or `control: false`");
+    check_rest("faults: [{ at: 400ms, kill: primary }]", "write `at: 500ms` or later, or `control: false`");
     let find = "find: { failover: { times: 3 } }\nrepeat: 2";
     check(SEVERAL, WRITE, &format!("{KILL}\n{find}"), "`times` cannot be combined with `repeat`");
     check(SEVERAL, WRITE, &format!("{KILL}\nfind: {{ failover: {{ times: 0 }} }}"), "at least 1");

@@ -107,10 +107,10 @@ fn reports_find_diagnostics() {
     check(rated, "prove: true", "`prove` requires a search for a maximum");
     let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, duration: 10s }] }";
     check(stages, "find: max", "a search cannot vary `users`");
-    let own = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
+    let operations = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
     for find in ["max", "confirm", "soak", "{ soak: { level: 5 } }", "{ sweep: { max: {} } }"] {
         let message = "the search has no rate to vary: every operation has its own `schedule`";
-        check(&format!("{own}{OPEN}"), &format!("find: {find}"), message);
+        check(&format!("{operations}{OPEN}"), &format!("find: {find}"), message);
     }
 }
 

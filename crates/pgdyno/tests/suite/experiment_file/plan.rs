@@ -142,8 +142,8 @@ fn operations_share_the_load() {
     );
     check(rates, "{ model: open, schedule: x, max_in_flight: 1, warmup: 2s }", "4:1 x 12s");
     check(rates, CLOSED.trim_start_matches("load: "), "4:1 8 10s");
-    let own = "{ a: { weight: 3, get: / }, b: { schedule: y, get: / } }";
-    check(own, "{ model: open, schedule: x, max_in_flight: 1 }", "3:0 x 10s");
+    let operations = "{ a: { weight: 3, get: / }, b: { schedule: y, get: / } }";
+    check(operations, "{ model: open, schedule: x, max_in_flight: 1 }", "3:0 x 10s");
     check("{ b: { schedule: y, get: / } }", "{ model: open, max_in_flight: 1 }", "0 const(0, 10s) 10s");
 }
 

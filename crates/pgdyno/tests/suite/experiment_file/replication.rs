@@ -74,12 +74,12 @@ fn balancer_precedes_servers_and_checks_them() {
 
 #[test]
 fn reads_faults() {
-    let check = |text: &str, expected: FaultAction, when: FaultTrigger| {
+    let check = |text: &str, expected: FaultAction, trigger: FaultTrigger| {
         let several = setup(
             "replicas: { count: 2, manager: patroni }, pooler: { kind: pgbouncer }",
             &format!("faults: [ {text} ]"),
         );
-        assert_eq!(several.faults, [Fault { trigger: when, action: expected.clone() }], "{text}");
+        assert_eq!(several.faults, [Fault { trigger, action: expected.clone() }], "{text}");
         let replication = several.stack.replication.unwrap();
         assert_eq!(replication.separate_networks, matches!(expected, FaultAction::Isolate { .. }), "{text}");
         assert_eq!(replication.separate_disks, matches!(expected, FaultAction::FillDisk { .. }), "{text}");
@@ -192,7 +192,8 @@ fn reports_replication_diagnostics() {
     check("", "faults: [ { at: 1s, switchover: any } ]", "requires replicas");
     check("", "faults: [ { at: 1s, kill: replica } ]", "unknown node `replica`");
     check(several, "faults: [ { at: 1s, restart: primary, part: node } ]", "`part` applies only to `kill`");
-    let process = |whom: &str, part: &str| format!("faults: [ {{ at: 1s, kill: {whom}, part: {part} }} ]");
+    let process =
+        |target: &str, part: &str| format!("faults: [ {{ at: 1s, kill: {target}, part: {part} }} ]");
     let patroni = "replicas: { count: 2, manager: patroni }, pooler: { kind: pgbouncer }";
     check(several, &process("primary", "patroni"), "`part: patroni` requires `manager: patroni`");
     check("", &process("primary", "patroni"), "`part: patroni` requires `manager: patroni`");

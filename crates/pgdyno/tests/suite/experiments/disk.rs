@@ -28,10 +28,10 @@ load: { model: closed, clients: 2, duration: 3m }
 repeat: 2
 ";
     let workspace = Workspace::new("disk", yaml);
-    let like = workspace.command(&[]);
+    let template = workspace.command(&[]);
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&workspace.folder);
-    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut running = workspace.spawn_command(&mut command);
     // From outside, the mount is visible below the root of a process in the namespace. SQLite cannot open that path, so
     // the test reads a copy.

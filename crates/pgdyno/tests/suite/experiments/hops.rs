@@ -146,8 +146,8 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
         outputs.push((file.display().to_string(), fs::read(&file).expect("the file can be read")));
     }
     assert!(contains_secret(format!("x{CANARY}").as_bytes()), "the search finds a secret");
-    for (what, bytes) in outputs {
-        assert!(!contains_secret(&bytes), "the secret appears in {what}");
+    for (name, bytes) in outputs {
+        assert!(!contains_secret(&bytes), "the secret appears in {name}");
     }
 }
 

@@ -110,7 +110,7 @@ load: {{ model: closed, clients: 2, duration: 10m }}
     );
     retry_until("no statement of the run is active", || match sleeping() {
         0 => Ok(()),
-        some => Err(some.to_string()),
+        other => Err(other.to_string()),
     });
 }
 

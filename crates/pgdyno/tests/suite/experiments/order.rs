@@ -22,20 +22,20 @@ fn order(run: &Run) -> Vec<String> {
 #[test]
 fn the_seed_determines_the_order() {
     let workspace = Workspace::new("order", CELLS);
-    let of = |arguments: &[&str]| {
+    let order = |arguments: &[&str]| {
         let ended = workspace.run(arguments);
         ended.expect(0);
         (order(&workspace.stored()), ended.err)
     };
-    let (first, message) = of(&["--set", "seed=7"]);
-    let (second, _) = of(&["--set", "seed=7"]);
+    let (first, message) = order(&["--set", "seed=7"]);
+    let (second, _) = order(&["--set", "seed=7"]);
     assert_eq!(first, second);
     assert!(message.contains("in the order of seed 7"), "{message}");
     let mut sorted = [&first[..4], &first[4..]].map(<[_]>::to_vec);
     sorted.iter_mut().for_each(|it| it.sort());
     assert_eq!(sorted, [["1", "2", "3", "4"], ["1", "2", "3", "4"]], "each repetition has all cells");
     assert_ne!(first[..4], ["1", "2", "3", "4"], "seed 7 does not happen to leave them in order");
-    let (quick, _) = of(&["--quick", "--set", "seed=7"]);
+    let (quick, _) = order(&["--quick", "--set", "seed=7"]);
     assert_eq!(quick.len(), 2);
 }
 

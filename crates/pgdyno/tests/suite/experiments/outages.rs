@@ -187,8 +187,8 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
 }
 
 /// Child processes.
-fn children(of: Pid) -> Vec<Pid> {
-    let number = of.as_raw_nonzero();
+fn children(parent: Pid) -> Vec<Pid> {
+    let number = parent.as_raw_nonzero();
     let list = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children"))
         .expect("the file can be read");
     list.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)).collect()

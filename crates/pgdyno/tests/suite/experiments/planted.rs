@@ -88,10 +88,10 @@ fn folder() -> PathBuf {
 
 /// Kind of a limit, and the node, table, feed or kind of lock that it belongs to.
 fn limit_name(limit: &Value) -> String {
-    let of = ["node", "table", "feed"].iter().find_map(|it| limit[it].as_str());
-    let of = of.or_else(|| limit["lock"]["kind"].as_str());
+    let subject = ["node", "table", "feed"].iter().find_map(|it| limit[it].as_str());
+    let subject = subject.or_else(|| limit["lock"]["kind"].as_str());
     let kind = limit["kind"].as_str().unwrap_or_default();
-    of.map_or_else(|| kind.to_owned(), |it| format!("{kind} {it}"))
+    subject.map_or_else(|| kind.to_owned(), |it| format!("{kind} {it}"))
 }
 
 fn measure(limit: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
@@ -163,8 +163,8 @@ impl ReportedLimit {
         ReportedLimit { first, proven, level, ..self }
     }
 
-    fn matches(&self, of: &[&str]) -> bool {
-        self.first.as_deref().is_some_and(|it| of.contains(&it))
+    fn matches(&self, limits: &[&str]) -> bool {
+        self.first.as_deref().is_some_and(|it| limits.contains(&it))
     }
 
     /// True if the proven limiter is wrong.
@@ -308,8 +308,8 @@ fn judges_reported_limits() {
     let planted_limit = planted("a", &["scan t"], &["cpu postgres"], true);
     let cause = |kind: &str, limit: &str| {
         let limit = match limit.split_once(' ') {
-            Some(("scan", of)) => format!(r#"{{"kind":"scan","table":"{of}"}}"#),
-            Some((kind, of)) => format!(r#"{{"kind":"{kind}","node":"{of}"}}"#),
+            Some(("scan", table)) => format!(r#"{{"kind":"scan","table":"{table}"}}"#),
+            Some((kind, node)) => format!(r#"{{"kind":"{kind}","node":"{node}"}}"#),
             None => format!(r#"{{"kind":"{limit}"}}"#),
         };
         let proofs = format!(r#"[{{"limit":{limit},"elasticity":[0.9,[0.8,1.0]]}}]"#);

@@ -81,7 +81,7 @@ fn loads_a_remote_database_only_with_consent() {
     }
     let (_supervisor, postgres) = start_server();
     let port = relay(REMOTE_ADDRESS, postgres.port);
-    let here = format!("{REMOTE_ADDRESS}:{port}/postgres");
+    let address = format!("{REMOTE_ADDRESS}:{port}/postgres");
     let dsn = format!("host={REMOTE_ADDRESS} port={port} user=postgres dbname=postgres");
     let password = postgres.password().reveal().to_owned();
     let run = |attach: &str, sql: &str, load: &str| {
@@ -95,7 +95,7 @@ fn loads_a_remote_database_only_with_consent() {
         (workspace, ended)
     };
     let load = "model: closed, clients: 2, duration: 1s";
-    let allowed = format!("attach: \"{dsn}\", allow: \"{here}\"");
+    let allowed = format!("attach: \"{dsn}\", allow: \"{address}\"");
     let ask = |sql: &str| {
         let mut connection =
             postgres.target().open(CONNECT_TIMEOUT).unwrap_or_else(|error| panic!("{error:?}"));
@@ -109,7 +109,11 @@ fn loads_a_remote_database_only_with_consent() {
             assert_eq!(trials(&workspace.stored()).remove(0).1, RunStatus::Failed);
         }
     };
-    refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if the system is yours")]);
+    refused(
+        &format!("attach: \"{dsn}\""),
+        2,
+        &[&format!("add `allow: \"{address}\"` if the system is yours")],
+    );
     refused(&allowed, 1, &["CREATE SCHEMA pgdyno_allowed"]);
     drop(ask("create schema pgdyno_allowed"));
     let mut busy = ask("begin; select 1");
@@ -117,7 +121,7 @@ fn loads_a_remote_database_only_with_consent() {
         &allowed,
         1,
         &[
-            &format!("active sessions of others in {here}: 1; end them"),
+            &format!("active sessions of others in {address}: 1; end them"),
             "write `caps: { other_sessions: 1 }`",
         ],
     );
@@ -142,14 +146,14 @@ fn loads_a_remote_database_only_with_consent() {
 
 #[test]
 fn detects_a_tunnel_to_a_remote_server() {
-    let apart = ["--pid", "--fork", "--mount-proc", "--"];
-    let possible = Command::new("unshare").args(apart).arg("true").output();
+    let namespaces = ["--pid", "--fork", "--mount-proc", "--"];
+    let possible = Command::new("unshare").args(namespaces).arg("true").output();
     if !possible.is_ok_and(|it| it.status.success()) {
         return eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
     }
     let (_supervisor, postgres) = start_server();
     let port = relay(Ipv4Addr::LOCALHOST, postgres.port);
-    let here = format!("127.0.0.1:{port}/postgres");
+    let address = format!("127.0.0.1:{port}/postgres");
     let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
     let run = |tunnel: bool, more: &str| {
         let workspace = Workspace::new(
@@ -163,7 +167,7 @@ fn detects_a_tunnel_to_a_remote_server() {
         if tunnel {
             // Processes of a remote machine are not visible, and the namespace hides those of this one.
             let inner = std::mem::replace(&mut command, Command::new("unshare"));
-            command.args(apart).arg(inner.get_program()).args(inner.get_args());
+            command.args(namespaces).arg(inner.get_program()).args(inner.get_args());
             command.current_dir(inner.get_current_dir().expect("the command has a directory"));
             command.envs(inner.get_envs().filter_map(|it| Some((it.0, it.1?))));
         }
@@ -176,9 +180,9 @@ fn detects_a_tunnel_to_a_remote_server() {
     ended.expect(0);
     assert!(counts(&workspace.stored(), 1).ok > 0);
     let (_, ended) = run(true, "");
-    let refused = format!("{here} is not shown to be on this machine");
-    check_output(&ended, 1, &[&refused, &format!("add `allow: \"{here}\"`")]);
-    let (_, ended) = run(true, &format!(", allow: \"{here}\""));
+    let refused = format!("{address} is not shown to be on this machine");
+    check_output(&ended, 1, &[&refused, &format!("add `allow: \"{address}\"`")]);
+    let (_, ended) = run(true, &format!(", allow: \"{address}\""));
     check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
 

@@ -72,14 +72,14 @@ fn stack(workspace: &Workspace, arguments: &[&str]) -> RunOutput {
     RunOutput::run(&mut command(workspace, arguments))
 }
 
-fn status(workspace: &Workspace, which: &str) -> Value {
-    let document = stack(workspace, &["status", which, "--json"]).document();
+fn status(workspace: &Workspace, name: &str) -> Value {
+    let document = stack(workspace, &["status", name, "--json"]).document();
     document["stacks"][0].clone()
 }
 
-fn pid(of: &Value) -> Pid {
-    let number = of["pid"].as_i64().and_then(|it| i32::try_from(it).ok());
-    number.and_then(Pid::from_raw).unwrap_or_else(|| panic!("no process in {of:#}"))
+fn pid(node: &Value) -> Pid {
+    let number = node["pid"].as_i64().and_then(|it| i32::try_from(it).ok());
+    number.and_then(Pid::from_raw).unwrap_or_else(|| panic!("no process in {node:#}"))
 }
 
 /// Directory of the sockets and logs of running stacks.
@@ -88,8 +88,8 @@ fn stacks_directory(workspace: &Workspace) -> PathBuf {
 }
 
 /// Printed psql commands of this role, the first endpoint's first.
-fn lines(text: &str, whose: &str) -> Vec<String> {
-    text.lines().filter_map(|it| it.trim_start().strip_prefix(whose)).map(|it| it.trim().to_owned()).collect()
+fn lines(text: &str, role: &str) -> Vec<String> {
+    text.lines().filter_map(|it| it.trim_start().strip_prefix(role)).map(|it| it.trim().to_owned()).collect()
 }
 
 /// Output of a printed psql command, run without the test's environment.
@@ -128,8 +128,8 @@ fn brings_a_stack_up_and_down() {
 
     // Only the file contains passwords.
     let file = passwords(&superuser[0]);
-    let about = file.metadata().expect("the file exists");
-    assert_eq!((about.mode() & 0o777, about.uid()), (0o600, rustix::process::geteuid().as_raw()));
+    let metadata = file.metadata().expect("the file exists");
+    assert_eq!((metadata.mode() & 0o777, metadata.uid()), (0o600, rustix::process::geteuid().as_raw()));
     let text = fs::read_to_string(&file).expect("the file can be read");
     let secrets: Vec<&str> = text.lines().filter_map(|it| it.rsplit(':').next()).collect();
     assert_eq!(secrets.len(), 4, "two of the application, the superuser's and the console's");
@@ -179,8 +179,9 @@ fn status_reports_a_node_that_died() {
     kill_process(pid(node), Signal::KILL).expect("the process is running");
     retry_until("the end of the stack is reported", || {
         let report = stack(&workspace, &["status", "died"]);
-        let is = report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
-        if is { Ok(()) } else { Err(report.out) }
+        let is_reported =
+            report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
+        if is_reported { Ok(()) } else { Err(report.out) }
     });
     stack(&workspace, &["down", "died"]).expect(0);
     assert_eq!(workspace.leftovers(), [""; 0]);
@@ -205,7 +206,7 @@ fn killing_the_holder_ends_the_stack() {
 
 #[test]
 fn can_be_stopped_before_it_is_up() {
-    for how in ["interrupted", "killed", "down"] {
+    for method in ["interrupted", "killed", "down"] {
         let workspace = StackWorkspace::new("large", LARGE);
         let mut up = command(&workspace, &["up", "large.yaml"]);
         let mut up =
@@ -215,16 +216,16 @@ fn can_be_stopped_before_it_is_up() {
         assert!(first.starts_with("postgres is ready"), "{first}");
         let report = stack(&workspace, &["status", "large"]);
         assert!(report.expect(0).out.contains("large has been starting for "), "{}", report.out);
-        match how {
+        match method {
             "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("the process is running"),
             "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("the process is running"),
             _ => drop(stack(&workspace, &["down", "large"]).expect(0).status),
         }
         let last = lines.map_while(Result::ok).last();
         let status = up.wait().expect("the process can be waited for");
-        if how != "killed" {
+        if method != "killed" {
             assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
-            assert_eq!(workspace.leftovers(), [""; 0], "{how}");
+            assert_eq!(workspace.leftovers(), [""; 0], "{method}");
         }
         workspace.await_cleanup();
         retry_until("the directory is removed", || {
@@ -258,8 +259,9 @@ fn a_failed_start_leaves_nothing() {
 
 #[test]
 fn does_not_stop_attached_servers() {
-    let there = StackWorkspace::new("there", BARE);
-    let line = lines(&stack(&there, &["up", "there.yaml"]).expect(0).out, "application").remove(0);
+    let attached_workspace = StackWorkspace::new("there", BARE);
+    let line =
+        lines(&stack(&attached_workspace, &["up", "there.yaml"]).expect(0).out, "application").remove(0);
     let address = line.split_once("psql ").expect("a line for psql").1.trim_matches('\'');
     let yaml = format!(
         "
@@ -279,5 +281,5 @@ load: {{ model: closed, clients: 2, duration: 1s }}
     stack(&workspace, &["down", "here"]).expect(0);
     assert_eq!(workspace.leftovers(), [""; 0]);
     assert_eq!(ask(&line, "select 1"), "1");
-    stack(&there, &["down", "there"]).expect(0);
+    stack(&attached_workspace, &["down", "there"]).expect(0);
 }

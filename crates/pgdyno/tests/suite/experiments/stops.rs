@@ -38,8 +38,8 @@ matrix:
     let replayed =
         String::from_utf8(replay.output().expect("the program can be started").stdout).expect("words");
     for way in ["sql", "limit"] {
-        for what in ["sql(22xxx,1,1) stopped the load after second 0", "net(xx,1,1) would not have fired"] {
-            let line = format!("{way}, repeat 1: {what}");
+        for text in ["sql(22xxx,1,1) stopped the load after second 0", "net(xx,1,1) would not have fired"] {
+            let line = format!("{way}, repeat 1: {text}");
             assert!(replayed.contains(&line), "{line} in\n{replayed}");
         }
     }

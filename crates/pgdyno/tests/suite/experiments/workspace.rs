@@ -109,8 +109,8 @@ impl Workspace {
 
     /// The only process of this test whose program has this name.
     pub fn process(&self, program: &str) -> Pid {
-        let is = |pid: &u32| command_line(*pid).first().is_some_and(|it| it.ends_with(program));
-        let found: Vec<u32> = self.processes().into_iter().filter(is).collect();
+        let runs_program = |pid: &u32| command_line(*pid).first().is_some_and(|it| it.ends_with(program));
+        let found: Vec<u32> = self.processes().into_iter().filter(runs_program).collect();
         assert_eq!(found.len(), 1, "{program}: {found:?}");
         pid(found[0])
     }
@@ -317,10 +317,10 @@ pub fn groups(keeper: u32) -> Vec<PathBuf> {
 
 /// Repeats `ask` until it succeeds. Panics with the last error after the timeout.
 #[track_caller]
-pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
+pub fn retry_until(description: &str, mut ask: impl FnMut() -> Result<(), String>) {
     let begun = Instant::now();
     while let Err(answer) = ask() {
-        assert!(begun.elapsed() < WAIT_TIMEOUT, "{what}: not within {WAIT_TIMEOUT:?}: {answer}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{description}: not within {WAIT_TIMEOUT:?}: {answer}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -329,9 +329,9 @@ pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
 #[track_caller]
 pub fn row<'a>(document: &'a Value, value: &str) -> &'a Value {
     let rows = document["matrix"]["rows"].as_array().expect("rows");
-    let is =
+    let is_labelled =
         |row: &&Value| row["label"].as_array().is_some_and(|labels| labels.iter().any(|it| it[1] == value));
-    rows.iter().find(is).unwrap_or_else(|| panic!("no row {value} in {document:#}"))
+    rows.iter().find(is_labelled).unwrap_or_else(|| panic!("no row {value} in {document:#}"))
 }
 
 /// Median of a figure; `None` if it was not measured.

@@ -17,10 +17,10 @@ fn sleeping(connection: &mut Connection) -> usize {
     connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn wait_until(description: &str, mut holds: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !holds() {
-        assert!(begun.elapsed().as_secs() < 120, "{what}: not within two minutes");
+        assert!(begun.elapsed().as_secs() < 120, "{description}: not within two minutes");
         std::thread::yield_now();
     }
 }
@@ -32,7 +32,7 @@ fn pid(number: u32) -> Pid {
 /// Sends a signal and waits until it was received, because two equal pending signals may merge.
 fn send_signal(run: &Child, signal: Signal) {
     kill_process(pid(run.id()), signal).expect("the process is running");
-    until("the signal is delivered", || {
+    wait_until("the signal is delivered", || {
         let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
         let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
         pending.is_none_or(|mask| mask.trim().bytes().all(|it| it == b'0'))
@@ -63,11 +63,11 @@ fn second_signal_cancels_running_statements() {
     for driver in Driver::ALL.map(Driver::name) {
         let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
         let run = SHARED.spawn(&arguments);
-        until("the statements are active", || sleeping(&mut connection) == 4);
+        wait_until("the statements are active", || sleeping(&mut connection) == 4);
         send_signal(&run, Signal::INT);
         send_signal(&run, Signal::INT);
         reported(driver, &run.wait_with_output().expect("the process can be waited for"));
-        until("no statement of the run is active", || sleeping(&mut connection) == 0);
+        wait_until("no statement of the run is active", || sleeping(&mut connection) == 0);
     }
 }
 
@@ -87,7 +87,7 @@ fn every_signal_ends_a_run_with_a_report() {
         let query = format!(
             "select 1 from pg_stat_activity where query like 'SELECT 1;%' and application_name like '%{name}%'"
         );
-        until("pgdyno measures", || connection.value(&query).expect("the server answers").is_some());
+        wait_until("pgdyno measures", || connection.value(&query).expect("the server answers").is_some());
         send_signal(&run, signal);
         reported(&name, &run.wait_with_output().expect("the process can be waited for"));
     }
@@ -101,13 +101,13 @@ fn gives_up_a_frozen_server() {
     let script = Script::new("frozen", SLEEP);
     let begin = |seconds| server.spawn(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
     let (once, twice, mut thrice, runs_out) = (begin("600"), begin("600"), begin("600"), begin("5"));
-    until("the statements are active", || sleeping(&mut connection) == 8);
+    wait_until("the statements are active", || sleeping(&mut connection) == 8);
     let frozen = processes(&server);
     frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("the process is running"));
     send_signal(&once, Signal::INT);
     send_signal(&twice, Signal::INT);
     send_signal(&twice, Signal::INT);
-    until("a third signal ends pgdyno", || {
+    wait_until("a third signal ends pgdyno", || {
         let ended = thrice.try_wait().expect("the process is a child of this one");
         if ended.is_none() {
             kill_process(pid(thrice.id()), Signal::INT).expect("the process is a child of this one");
@@ -123,7 +123,7 @@ fn gives_up_a_frozen_server() {
     assert_eq!(ended[2].1.status.code(), Some(2), "{text}");
     assert!(text.contains("number of transactions actually processed: 0"), "{text}");
     // A run that exits at once cancels nothing.
-    until("no other statement is active", || sleeping(&mut connection) <= 2);
+    wait_until("no other statement is active", || sleeping(&mut connection) <= 2);
 }
 
 /// Statements of `bench -i`, and those before the load, end with the program.
@@ -149,7 +149,7 @@ fn a_signal_cancels_the_statements_of_a_preparation() {
     for arguments in [&["-i", "-I", "v"][..], &["-i", "-I", "d"], &["-i", "-I", "g"], &["-c", "1"]] {
         for signal in [Signal::INT, Signal::TERM] {
             let run = command(arguments).spawn().expect("pgdyno can be run");
-            until("the statement waits", &mut is_waiting);
+            wait_until("the statement waits", &mut is_waiting);
             send_signal(&run, signal);
             let output = run.wait_with_output().expect("the process can be waited for");
             let text = combined_output(&output);

@@ -39,8 +39,9 @@ const RUN: [&str; 5] = ["-n", "--json", "-P", "1", "-T"];
 #[test]
 fn a_balancer_reload_loses_no_transaction() {
     let mut server = TestServer::start(&Settings::default());
-    let Some(haproxy) =
-        ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].iter().find(|it| fs::exists(it).is_ok_and(|is| is))
+    let Some(haproxy) = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"]
+        .iter()
+        .find(|it| fs::exists(it).is_ok_and(|exists| exists))
     else {
         eprintln!("skipped: there is no HAProxy");
         return;

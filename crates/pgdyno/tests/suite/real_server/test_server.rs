@@ -100,6 +100,6 @@ impl Drop for Script {
     }
 }
 
-pub fn count(document: &Value, what: &str) -> u64 {
-    document["total"]["counts"][what].as_u64().unwrap_or_else(|| panic!("no count of {what} in {document}"))
+pub fn count(document: &Value, name: &str) -> u64 {
+    document["total"]["counts"][name].as_u64().unwrap_or_else(|| panic!("no count of {name} in {document}"))
 }
