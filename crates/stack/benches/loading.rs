@@ -40,8 +40,8 @@ fn main() -> Result<()> {
         // A million rows is the default scale of an experiment; for delivery: 4,000,000 receivers, 400,000 senders.
         ("delivery", Content::Delivery { scale: rows as f64 / 40e6 }),
     ];
-    let only: Vec<String> = std::env::args().skip(1).collect();
-    let named = |name: &str| only.iter().any(|it| it == name);
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let named = |name: &str| names.iter().any(|it| it == name);
     let all = !contents.iter().any(|(name, _)| named(name));
     for (name, content) in contents.into_iter().filter(|(name, _)| all || named(name)) {
         let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
@@ -88,9 +88,9 @@ fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> 
     Ok(())
 }
 
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Durations of three restores of `tickets` after an update of every tenth row.
@@ -120,8 +120,8 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
         let restored = template.restore().map_err(|it| format!("{it:?}"))?;
         println!("restored: {restored:?}");
     }
-    for how in [CacheState::Warm, CacheState::Cold, CacheState::Warm] {
-        let done: CachePreparation = prepare_cache(how, &target, Some((&mut *postgres, &mut *supervisor)))
+    for state in [CacheState::Warm, CacheState::Cold, CacheState::Warm] {
+        let done: CachePreparation = prepare_cache(state, &target, Some((&mut *postgres, &mut *supervisor)))
             .map_err(|it| format!("{it:?}"))?;
         println!("{done:?}");
     }

@@ -209,8 +209,8 @@ impl Chain {
         }
         let manager = ManagerPrograms::find(stack.replication.as_ref(), programs)?;
         self.quiesced.clear();
-        let alone = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
-        let as_ready = alone(&self.requested_replication) == alone(&stack.replication);
+        let primary_only = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
+        let as_ready = primary_only(&self.requested_replication) == primary_only(&stack.replication);
         // Keep replicas only if the stack requests the same replication and the replicas are unchanged.
         let replication = stack.replication.clone().filter(|it| it.replicas > 0);
         let stay = self.replication() == replication.as_ref() && self.is_unchanged(supervisor);

@@ -259,15 +259,15 @@ impl Connection {
         Ok(())
     }
 
-    fn exchange(&mut self, until: AwaitedEvent, answer: &mut QueryResult) -> Result<(), Error> {
-        self.exchange_rows(until, answer, &mut |_| {})
+    fn exchange(&mut self, awaited: AwaitedEvent, answer: &mut QueryResult) -> Result<(), Error> {
+        self.exchange_rows(awaited, answer, &mut |_| {})
     }
 
     /// Sends queued bytes and receives until the awaited event. After an error of the server, waits for `Ready`, so
     /// that the session stays usable. Passes the rows of a COPY to `take`.
     fn exchange_rows(
         &mut self,
-        until: AwaitedEvent,
+        awaited: AwaitedEvent,
         answer: &mut QueryResult,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Error> {
@@ -281,8 +281,8 @@ impl Connection {
             let event = self.channel.receive(&mut input);
             let more = matches!(event, Ok(Event::More));
             let done = match event.map_err(Error::Protocol)? {
-                Event::Opened => until == AwaitedEvent::Opened,
-                Event::CopyIn if until == AwaitedEvent::CopyIn => true,
+                Event::Opened => awaited == AwaitedEvent::Opened,
+                Event::CopyIn if awaited == AwaitedEvent::CopyIn => true,
                 // The caller has no rows for this COPY. End the COPY, so that the server responds.
                 Event::CopyIn => {
                     self.consumed = self.received.len() - input.len();
@@ -314,9 +314,9 @@ impl Connection {
                     false
                 }
                 Event::Error(notice) => {
-                    let over = until == AwaitedEvent::Opened || notice.is_fatal();
+                    let ends = awaited == AwaitedEvent::Opened || notice.is_fatal();
                     refusal.get_or_insert_with(|| ServerError::from_notice(&notice));
-                    over
+                    ends
                 }
                 Event::Notice(notice) => {
                     let text = format!("{}:  {}", notice.severity(), notice.message());

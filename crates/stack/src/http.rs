@@ -38,9 +38,9 @@ pub fn with_path(url: &Url, target: &str) -> Url {
 /// Sends a GET request; fails if it takes longer than `timeout` in total. Certificates are not verified, because no
 /// secrets are sent.
 pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
-    let until = Instant::now() + timeout;
+    let deadline = Instant::now() + timeout;
     let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no response within {timeout:?}"));
-    let left = || Some(until.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
+    let left = || Some(deadline.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
     let left = || left().ok_or_else(|| late(()));
     let broken = |it: wire::http::Error| io::Error::new(ErrorKind::InvalidData, it.to_string());
     let mut stream = connect(&resolve_address(url)?, left()?)?;

@@ -68,9 +68,9 @@ pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<Tcp
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
-    let until = Instant::now() + timeout;
+    let deadline = Instant::now() + timeout;
     loop {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         let wait = longest_wait(Some(left)).and_then(|it| Timespec::try_from(it).ok());
         match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], wait.as_ref()) {
             Ok(0) if left.is_zero() => return Err(ErrorKind::TimedOut.into()),

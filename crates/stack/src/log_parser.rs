@@ -194,10 +194,10 @@ const DEADLOCK_TEXTS: [&str; 12] = [
 
 /// Determines the kind of a message without SQLSTATE from its text.
 pub(crate) fn kind_from_text(text: &str) -> Option<EventKind> {
-    let any = |texts: &[&str]| texts.iter().any(|it| text.contains(it));
-    if any(&TOO_MANY_CONNECTIONS_TEXTS) {
+    let contains_any = |texts: &[&str]| texts.iter().any(|it| text.contains(it));
+    if contains_any(&TOO_MANY_CONNECTIONS_TEXTS) {
         Some(EventKind::TooManyConnections)
-    } else if any(&DEADLOCK_TEXTS) {
+    } else if contains_any(&DEADLOCK_TEXTS) {
         Some(EventKind::Deadlock)
     } else {
         None

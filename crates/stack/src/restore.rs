@@ -418,8 +418,8 @@ fn set_allow_connections(
         .map(drop)
 }
 
-fn comment_database(connection: &mut Connection, database: &str, what: &str) -> Result<(), Error> {
-    set_comment(connection, database, &format!("{COMMENT_PREFIX}{what}"))
+fn comment_database(connection: &mut Connection, database: &str, suffix: &str) -> Result<(), Error> {
+    set_comment(connection, database, &format!("{COMMENT_PREFIX}{suffix}"))
 }
 
 fn set_comment(connection: &mut Connection, database: &str, comment: &str) -> Result<(), Error> {

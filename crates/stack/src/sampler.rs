@@ -190,21 +190,21 @@ impl Sampler {
             threads.push(thread.expect("the system has room for a thread"));
         };
         for point in &points {
-            let Some(on) = point.kind.probe_target() else { continue };
+            let Some(probe_target) = point.kind.probe_target() else { continue };
             let collector = Collector::new(&point.node, now.clone(), out.clone());
             if let Some(target) = point.target.clone() {
-                let run = move |stop: &StopSignal| session::run(&target, on, collector, stop);
+                let run = move |stop: &StopSignal| session::run(&target, probe_target, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(socket) = point.stats_socket.clone() {
                 let ask = move |question| match question {
                     ProbeRequest::Stats(command) => Some(session::stats(&socket, command)),
                     _ => None,
                 };
-                let run = move |stop: &StopSignal| session::run_texts(&ask, on, collector, stop);
+                let run = move |stop: &StopSignal| session::run_texts(&ask, probe_target, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(url) = point.stats_page.clone() {
                 let ask = move |question| (question == ProbeRequest::Page).then(|| session::page(&url));
-                let run = move |stop: &StopSignal| session::run_texts(&ask, on, collector, stop);
+                let run = move |stop: &StopSignal| session::run_texts(&ask, probe_target, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             }
         }
@@ -283,9 +283,9 @@ impl StopSignal {
     }
 
     /// Waits until the given time or the stop, whichever is earlier.
-    fn wait(&self, until: Instant) {
+    fn wait(&self, deadline: Instant) {
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = until.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         drop(self.wake.wait_timeout_while(set, left, |set| !*set));
     }
 }

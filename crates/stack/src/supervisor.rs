@@ -207,8 +207,8 @@ impl Supervisor {
     /// Runs a process to its end; an error unless it succeeds within `timeout`.
     pub fn run(&mut self, launch: Launch, timeout: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
-        let until = Instant::now() + timeout;
-        while Instant::now() < until {
+        let deadline = Instant::now() + timeout;
+        while Instant::now() < deadline {
             match self.ended.get(&id) {
                 Some(End::Exit(0)) => return Ok(()),
                 Some(end) => {
@@ -223,7 +223,7 @@ impl Supervisor {
                     return Err(self.failure(id, message!("attempt-run"), message!("node-interrupted")));
                 }
                 None => {
-                    let left = until.saturating_duration_since(Instant::now());
+                    let left = deadline.saturating_duration_since(Instant::now());
                     self.poll_ends(id, interrupt::longest_wait(Some(left)).unwrap_or(left))?;
                 }
             }
@@ -239,7 +239,7 @@ impl Supervisor {
         timeout: Duration,
         mut ask: impl FnMut() -> Readiness<T>,
     ) -> Result<T, NodeError> {
-        let until = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout;
         let mut pause = Duration::from_millis(5);
         loop {
             let last = match ask() {
@@ -262,7 +262,7 @@ impl Supervisor {
                     message!("node-ended", end = Message::from(*end), reason = self.end_reason(id)),
                 ));
             }
-            if Instant::now() >= until {
+            if Instant::now() >= deadline {
                 let reason = message!("node-not-ready", seconds = seconds(timeout), answer = last);
                 return Err(self.failure(id, message!("attempt-become-ready"), reason));
             }
@@ -444,9 +444,9 @@ impl Supervisor {
     /// Waits until at least one node ends or `timeout` has passed, and records the ends. Errors name the node `id`.
     fn poll_ends(&mut self, id: NodeId, timeout: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
-        let until = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(Instant::now());
             // A socket timeout of zero would mean no timeout.
             let reply = self.receive_reply(Some(left.max(Duration::from_micros(1))));
             reply.map_err(|error| {

@@ -12,14 +12,14 @@ impl Chain {
     pub fn prepare_cache(
         &mut self,
         supervisor: &mut Supervisor,
-        how: CacheState,
+        state: CacheState,
     ) -> Result<CachePreparation, Error> {
         let Some(server) = self.nodes.last_mut() else { return Ok(CachePreparation::AsIs) };
         let target = server.admin.as_ref().unwrap_or(&server.endpoint).in_database(&self.users.database);
         let NodeHandle::Postgres(postgres) = &mut server.handle else {
-            return restore::prepare_cache(how, &target, None);
+            return restore::prepare_cache(state, &target, None);
         };
-        let warmth = restore::prepare_cache(how, &target, Some((postgres, supervisor)));
+        let warmth = restore::prepare_cache(state, &target, Some((postgres, supervisor)));
         // The server may have been restarted, which gives it a new id.
         server.node = Some(postgres.node);
         warmth

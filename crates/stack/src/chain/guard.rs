@@ -36,10 +36,10 @@ pub(super) fn check_database(
 ) -> Result<(), ChainError> {
     let target = format!("{host}/{database}");
     let refused = |reason: Message| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
-    let until = Instant::now() + LEAVE_TIMEOUT;
+    let deadline = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of the previous trial may still be closing. A server that rejects this query passes the check.
     while let Ok(Some(run)) = other_runs::find_other_run(connection) {
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             return refused(message!("guard-other-run", target, run = run.to_string()));
         }
         thread::sleep(POLL_INTERVAL);
@@ -63,7 +63,7 @@ pub(super) fn check_database(
     if marked.is_empty() {
         return refused(message!("guard-no-permission", target, schema = ALLOW_SCHEMA));
     }
-    let until = Instant::now() + LEAVE_TIMEOUT;
+    let deadline = Instant::now() + LEAVE_TIMEOUT;
     loop {
         let busy: Vec<String> = ask(OTHER_SESSIONS_SQL)?;
         let number = |i: usize| busy.get(i).and_then(|it| it.parse().ok()).unwrap_or(0);
@@ -71,7 +71,7 @@ pub(super) fn check_database(
         if active <= attached.other_sessions {
             return Ok(());
         }
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             let active = active.to_string();
             return refused(message!("guard-active-sessions", target, active, hidden));
         }

@@ -20,28 +20,28 @@ impl Chain {
         for at in 0..self.nodes.len() {
             // Open the session through the node in front of this node, or directly if no such node speaks PostgreSQL's
             // protocol.
-            let this = &self.nodes[at];
-            if this.url.is_some() {
+            let node = &self.nodes[at];
+            if node.url.is_some() {
                 // The transport was recorded when the node was attached.
                 continue;
             }
-            let name = this.plan.name.clone();
+            let name = node.plan.name.clone();
             let before = at.checked_sub(1).map(|it| &self.nodes[it]).filter(|it| it.url.is_none());
-            let from = before.unwrap_or(this);
+            let from = before.unwrap_or(node);
             let last = postgres && before.is_some() && at + 1 == self.nodes.len();
             let look = || -> Result<ServerTransport, Error> {
                 let mut session = from.endpoint.open(READY_TIMEOUT)?;
                 Ok(if before.is_none() {
                     // The hop begins at a client or a service, which both use the same transport as this session.
-                    hop_of_connection(&session, &this.endpoint.address)
+                    hop_of_connection(&session, &node.endpoint.address)
                 } else if last {
                     hop_from_row(&session.query(SESSION_SQL)?.rows)
                 } else if from.plan.kind.role() == Role::Balancer {
                     // The node in front forwards bytes, so this session has the encryption of the hop behind that node.
-                    hop_of_connection(&session, &this.endpoint.address)
+                    hop_of_connection(&session, &node.endpoint.address)
                 } else {
                     // Between two poolers, their configuration permits only the planned transport.
-                    match this.plan.transport {
+                    match node.plan.transport {
                         Transport::Tls => tls_hop("unknown"),
                         Transport::Tcp => ServerTransport::Tcp,
                         Transport::Unix => ServerTransport::UnixSocket,

@@ -138,14 +138,14 @@ impl Chain {
 
     /// Returns the state of all servers once no replica receives WAL any more, or after `timeout`.
     fn await_drained(&self, primary: usize, timeout: Duration) -> Vec<ServerStatus> {
-        let until = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout;
         loop {
             let statuses = self.server_statuses();
             let flows = statuses
                 .iter()
                 .enumerate()
                 .any(|(at, status)| at != primary && status.state.is_some_and(|it| it.is_receiving));
-            if !flows || Instant::now() > until {
+            if !flows || Instant::now() > deadline {
                 return statuses;
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -361,30 +361,31 @@ impl Chain {
             FailoverManager::External(it) => component::manager(it.product),
             FailoverManager::Builtin(_) => None,
         };
-        if let (Some(manager), Some(own)) = (manager, self.nodes.last_mut()) {
-            remove_manager(supervisor, own, manager)?;
+        if let (Some(manager), Some(last_node)) = (manager, self.nodes.last_mut()) {
+            remove_manager(supervisor, last_node, manager)?;
         }
         stop_store(supervisor, replicas.store)?;
-        let Some(RunningNode { handle: NodeHandle::Postgres(own), node, .. }) = self.nodes.last_mut() else {
+        let Some(RunningNode { handle: NodeHandle::Postgres(server), node, .. }) = self.nodes.last_mut()
+        else {
             return Ok(());
         };
-        let lines = own
+        let lines = server
             .settings()
             .extra_lines
             .iter()
             .filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str()))
             .cloned()
             .collect();
-        let follows = own.local_data.join("standby.signal").exists();
-        if manager.is_some() || replicas.changed && (follows || supervisor.end_of(own.node).is_some()) {
-            own.stop(supervisor)?;
-            own.remove_standby_signal();
-            own.reload_with(supervisor, lines)?;
-            own.restart(supervisor)?;
-            *node = Some(own.node);
+        let follows = server.local_data.join("standby.signal").exists();
+        if manager.is_some() || replicas.changed && (follows || supervisor.end_of(server.node).is_some()) {
+            server.stop(supervisor)?;
+            server.remove_standby_signal();
+            server.reload_with(supervisor, lines)?;
+            server.restart(supervisor)?;
+            *node = Some(server.node);
             return Ok(());
         }
-        own.reload_with(supervisor, lines)
+        server.reload_with(supervisor, lines)
     }
 
     /// Lists the servers for a balancer in front of them.
@@ -426,13 +427,13 @@ fn remove_manager(
     running: &mut RunningNode,
     manager: &dyn ClusterManager,
 ) -> Result<(), NodeError> {
-    let NodeHandle::Postgres(own) = &mut running.handle else { return Ok(()) };
-    own.stop(supervisor)?;
-    own.manager = None;
-    match std::fs::remove_file(own.data.join(manager.state_file())) {
+    let NodeHandle::Postgres(server) = &mut running.handle else { return Ok(()) };
+    server.stop(supervisor)?;
+    server.manager = None;
+    match std::fs::remove_file(server.data.join(manager.state_file())) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let attempt = message!("attempt-release", manager = manager.product().name);
-            return Err(node_error(own.name(), attempt, &error));
+            return Err(node_error(server.name(), attempt, &error));
         }
         _ => {}
     }

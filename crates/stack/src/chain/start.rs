@@ -123,12 +123,12 @@ impl Chain {
         };
         let postgres = match self.stopped_postgres.take() {
             Some(mut postgres) => {
-                let again = postgres.reconfigure(supervisor, &settings);
-                if again.is_err() {
+                let reconfigured = postgres.reconfigure(supervisor, &settings);
+                if reconfigured.is_err() {
                     // Remove the data, because it would prevent a new server with this name from starting.
                     let _ = std::fs::remove_dir_all(&postgres.local_data);
                 }
-                again?;
+                reconfigured?;
                 postgres
             }
             None => {

@@ -49,11 +49,11 @@ impl Chain {
         }
         let members = self.store_cluster().members.clone();
         let home = supervisor.home();
-        for (own, member) in members.iter().enumerate() {
+        for (index, member) in members.iter().enumerate() {
             let _ = std::fs::remove_dir_all(home.join(&member.name));
             let mut launch = Launch::new(&member.name, &program.path, &home)
                 .as_user(supervisor.user())
-                .args(store.arguments(&members, own, &home));
+                .args(store.arguments(&members, index, &home));
             launch.isolated = true;
             launch.address = own_address(member.clients);
             let id = supervisor.launch(launch)?;

@@ -71,8 +71,8 @@ pub(super) fn copy_rows(
         total = CopyProgress { rows: total.rows + progress.rows, bytes: total.bytes + progress.bytes };
         on_progress(total);
     };
-    if let [only] = connections {
-        copy_share(only, sql, frame, source, &next, &failed, &mut add)?;
+    if let [connection] = connections {
+        copy_share(connection, sql, frame, source, &next, &failed, &mut add)?;
         return Ok(total);
     }
     let flag = interrupt::flag();

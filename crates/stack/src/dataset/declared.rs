@@ -214,22 +214,22 @@ mod tests {
     #[test]
     fn columns_are_independent() {
         let b = column("b", ColumnGenerator::Text { length: 20 });
-        let alone = rows(vec![b.clone()], 1, 0..100);
+        let single = rows(vec![b.clone()], 1, 0..100);
         let with_other = rows(vec![column("a", ColumnGenerator::EnglishName), b.clone()], 1, 0..100);
         let with_other: Vec<&str> = with_other.iter().filter_map(|it| Some(it.split_once('\t')?.1)).collect();
-        assert_eq!(alone, with_other);
-        assert_ne!(alone, rows(vec![b], 2, 0..100));
-        assert_ne!(alone, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
+        assert_eq!(single, with_other);
+        assert_ne!(single, rows(vec![b], 2, 0..100));
+        assert_ne!(single, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
     }
 
     /// Asserts with a χ² test that all classes are equally frequent, at the 0.999 quantile by Wilson and Hilferty.
-    fn assert_uniform(counts: &[u64], what: &str) {
+    fn assert_uniform(counts: &[u64], name: &str) {
         let (classes, total) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let expected = total / classes;
         let chi2: f64 = counts.iter().map(|&it| (it as f64 - expected).powi(2) / expected).sum();
         let free = classes - 1.0;
         let bound = free * (1.0 - 2.0 / (9.0 * free) + 3.09 * (2.0 / (9.0 * free)).sqrt()).powi(3);
-        assert!(chi2 < bound, "{what}: χ² {chi2:.1}, at most {bound:.1}: {counts:?}");
+        assert!(chi2 < bound, "{name}: χ² {chi2:.1}, at most {bound:.1}: {counts:?}");
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Delivery {
             write,
             post_load_statements: vec![format!("create index {name}_idx on delivery.{name}({index})")],
         };
-        let (here, there) = (Arc::clone(&country), country);
+        let (send_country, receive_country) = (Arc::clone(&country), country);
         vec![
             spec(
                 "send",
@@ -92,7 +92,7 @@ impl Delivery {
                     "provider smallint, tariff_id int, tag_from_id int, lat float8, lon float8, \
                      active_from timestamptz, active_until timestamptz, {columns}"
                 ),
-                Box::new(move |row, out: &mut Vec<u8>| self.write_sender(&here, row, out)),
+                Box::new(move |row, out: &mut Vec<u8>| self.write_sender(&send_country, row, out)),
                 "lon, lat, active_from, active_until",
             ),
             spec(
@@ -102,7 +102,7 @@ impl Delivery {
                     "terminal_id int, tag_from_id int, lat float8, lon float8, tariff_zone_id int, \
                      min_term smallint, max_term smallint, {columns}"
                 ),
-                Box::new(move |row, out: &mut Vec<u8>| self.write_receiver(&there, row, out)),
+                Box::new(move |row, out: &mut Vec<u8>| self.write_receiver(&receive_country, row, out)),
                 "tag_from_id, lon, lat",
             ),
         ]
@@ -119,11 +119,12 @@ impl Delivery {
         write_tab_number(out, (provider + 1) * 10 + chance.below(3));
         write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
-        let from = FIRST_START + chance.below(2000) as i64 * DAY;
+        let active_from = FIRST_START + chance.below(2000) as i64 * DAY;
         // One sender in twenty was active for only 30 to 399 days.
         let ended = chance.below(20) == 0;
-        let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
-        for moment in [from, until] {
+        let active_until =
+            if ended { active_from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
+        for moment in [active_from, active_until] {
             out.push(b'\t');
             timestamp::write_timestamp(moment, out);
         }
@@ -163,14 +164,17 @@ impl Geography {
     /// population.
     fn new(origins: usize) -> Geography {
         let mut people = 0;
-        let until = CITIES.each_ref().map(|city| {
+        let cumulative = CITIES.each_ref().map(|city| {
             people += u64::from(city.population);
             people
         });
         let more = origins.saturating_sub(CITIES.len()) as u64;
         let evenly = (0..more).map(|it| (2 * it + 1) * people / (2 * more));
         let shared = evenly.map(|share| {
-            until.iter().position(|until| share < *until).expect("the number is below the sum of the weights")
+            cumulative
+                .iter()
+                .position(|sum| share < *sum)
+                .expect("the number is below the sum of the weights")
         });
         let origins: Vec<usize> = (0..origins.min(CITIES.len())).chain(shared).collect();
         let mut of_city = vec![Vec::new(); origins.len().min(CITIES.len())];

@@ -40,8 +40,8 @@ pub fn load(
         ));
     }
     drop_previous(&mut connections[0], record.as_ref(), &specs, on_progress)?;
-    let many = loader.workers > 1;
-    if many {
+    let is_parallel = loader.workers > 1;
+    if is_parallel {
         for _ in 1..loader.workers {
             connections.push(loader.connect()?);
         }

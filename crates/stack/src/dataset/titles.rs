@@ -44,8 +44,8 @@ pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
     };
     let number = number - ADJECTIVE_NOUN_TITLES;
     if number < GENITIVE_TITLES {
-        let (noun, of, _) = two(number);
-        return [&capitalize(noun.name), " ", of.genitive].into_iter().for_each(text);
+        let (noun, other, _) = two(number);
+        return [&capitalize(noun.name), " ", other.genitive].into_iter().for_each(text);
     }
     let number = number - GENITIVE_TITLES;
     if number < PAIR_TITLES {

@@ -72,11 +72,11 @@ mod tests {
                 10 => (11..=n).map(weight).sum::<f64>() / all,
                 _ => weight(at as u64 + 1) / all,
             };
-            let off = |at: usize| {
+            let deviation = |at: usize| {
                 let expected = share(at) * draws as f64;
                 (counts[at] as f64 - expected).powi(2) / expected
             };
-            let chi2: f64 = (0..11).map(off).sum();
+            let chi2: f64 = (0..11).map(deviation).sum();
             // 29.59 is the 0.999 quantile of χ² with 10 degrees of freedom.
             assert!(chi2 < 29.59, "n {n}, s {s}: χ² {chi2:.1}, {counts:?}");
         }

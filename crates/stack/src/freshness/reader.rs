@@ -114,13 +114,13 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         let mut longest = None;
         let visible = &mut self.visible_us;
         self.pending.retain(|number| {
-            let since = number.at.elapsed();
+            let elapsed = number.at.elapsed();
             let is_there = shown.contains(&number.value);
-            if is_there && since <= VISIBILITY_TIMEOUT {
-                visible.push(since.as_micros() as u64);
-                longest = longest.max(Some(since));
+            if is_there && elapsed <= VISIBILITY_TIMEOUT {
+                visible.push(elapsed.as_micros() as u64);
+                longest = longest.max(Some(elapsed));
             }
-            !is_there && since < VISIBILITY_TIMEOUT
+            !is_there && elapsed < VISIBILITY_TIMEOUT
         });
         if let Some((longest, at)) = longest.zip((self.now)()) {
             let (node, value) = (self.session.target.name.clone().into(), longest.as_secs_f64());

@@ -63,11 +63,11 @@ impl NumberWriter {
     }
 
     fn write(&mut self) -> bool {
-        let Some((on, session)) = &mut self.session else { return false };
+        let Some((server, session)) = &mut self.session else { return false };
         let (value, remarks) = (self.next, session.notices.len());
         self.next += 1;
         let done = session.query(&format!("insert into {TABLE} values ({value})"));
-        let number = AcknowledgedNumber { value, at: Instant::now(), server: *on };
+        let number = AcknowledgedNumber { value, at: Instant::now(), server: *server };
         match done {
             // A warning means that the wait for the replicas was cancelled, so the write does not count as
             // acknowledged.
@@ -103,9 +103,13 @@ impl NumberWriter {
     fn connect_primary(&self) -> Option<(usize, Connection)> {
         let opened = self.servers.iter().enumerate().filter_map(|(at, server)| {
             let mut session = server.target.open(LOGIN_TIMEOUT).ok()?;
-            let (who, in_recovery) =
+            let (server_identity, in_recovery) =
                 identity::parse_identity(&session.query(identity::IDENTITY_SQL).ok()?, None);
-            session.query(SETUP_SQL).ok().filter(|_| !in_recovery).map(|_| (who.timeline, at, session))
+            session
+                .query(SETUP_SQL)
+                .ok()
+                .filter(|_| !in_recovery)
+                .map(|_| (server_identity.timeline, at, session))
         });
         opened.max_by_key(|it| it.0).map(|(_, at, session)| (at, session))
     }

@@ -52,9 +52,9 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
     let mut latency = LatencyHistogram::new();
     let mut due = nanos(ClockId::Monotonic) + every;
     loop {
-        let until =
+        let deadline =
             Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
-        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &deadline);
         let now = nanos(ClockId::Monotonic);
         // Due times that passed during a long stall were late too, like arrivals during it.
         while due <= now {

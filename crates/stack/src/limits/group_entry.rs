@@ -69,13 +69,13 @@ impl GroupEntry {
 
     /// Joins the groups. Called between fork and exec, so it makes system calls only.
     pub fn enter(&self) {
-        let fail = |which: u8, error: Errno| {
-            let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
+        let fail = |index: u8, error: Errno| {
+            let _ = rustix::io::write(self.report.1.as_fd(), &[index, error.raw_os_error() as u8]);
         };
-        for (which, (file, _)) in self.procs_files.iter().enumerate() {
+        for (index, (file, _)) in self.procs_files.iter().enumerate() {
             // Zero means the writing process.
             if let Err(error) = rustix::io::write(file.as_fd(), b"0") {
-                fail(which as u8, error);
+                fail(index as u8, error);
             }
         }
         if let Some(set) = &self.affinity

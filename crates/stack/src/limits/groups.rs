@@ -96,12 +96,12 @@ impl Groups {
         }
         // `cpuacct` only counts. If it is mounted with `cpu`, both share a directory.
         let counts = self.version == CgroupVersion::V1 && !controllers.is_empty();
-        let apart = |controller: &str| {
+        let is_separate = |controller: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
             find(controller)
                 .is_some_and(|place| controllers.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(place))
         };
-        if counts && apart("cpuacct") {
+        if counts && is_separate("cpuacct") {
             controllers.push(("cpuacct", Vec::new()));
         }
         if self.version == CgroupVersion::V2 && self.base.is_none() && !controllers.is_empty() {
@@ -207,14 +207,14 @@ impl Groups {
     /// cgroup v2: chooses the nearest group, from the keeper's own group upwards, that can enable the wanted
     /// controllers. If none can, it chooses the keeper's own group.
     fn choose_base(&mut self, controllers: &[&str]) {
-        let Some(own) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
+        let Some(own_group) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
         let controllers: Vec<&str> = controllers.iter().copied().filter(|it| *it != "cpuset").collect();
-        let all = own.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
+        let all = own_group.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
         let able = all.map(Path::to_owned).collect::<Vec<_>>().into_iter().find(|group| {
             controllers.iter().all(|controller| self.enable_controller(group, controller).is_ok())
                 && rustix::fs::access(group, rustix::fs::Access::WRITE_OK).is_ok()
         });
-        self.base = Some(able.unwrap_or(own));
+        self.base = Some(able.unwrap_or(own_group));
     }
 
     /// Version 2: enables a controller for the children of a group.
@@ -254,7 +254,7 @@ impl Groups {
 
     /// Removes all groups; false if some remain. The processes of the groups must have ended and been reaped.
     pub fn remove(&mut self, timeout: Duration) -> bool {
-        let until = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout;
         let mut all_gone = true;
         for path in self.created.drain(..).rev() {
             // A reaped process may still belong to its group for a short time.
@@ -262,7 +262,7 @@ impl Groups {
                 if error.kind() == ErrorKind::NotFound {
                     break;
                 }
-                if Instant::now() > until {
+                if Instant::now() > deadline {
                     all_gone = false;
                     break;
                 }
@@ -292,7 +292,7 @@ fn effective_version(cgroups: &Cgroups) -> CgroupVersion {
 /// Only groups below `pgdyno-<keeper>` are removed: that keeper created them and moved the processes there.
 pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
-    let until = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(2);
     let mut all_gone = true;
     for path in text.lines().map(Path::new).collect::<Vec<_>>().into_iter().rev() {
         if !path.exists() {
@@ -309,7 +309,7 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
             if error.kind() == ErrorKind::NotFound {
                 break;
             }
-            if !ends || Instant::now() > until {
+            if !ends || Instant::now() > deadline {
                 all_gone = false;
                 break;
             }

@@ -25,14 +25,14 @@ static SERIES: [Series; 1] = [counter(
 
 /// Parses the files. A kernel without pressure stall information has no such files, and there are no readings.
 fn read(texts: &[(&str, &str)], out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    for (of, text) in texts {
+    for (resource, text) in texts {
         for (at, line) in text.lines().enumerate() {
             let expected = ReadError { line: at as u32 + 1, expected: "field `total`" };
             let mut words = line.split_whitespace();
-            let who = words.next().ok_or(expected)?;
+            let scope = words.next().ok_or(expected)?;
             let total = words.find_map(|it| it.strip_prefix("total=")).and_then(super::cells::parse_finite);
             let value = total.ok_or(expected)? / 1e6;
-            out.push(Reading { series: &SERIES[0], label: format!("{of}/{who}"), value });
+            out.push(Reading { series: &SERIES[0], label: format!("{resource}/{scope}"), value });
         }
     }
     Ok(())

@@ -135,7 +135,7 @@ fn read_process(stat: &str, statm: &str, out: &mut Vec<Reading>) -> Result<(), R
     let fields: Vec<&str> =
         stat.rsplit_once(')').map(|it| it.1.split_whitespace().collect()).unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).and_then(|it| it.parse::<f64>().ok());
-    let ticks = |own, waited_for| Some((field(own)? + field(waited_for)?) / 100.0);
+    let ticks = |own_field, waited_field| Some((field(own_field)? + field(waited_field)?) / 100.0);
     let page = rustix::param::page_size() as f64;
     let user = ticks(14, 16).ok_or(ReadError { line: 1, expected: "processor time" })?;
     let mut sizes = statm.split_whitespace().skip(1).map(parse_finite);

@@ -40,11 +40,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// `database` is a superuser login. `node` is the server if pgdyno started it; it is restarted for a cold cache.
 pub fn prepare_cache(
-    how: CacheState,
+    state: CacheState,
     database: &Target,
     node: Option<(&mut Postgres, &mut Supervisor)>,
 ) -> Result<CachePreparation, Error> {
-    match (how, node) {
+    match (state, node) {
         (CacheState::AsIs, _) => Ok(CachePreparation::AsIs),
         (CacheState::Warm, node) => {
             let ownership = if node.is_some() { ServerOwnership::Ours } else { ServerOwnership::Attached };

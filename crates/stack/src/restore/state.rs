@@ -101,9 +101,14 @@ impl DatabaseState {
     pub fn bloat_since(&self, before: &DatabaseState) -> Vec<Bloat> {
         let grown = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;
-            let (was, is) = (before.heap + before.indexes, now.heap + now.indexes);
-            let bloated = is > was || now.dead > 0;
-            bloated.then(|| Bloat { table: now.name.clone(), before: was, now: is, dead: now.dead })
+            let (old_size, new_size) = (before.heap + before.indexes, now.heap + now.indexes);
+            let bloated = new_size > old_size || now.dead > 0;
+            bloated.then(|| Bloat {
+                table: now.name.clone(),
+                before: old_size,
+                now: new_size,
+                dead: now.dead,
+            })
         };
         self.tables.iter().filter_map(grown).collect()
     }

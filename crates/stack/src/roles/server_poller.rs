@@ -68,15 +68,15 @@ impl ServerPoller {
         now: &dyn Fn() -> Nanos,
     ) -> Option<HealthChange> {
         let url = self.server.health.as_ref()?;
-        let who = (observation.server.started_us, observation.server.timeline);
-        if observation.in_recovery || self.last_healthy == Some(who) {
+        let incarnation = (observation.server.started_us, observation.server.timeline);
+        if observation.in_recovery || self.last_healthy == Some(incarnation) {
             return None;
         }
         if http::get(url, HEALTH_TIMEOUT).ok()?.status != 200 {
             return None;
         }
-        self.last_healthy = Some(who);
-        Some(HealthChange { node: self.server.name.clone(), at: now(), timeline: who.1 })
+        self.last_healthy = Some(incarnation);
+        Some(HealthChange { node: self.server.name.clone(), at: now(), timeline: incarnation.1 })
     }
 }
 

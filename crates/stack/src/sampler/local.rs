@@ -214,7 +214,7 @@ fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<
         |name: &str| std::fs::read_dir(format!("{directory}/{name}")).map(|it| it.count().to_string());
     let texts = match ask {
         ProbeRequest::Files(files) => files.iter().map(text).collect(),
-        ProbeRequest::Entries(of) => vec![entries(of).unwrap_or_default()],
+        ProbeRequest::Entries(subdirectory) => vec![entries(subdirectory).unwrap_or_default()],
         _ => return Vec::new(),
     };
     let mut out = Vec::new();
@@ -249,11 +249,13 @@ impl LifetimeSum {
         let mut before = std::mem::take(&mut self.living);
         for (id, values) in now {
             // The kernel reused the id, so the counter starts again.
-            let again = |then: &Vec<Option<f64>>| values.iter().zip(then).any(|(now, then)| now < then);
+            let restarted = |previous: &Vec<Option<f64>>| {
+                values.iter().zip(previous).any(|(now, previous)| now < previous)
+            };
             let known = before.remove(&id);
             let ended_unread = values.iter().all(Option::is_none);
             match known {
-                Some(then) if ended_unread || again(&then) => self.retire(probe, &then),
+                Some(previous) if ended_unread || restarted(&previous) => self.retire(probe, &previous),
                 _ => {}
             }
             if !ended_unread {

@@ -44,20 +44,20 @@ impl NamespaceGuard {
         let flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWNS;
         // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
         unsafe { unshare_unsafe(flags) }?;
-        let away = NamespaceGuard { home };
+        let guard = NamespaceGuard { home };
         // Mounts made from now on are visible only in this namespace.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
         mount("pgdyno", "/dev/shm", "tmpfs", plain, Some(c"mode=1777"))?;
-        Ok(away)
+        Ok(guard)
     }
 }
 
 impl Drop for NamespaceGuard {
     fn drop(&mut self) {
         for (space, kind) in &self.home {
-            let back = move_into_link_name_space(space.as_fd(), Some(*kind));
-            assert!(back.is_ok(), "who may leave a namespace may come back: {back:?}");
+            let result = move_into_link_name_space(space.as_fd(), Some(*kind));
+            assert!(result.is_ok(), "who may leave a namespace may come back: {result:?}");
         }
     }
 }

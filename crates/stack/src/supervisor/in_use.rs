@@ -75,11 +75,11 @@ impl Tree<'_> {
         tree.users.insert(rustix::process::geteuid().as_raw());
         let mut waiting = vec![path.to_owned()];
         while let Some(path) = waiting.pop() {
-            let about = path.symlink_metadata()?;
-            let device = about.dev();
-            tree.files.insert((rustix::fs::major(device), rustix::fs::minor(device), about.ino()));
-            tree.users.insert(about.uid());
-            if about.is_dir() {
+            let metadata = path.symlink_metadata()?;
+            let device = metadata.dev();
+            tree.files.insert((rustix::fs::major(device), rustix::fs::minor(device), metadata.ino()));
+            tree.users.insert(metadata.uid());
+            if metadata.is_dir() {
                 for entry in read_dir(&path)? {
                     waiting.push(entry?.path());
                 }

@@ -233,9 +233,9 @@ impl Keeper {
         for step in steps {
             let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
             let _ = node.signal(step.signal);
-            let until = Instant::now() + step.timeout;
-            while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
-                self.wait_for_event(Some(until.saturating_duration_since(Instant::now())));
+            let deadline = Instant::now() + step.timeout;
+            while self.nodes.iter().any(|it| it.id == id) && Instant::now() < deadline {
+                self.wait_for_event(Some(deadline.saturating_duration_since(Instant::now())));
                 self.reap();
             }
             if self.nodes.iter().all(|it| it.id != id) {
@@ -318,9 +318,9 @@ impl Keeper {
 
 /// Kills the remaining processes of an ended process's group, which could still hold its port.
 fn end_group(leader: Pid) {
-    let until = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(10);
     // The keeper adopts the orphans. While one of them exists, the group's number is not reused.
-    while Instant::now() < until {
+    while Instant::now() < deadline {
         match waitpgid(leader, WaitOptions::NOHANG) {
             Err(Errno::CHILD) => return,
             Ok(Some(_)) => {}
@@ -392,8 +392,8 @@ impl KeptNode {
             port = Some(bridge.connect(address)?);
         }
         // Where namespaces are not permitted, the process shares the keeper's.
-        let away = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
-        let first = away.is_some();
+        let namespaces = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
+        let first = namespaces.is_some();
         // The first process of a namespace changes the user itself, because it mounts `/proc`, which needs root.
         let user = launch.user.clone().filter(|_| first);
         if let Some(user) = launch.user.as_ref().filter(|_| !first) {
@@ -427,7 +427,7 @@ impl KeptNode {
             });
         }
         let child = command.spawn().map_err(KeeperError::io(Path::new(program).display()));
-        drop((away, net));
+        drop((namespaces, net));
         let pid = Pid::from_child(&child?);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| {
             let _ = kill_process(pid, Sig::Kill.into());

@@ -92,8 +92,8 @@ impl Launch {
         self
     }
 
-    pub fn args<T: Into<OsString>>(mut self, many: impl IntoIterator<Item = T>) -> Launch {
-        self.argv.extend(many.into_iter().map(Into::into));
+    pub fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Launch {
+        self.argv.extend(arguments.into_iter().map(Into::into));
         self
     }
 

@@ -83,10 +83,10 @@ impl NetworkBridge {
     }
 
     fn within<T>(&self, act: impl FnOnce() -> Result<T, KeeperError>) -> Result<T, KeeperError> {
-        let back = NetworkGuard(current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?);
+        let guard = NetworkGuard(current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?);
         enter(&self.space).map_err(KeeperError::io("network of the bridge"))?;
         let done = act();
-        drop(back);
+        drop(guard);
         done
     }
 }
@@ -97,17 +97,17 @@ pub(super) struct NetworkGuard(File);
 
 impl Drop for NetworkGuard {
     fn drop(&mut self) {
-        let back = enter(&self.0);
-        assert!(back.is_ok(), "who may leave a network may come back: {back:?}");
+        let result = enter(&self.0);
+        assert!(result.is_ok(), "who may leave a network may come back: {result:?}");
     }
 }
 
 /// Enters a new, empty network namespace.
 pub(super) fn leave() -> io::Result<NetworkGuard> {
-    let back = NetworkGuard(current_namespace()?);
+    let guard = NetworkGuard(current_namespace()?);
     // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
-    Ok(back)
+    Ok(guard)
 }
 
 /// Finds the number of a network (0 to 255) that this machine does not use; `wish` if that is free.

@@ -143,20 +143,21 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
         !number.is_empty() && !number.starts_with('0') && number.bytes().all(|it| it.is_ascii_digit());
-    let about = directory.symlink_metadata().ok()?;
+    let metadata = directory.symlink_metadata().ok()?;
     let me = rustix::process::geteuid().as_raw();
-    if !is_number || !about.is_dir() || about.uid() != me {
+    if !is_number || !metadata.is_dir() || metadata.uid() != me {
         return None;
     }
-    let how = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let lock =
-        OpenOptions::new().read(true).custom_flags(how.bits().cast_signed()).open(directory.join(LOCK));
+        OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(directory.join(LOCK));
     let lock = lock.ok()?;
     let file = lock.metadata().ok().filter(|it| it.is_file() && it.uid() == me && it.nlink() == 1)?;
     // A valid lock file has about a hundred bytes.
     let mut text = String::new();
     (&lock).take(1024).read_to_string(&mut text).ok()?;
-    let mark = LockFile::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;
+    let mark =
+        LockFile::parse(&text).filter(|it| it.inode == metadata.ino() && file.dev() == metadata.dev())?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some((mark, lock))
 }

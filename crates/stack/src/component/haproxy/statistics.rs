@@ -79,8 +79,8 @@ fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         answer.columns.push("up".to_owned());
         for row in &mut answer.rows {
             let status = row.get(at).cloned().flatten();
-            let down = |it: &String| it.starts_with("DOWN") || it.starts_with("MAINT");
-            row.push(status.map(|it| if down(&it) { "0" } else { "1" }.to_owned()));
+            let is_down = |it: &String| it.starts_with("DOWN") || it.starts_with("MAINT");
+            row.push(status.map(|it| if is_down(&it) { "0" } else { "1" }.to_owned()));
         }
     }
     let scale = |column: &str| if ["qtime", "ctime"].contains(&column) { 1e-3 } else { 1.0 };
@@ -165,13 +165,18 @@ pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
     };
     let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
     let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
-    let is = |row: &[Option<String>], at: usize, text: &str| {
+    let has_value = |row: &[Option<String>], at: usize, text: &str| {
         row.get(at).and_then(Option::as_deref).is_some_and(|it| it == text)
     };
-    let servers = table.rows.iter().filter(|it| !is(it, server, "BACKEND") && !is(it, server, "FRONTEND"));
-    let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
-    let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
-    match (up("behind"), up("replicas")) {
+    let servers = table
+        .rows
+        .iter()
+        .filter(|it| !has_value(it, server, "BACKEND") && !has_value(it, server, "FRONTEND"));
+    let up_count = |name: &str| {
+        servers.clone().filter(|it| has_value(it, proxy, name) && has_value(it, status, "UP")).count()
+    };
+    let all = servers.clone().filter(|it| has_value(it, proxy, "replicas")).count();
+    match (up_count("behind"), up_count("replicas")) {
         (1, replicas) if replicas + 1 == all => Readiness::Ready(()),
         (primaries, replicas) => {
             let (primaries, replicas, servers) =

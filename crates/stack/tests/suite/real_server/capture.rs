@@ -37,8 +37,8 @@ fn table(answer: &client::QueryResult) -> String {
     lines.join("\n") + "\n"
 }
 
-fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connection) {
-    for probe in probes().filter(|it| it.target == on) {
+fn capture(target: ProbeTarget, number: u32, version: &str, connection: &mut Connection) {
+    for probe in probes().filter(|it| it.target == target) {
         let Some(ProbeRequest::Sql(question) | ProbeRequest::Console(question)) = (probe.request)(number)
         else {
             continue;
@@ -149,7 +149,7 @@ fn pgpool_console() {
 
 #[test]
 fn this_machine() {
-    let directory = |on: ProbeTarget| match on {
+    let directory = |target: ProbeTarget| match target {
         ProbeTarget::Host => Some(""),
         ProbeTarget::Process | ProbeTarget::Thread => Some("/proc/self/"),
         _ => None,
@@ -159,8 +159,8 @@ fn this_machine() {
         let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
         let (names, texts): (&[&str], Vec<String>) = match (probe.request)(0) {
             Some(ProbeRequest::Files(files)) => (files, files.iter().map(read).collect()),
-            Some(ProbeRequest::Entries(of)) => {
-                let count = std::fs::read_dir(format!("{directory}{of}")).unwrap().count();
+            Some(ProbeRequest::Entries(name)) => {
+                let count = std::fs::read_dir(format!("{directory}{name}")).unwrap().count();
                 (&["entries"], vec![count.to_string()])
             }
             _ => continue,

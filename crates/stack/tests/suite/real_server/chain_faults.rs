@@ -163,9 +163,9 @@ fn balancer_queue_times_out() {
     let target = test_stack.chain.endpoint().clone();
     let second = std::thread::spawn(move || ask(&target, "select 2"));
     let statistics = test_stack.chain.nodes()[0].statistics.clone().unwrap();
-    let until = std::time::Instant::now() + TEST_TIMEOUT;
+    let deadline = std::time::Instant::now() + TEST_TIMEOUT;
     while queued(&statistics) != "1" {
-        assert!(std::time::Instant::now() < until, "no client is in the queue");
+        assert!(std::time::Instant::now() < deadline, "no client is in the queue");
         std::thread::yield_now();
     }
     drop(first);

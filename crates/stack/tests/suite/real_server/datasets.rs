@@ -74,7 +74,7 @@ fn check(arguments: &[&str], config: &Pgbench, steps: &str) {
     let mut sent = (0, 0);
     let mut on_progress = |progress: InitProgress<'_>| match progress {
         InitProgress::StepFinished(step) => ended.push(step),
-        InitProgress::Sent(rows, of) => sent = (rows, of),
+        InitProgress::Sent(rows, total) => sent = (rows, total),
         _ => {}
     };
     config.initialise(&mut connection, &steps, &mut on_progress).unwrap();

@@ -13,7 +13,7 @@ fn loader(target: Target, workers: u16) -> Loader {
     Loader { target, workers, force: false }
 }
 
-fn of(content: Content) -> Dataset {
+fn dataset_with(content: Content) -> Dataset {
     Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs }
 }
 
@@ -109,7 +109,8 @@ fn one_and_three_workers_load_equal_rows() {
                     sent = rows;
                 }
             };
-            let loaded = load(&of(content.clone()), &loader(in_database(&name), workers), on_progress);
+            let loaded =
+                load(&dataset_with(content.clone()), &loader(in_database(&name), workers), on_progress);
             let loaded = loaded.unwrap_or_else(|it| panic!("{it:?}"));
             assert_eq!((loaded.rows, sent, loaded.reused), (rows, rows, false), "{content:?}");
             assert_eq!(dataset::total_rows(&content), Some(rows));
@@ -130,7 +131,7 @@ fn one_and_three_workers_load_equal_rows() {
 #[test]
 fn generated_values_reach_the_table_unchanged() {
     let (mut connection, name) = fresh_database();
-    load_into(&name, &of(declared()), 2);
+    load_into(&name, &dataset_with(declared()), 2);
     let mut check = |sql: &str, expected: &str| assert_eq!(value(&mut connection, sql), expected, "{sql}");
     check("select count(*) from \"Shop\".goods where c <> E'\\\\N a\\tb\\n\"''\\\\'", "0");
     check("select count(*) from \"Shop\".goods where j->>E'a \"b\" \\\\' <> E'x\\n\"y\"'", "0");
@@ -160,7 +161,7 @@ fn generated_values_reach_the_table_unchanged() {
 #[test]
 fn one_worker_sends_rows_in_order() {
     let (mut connection, name) = fresh_database();
-    load_into(&name, &of(Content::Profiles { users: 100, per_user: 100 }), 1);
+    load_into(&name, &dataset_with(Content::Profiles { users: 100, per_user: 100 }), 1);
     let disorder = "select count(*) from (select profileid, row_number() over (order by ctid) n from profiles) t \
                     where profileid <> n";
     assert_eq!(value(&mut connection, disorder), "0");
@@ -185,27 +186,27 @@ fn existing_dataset_is_not_loaded_again() {
         assert_eq!(Some(loaded.rows), dataset::total_rows(&dataset.content));
         assert_eq!(stages.is_empty(), reused);
     };
-    check(&of(tickets(1000)), false, false);
-    check(&of(tickets(1000)), false, true);
+    check(&dataset_with(tickets(1000)), false, false);
+    check(&dataset_with(tickets(1000)), false, true);
     // The requested cache state is not a property of the rows.
-    check(&Dataset { cache: CacheState::Cold, ..of(tickets(1000)) }, false, true);
-    check(&of(tickets(1000)), true, false);
-    check(&Dataset { seed: 43, ..of(tickets(1000)) }, false, false);
-    check(&of(tickets(2000)), false, false);
+    check(&Dataset { cache: CacheState::Cold, ..dataset_with(tickets(1000)) }, false, true);
+    check(&dataset_with(tickets(1000)), true, false);
+    check(&Dataset { seed: 43, ..dataset_with(tickets(1000)) }, false, false);
+    check(&dataset_with(tickets(2000)), false, false);
     // Different content replaces the first dataset, including its schema.
-    check(&of(Content::Profiles { users: 5, per_user: 16 }), false, false);
+    check(&dataset_with(Content::Profiles { users: 5, per_user: 16 }), false, false);
     assert_eq!(value(&mut connection, "select to_regnamespace('book')"), "NULL");
-    check(&of(tickets(1000)), false, false);
+    check(&dataset_with(tickets(1000)), false, false);
     // A user dropped the table, so the dataset is loaded again.
     connection.query("drop table book.tickets").unwrap();
-    check(&of(tickets(1000)), false, false);
+    check(&dataset_with(tickets(1000)), false, false);
     assert_eq!(value(&mut connection, "select count(*) from book.tickets"), "1000");
 }
 
 #[test]
 fn foreign_tables_are_not_dropped() {
     let (mut connection, name) = fresh_database();
-    let profiles = of(Content::Profiles { users: 5, per_user: 16 });
+    let profiles = dataset_with(Content::Profiles { users: 5, per_user: 16 });
     let refused = |dataset: &Dataset| match load(dataset, &loader(in_database(&name), 1), &mut |_| {}) {
         Err(Error::ForeignTable { table }) => table,
         other => panic!("{other:?}"),
@@ -221,7 +222,7 @@ fn foreign_tables_are_not_dropped() {
     assert_eq!(value(&mut connection, "select a from profiles"), "8");
     // A foreign table in a schema that pgdyno created keeps the schema.
     connection.query("drop table profiles").unwrap();
-    load_into(&name, &of(Content::Tickets { rows: 10 }), 1);
+    load_into(&name, &dataset_with(Content::Tickets { rows: 10 }), 1);
     connection.query("create table book.theirs as select 9 as a").unwrap();
     load_into(&name, &profiles, 1);
     assert_eq!(value(&mut connection, "select a from book.theirs"), "9");
@@ -231,17 +232,18 @@ fn foreign_tables_are_not_dropped() {
 #[test]
 fn record_from_dump_of_another_server_drops_no_table() {
     let (mut connection, name) = fresh_database();
-    load_into(&name, &of(Content::Profiles { users: 5, per_user: 16 }), 1);
+    load_into(&name, &dataset_with(Content::Profiles { users: 5, per_user: 16 }), 1);
     // This simulates a dump and a restore: the record's object ids belong to other tables.
     connection.query("create table precious as select 7 as a; create table more as select 8 as a").unwrap();
     let ids = "array['precious'::regclass::oid, 'more'::regclass::oid]";
     connection.query(&format!("update pgdyno.dataset set tables = {ids}")).unwrap();
-    load_into(&name, &of(Content::Tickets { rows: 10 }), 1);
+    load_into(&name, &dataset_with(Content::Tickets { rows: 10 }), 1);
     assert_eq!(value(&mut connection, "select p.a + m.a from precious p, more m"), "15");
     // A record of an earlier version has no names, so its tables are used, but not dropped.
     connection.query("alter table pgdyno.dataset drop column names").unwrap();
-    assert!(load_into(&name, &of(Content::Tickets { rows: 10 }), 1).reused);
-    let refused = load(&of(Content::Tickets { rows: 11 }), &loader(in_database(&name), 1), &mut |_| {});
+    assert!(load_into(&name, &dataset_with(Content::Tickets { rows: 10 }), 1).reused);
+    let refused =
+        load(&dataset_with(Content::Tickets { rows: 11 }), &loader(in_database(&name), 1), &mut |_| {});
     assert!(matches!(refused, Err(Error::ForeignTable { .. })), "{refused:?}");
     assert_eq!(value(&mut connection, "select count(*) from book.tickets"), "10");
 }
@@ -252,7 +254,7 @@ fn stopped_loads_leave_no_table() {
         let (mut connection, name) = fresh_database();
         let stop: Arc<AtomicBool> = Arc::default();
         let loader = Loader { target: in_database(&name), workers, force: false };
-        let tickets = of(Content::Tickets { rows: 1_000_000 });
+        let tickets = dataset_with(Content::Tickets { rows: 1_000_000 });
         let mut sent = 0;
         let mut stop_after_first_rows = |stage| {
             if let Stage::Rows(rows) = stage {
@@ -264,7 +266,7 @@ fn stopped_loads_leave_no_table() {
         assert!(matches!(result, Err(Error::Stopped)), "{result:?}");
         assert!(sent > 0 && sent < 1_000_000, "{sent}");
         assert_eq!(value(&mut connection, "select to_regclass('book.tickets')"), "NULL", "{workers}");
-        load_into(&name, &of(Content::Tickets { rows: 100 }), workers);
+        load_into(&name, &dataset_with(Content::Tickets { rows: 100 }), workers);
     }
 }
 
@@ -274,14 +276,15 @@ fn failed_load_reports_error_and_leaves_no_table() {
         let (mut connection, name) = fresh_database();
         let Content::Declared(mut tables) = declared() else { unreachable!() };
         tables[0].columns[2].sql_type = Some("varchar(5)".to_owned());
-        let result = load(&of(Content::Declared(tables)), &loader(in_database(&name), workers), &mut |_| {});
+        let result =
+            load(&dataset_with(Content::Declared(tables)), &loader(in_database(&name), workers), &mut |_| {});
         let Err(Error::Client(error)) = result else { panic!("{result:?}") };
         assert!(
             Message::from(&error).describe().contains("too long for type character varying(5)"),
             "{error:?}"
         );
         assert_eq!(value(&mut connection, "select to_regclass('\"Shop\".goods')"), "NULL", "{workers}");
-        load_into(&name, &of(declared()), workers);
+        load_into(&name, &dataset_with(declared()), workers);
     }
 }
 
@@ -289,7 +292,7 @@ fn failed_load_reports_error_and_leaves_no_table() {
 fn bare_copy_sends_same_bytes_and_leaves_no_table() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
-        let dataset = of(Content::Pgbench { scale: 1 });
+        let dataset = dataset_with(Content::Pgbench { scale: 1 });
         let bare = dataset::bare_copy(&dataset, &loader(in_database(&name), workers));
         let bare = bare.unwrap_or_else(|it| panic!("{it:?}"));
         assert_eq!(value(&mut connection, "select to_regclass('pgbench_accounts')"), "NULL");

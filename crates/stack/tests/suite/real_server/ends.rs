@@ -15,18 +15,18 @@ fn killed_keeper_ends_children_and_next_keeper_removes_directory() {
     let directory = supervisor.directory().to_owned();
     let pid = Pid::from_raw(i32::try_from(supervisor.keeper_pid()).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while postgres.target().open(TEST_TIMEOUT).is_ok() {
-        assert!(Instant::now() < until, "the server still answers");
+        assert!(Instant::now() < deadline, "the server still answers");
         std::thread::sleep(Duration::from_millis(10));
     }
     assert!(supervisor.signal(postgres.node, Sig::Term).is_err());
     drop(supervisor);
     assert!(directory.exists());
     // The lock is released when the last process that holds it has ended.
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while directory.exists() {
-        assert!(Instant::now() < until, "{} is still there", directory.display());
+        assert!(Instant::now() < deadline, "{} is still there", directory.display());
         drop(Supervisor::start(&keeper()).unwrap());
     }
 }

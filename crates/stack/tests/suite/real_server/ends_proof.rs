@@ -261,8 +261,8 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
         // The keeper may have ended with its supervisor.
         let known = keeper.and_then(|it| Pid::from_raw(it.cast_signed()));
         known.map(|it| kill_process(it, Signal::KILL));
-        let until = Instant::now() + scratch.timeout;
-        while !scratch.entries().is_empty() && Instant::now() < until {
+        let deadline = Instant::now() + scratch.timeout;
+        while !scratch.entries().is_empty() && Instant::now() < deadline {
             assert!(ourselves("sweep ", scratch).stdout(Stdio::null()).status().unwrap().success());
         }
     }
@@ -273,13 +273,13 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
     let resources: Vec<PathBuf> = groups.chain([interface]).collect();
     let (processes, directories) = scratch.left();
-    let until = Instant::now() + scratch.timeout;
+    let deadline = Instant::now() + scratch.timeout;
     loop {
         // The kernel removes interfaces and mounts of ended namespaces with a delay.
         let resources = resources.iter().filter(|it| it.exists()).chain(&directories);
         let shown = resources.map(|it| it.display().to_string()).chain(scratch.mounts());
         let left: Vec<String> = processes.iter().cloned().chain(shown).collect();
-        if left.is_empty() || Instant::now() > until {
+        if left.is_empty() || Instant::now() > deadline {
             return (signalled, left);
         }
         std::thread::sleep(Duration::from_millis(10));

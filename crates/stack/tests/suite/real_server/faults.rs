@@ -117,15 +117,15 @@ fn paused_processes_continue_and_dead_postmaster_ends_node() {
     revert(&mut test_stack, paused.active_fault);
     assert_eq!(answers(&test_stack), [true, true, true]);
 
-    let whom = FaultTarget::Node("postgres-3".to_owned());
+    let target = FaultTarget::Node("postgres-3".to_owned());
     let node = test_stack.chain.servers()[2].node.unwrap();
-    inject(&mut test_stack, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
-    let until = Instant::now() + TEST_TIMEOUT;
+    inject(&mut test_stack, &FaultAction::Kill { target: target.clone(), scope: FaultScope::Postmaster });
+    let deadline = Instant::now() + TEST_TIMEOUT;
     while test_stack.supervisor.end_of(node).is_none() {
-        assert!(Instant::now() < until, "what the postmaster began still runs");
+        assert!(Instant::now() < deadline, "what the postmaster began still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
-    inject(&mut test_stack, &FaultAction::Restart { target: whom });
+    inject(&mut test_stack, &FaultAction::Restart { target });
     assert_eq!(answers(&test_stack), [true, true, true]);
     // The process does not belong to the node.
     let stranger = test_stack.supervisor.keeper_pid();
@@ -235,16 +235,16 @@ fn namespaces_and_networks_end_with_killed_keeper() {
     assert!(processes.len() >= 3 && Path::new(&interface).exists(), "{processes:?} {interface}");
     let keeper = Pid::from_raw(supervisor.keeper_pid().cast_signed()).unwrap();
     kill_process(keeper, Signal::KILL).unwrap();
-    let until = Instant::now() + TEST_TIMEOUT;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     let is_running = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
     while processes.iter().any(is_running) || Path::new(&interface).exists() {
-        assert!(Instant::now() < until, "{processes:?} or {interface} is still there");
+        assert!(Instant::now() < deadline, "{processes:?} or {interface} is still there");
         std::thread::sleep(Duration::from_millis(5));
     }
     let directory = supervisor.directory().to_owned();
     drop(supervisor);
     while directory.exists() {
-        assert!(Instant::now() < until, "{} is still there", directory.display());
+        assert!(Instant::now() < deadline, "{} is still there", directory.display());
         drop(Supervisor::start(&super::server::keeper()).unwrap());
     }
 }

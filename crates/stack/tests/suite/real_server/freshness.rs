@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Starts a primary with these settings, and two replicas.
-fn with(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
+fn start(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
     let mut node = postgres(Transport::Tcp);
     let NodeKind::Postgres(plan) = &mut node.kind else { unreachable!("it is one") };
     plan.settings.extend(settings.iter().map(|it| (it.0.to_owned(), it.1.to_owned())));
@@ -28,13 +28,13 @@ fn probed(test_stack: &TestStack) -> (FreshnessProber, Receiver<Observation>) {
     (prober.unwrap_or_else(|it| panic!("{it}")), observations)
 }
 
-fn of<'a>(freshness: &'a Freshness, node: &str) -> &'a ReplicaReads {
+fn replica_reads<'a>(freshness: &'a Freshness, node: &str) -> &'a ReplicaReads {
     freshness.replicas.iter().find(|it| it.node == node).unwrap_or_else(|| panic!("no {node}: {freshness:?}"))
 }
 
 #[test]
 fn delayed_replica_is_stale_for_its_delay() {
-    let mut test_stack = with(&[], SyncMode::Async);
+    let mut test_stack = start(&[], SyncMode::Async);
     let delayed = test_stack.admin("postgres-3");
     ask(&delayed, "alter system set recovery_min_apply_delay = '400ms'");
     ask(&delayed, "select pg_reload_conf()");
@@ -43,7 +43,7 @@ fn delayed_replica_is_stale_for_its_delay() {
     thread::sleep(Duration::from_secs(4));
     let freshness = prober.stop(false);
     println!("{freshness:?}");
-    let late = of(&freshness, "postgres-3");
+    let late = replica_reads(&freshness, "postgres-3");
     assert!(freshness.acknowledged >= 10 && late.own_writes.total >= 5, "{freshness:?}");
     assert_eq!(late.own_writes.stale, late.own_writes.total, "every read is stale: {late:?}");
     assert_eq!(late.visible_us.len() as u64, late.own_writes.total, "what was waited for came: {late:?}");
@@ -51,7 +51,7 @@ fn delayed_replica_is_stale_for_its_delay() {
     assert!(late.visible_us[0] > 300_000, "{late:?}");
     assert!(late.visible_us[late.visible_us.len() / 2] < 800_000, "{late:?}");
     // The other replica is up to date, and a reader that alternates sees the older value after the newer one.
-    let prompt = of(&freshness, "postgres-2");
+    let prompt = replica_reads(&freshness, "postgres-2");
     assert!(prompt.visible_us[prompt.visible_us.len() / 2] < 200_000, "{prompt:?}");
     let in_turn = freshness.round_robin.unwrap();
     assert!(in_turn.stale > 0 && in_turn.stale < in_turn.total, "{in_turn:?}");
@@ -78,14 +78,14 @@ fn delayed_replica_is_stale_for_its_delay() {
 #[test]
 fn remote_apply_is_never_stale_and_prober_survives_failover() {
     // The setting of the application's user counts, not the superuser's.
-    let mut test_stack = with(&[], SyncMode::First(2));
+    let mut test_stack = start(&[], SyncMode::First(2));
     ask(&test_stack.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
     let (prober, _told) = probed(&test_stack);
     thread::sleep(Duration::from_secs(3));
     let freshness = prober.stop(false);
     println!("{freshness:?}");
     for node in ["postgres-2", "postgres-3"] {
-        let reads = of(&freshness, node);
+        let reads = replica_reads(&freshness, node);
         assert!(reads.own_writes.total >= 5 && reads.own_writes.stale == 0, "{reads:?}");
         assert_eq!(reads.visible_us.len() as u64, reads.own_writes.total, "{reads:?}");
     }
@@ -107,7 +107,8 @@ fn remote_apply_is_never_stale_and_prober_survives_failover() {
     let follower = if promotion.to == "postgres-2" { "postgres-3" } else { "postgres-2" };
     // The remaining replica was read before and after the failover, the new primary only before. The dead server has no
     // answers, which is not zero.
-    let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&freshness, it));
+    let [stays, rose, dead] =
+        [follower, promotion.to.as_str(), "postgres"].map(|it| replica_reads(&freshness, it));
     assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{freshness:?}");
     assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{freshness:?}");
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";

@@ -243,9 +243,9 @@ fn next_keeper_ends_processes_in_groups_of_killed_keeper() {
     assert!(Command::new("kill").args(["-9", &keeper_pid.to_string()]).status().unwrap().success());
     assert!(supervisor.signal(node, Sig::Term).is_err());
     drop(supervisor);
-    let until = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while !groups_of(keeper_pid).is_empty() {
-        assert!(Instant::now() < until, "{:?} are still there", groups_of(keeper_pid));
+        assert!(Instant::now() < deadline, "{:?} are still there", groups_of(keeper_pid));
         drop(start());
     }
     assert!(orphans.iter().all(|it| !Path::new(&format!("/proc/{it}/exe")).exists()), "{orphans:?}");

@@ -17,14 +17,18 @@ const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 100000
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
 /// Waits until the observations satisfy the condition.
-fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) -> bool) -> RoleObservations {
-    let until = Instant::now() + TEST_TIMEOUT;
+fn see(
+    watcher: &RoleMonitor,
+    description: &str,
+    mut holds: impl FnMut(&RoleObservations) -> bool,
+) -> RoleObservations {
+    let deadline = Instant::now() + TEST_TIMEOUT;
     loop {
         let observations = watcher.snapshot();
-        if is(&observations) {
+        if holds(&observations) {
             return observations;
         }
-        assert!(Instant::now() < until, "{what} is not seen: {observations:#?}");
+        assert!(Instant::now() < deadline, "{description} is not seen: {observations:#?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -34,8 +38,8 @@ fn identity(server: &ServerInstance) -> String {
 }
 
 /// Reads all rows of a query, in their order.
-fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
-    let mut snapshot = ReadTransaction::begin(of, TEST_TIMEOUT).unwrap_or_else(|it| panic!("{it:?}"));
+fn read(server: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
+    let mut snapshot = ReadTransaction::begin(server, TEST_TIMEOUT).unwrap_or_else(|it| panic!("{it:?}"));
     let mut rows = Vec::new();
     let count = snapshot.read_rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned()));
     assert_eq!(count.unwrap_or_else(|it| panic!("{it:?}")), rows.len() as u64);
@@ -209,15 +213,15 @@ fn killed_pooler_behind_balancer_serves_after_restart() {
     let entry = test_stack.chain.endpoint().clone();
     let mut session = entry.open(TEST_TIMEOUT).unwrap();
     assert_eq!(session.value("select 1").unwrap().as_deref(), Some("1"));
-    let whom = FaultTarget::Node("pooler".to_owned());
-    let kill = FaultAction::Kill { target: whom.clone(), scope: FaultScope::Node };
+    let target = FaultTarget::Node("pooler".to_owned());
+    let kill = FaultAction::Kill { target: target.clone(), scope: FaultScope::Node };
     let done =
         test_stack.chain.inject(&mut test_stack.supervisor, &kill).unwrap_or_else(|it| panic!("{it:?}"));
     assert_eq!((done.nodes, done.active_fault), (vec!["pooler".to_owned()], None));
     session.query("select 1").unwrap_err();
     test_stack
         .chain
-        .inject(&mut test_stack.supervisor, &FaultAction::Restart { target: whom })
+        .inject(&mut test_stack.supervisor, &FaultAction::Restart { target })
         .unwrap_or_else(|it| panic!("{it:?}"));
     // The balancer checks the server's health every 100 ms.
     await_result(&mut test_stack, &entry, "select 2", "2");

@@ -20,7 +20,7 @@ fn clock() -> impl Fn() -> Nanos + Send + Clone + 'static {
 }
 
 /// Receives observations until one is accepted, for at most a minute.
-fn until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -> Option<T>) -> T {
+fn receive_until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -> Option<T>) -> T {
     let end = Instant::now() + TEST_TIMEOUT;
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -33,7 +33,7 @@ fn until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -
 
 /// Waits for a sample of this series and label with an accepted value.
 fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl Fn(f64) -> bool) {
-    until(from, |observation| {
+    receive_until(from, |observation| {
         let Observation::Samples(them) = observation else { return None };
         them.iter().find(|it| it.series == series && it.label == label && accept(it.value)).map(drop)
     });
@@ -93,7 +93,7 @@ fn missing_probe_is_reported_once() {
     let sampler = Sampler::start(vec![point, nobody], clock(), out);
     let mut missing = Vec::new();
     let mut commits = 0;
-    until(&observations, |observation| {
+    receive_until(&observations, |observation| {
         match observation {
             Observation::Missing { node, probe, reason } => {
                 missing.push(format!("{node} {probe}: {}", reason.describe()));
@@ -141,7 +141,7 @@ fn sampler_resumes_after_restart_and_follows_log() {
     connection.query("set work_mem = '1MB'").unwrap();
     connection.query("select 'secret', 4711").unwrap();
     let event = |kind: EventKind, text: &str| {
-        until(&observations, |observation| match observation {
+        receive_until(&observations, |observation| match observation {
             Observation::Event(it) if it.kind == kind && it.text.contains(text) => Some(it.clone()),
             _ => None,
         })
@@ -166,7 +166,7 @@ fn sampler_resumes_after_restart_and_follows_log() {
     event(EventKind::Lifecycle, "ready to accept connections");
     sample(&observations, "pg_sets", "", |it| it >= 1.0);
     let of_the_new_one = |it: &Sample| it.series == "process_cpu_user" && it.at > ended;
-    until(&observations, |observation| match observation {
+    receive_until(&observations, |observation| match observation {
         Observation::Samples(them) => them.iter().any(of_the_new_one).then_some(()),
         _ => None,
     });
@@ -218,7 +218,7 @@ fn hanging_server_delays_no_other() {
         },
     ];
     let sampler = Sampler::start(points, clock(), out);
-    until(&observations, |observation| match observation {
+    receive_until(&observations, |observation| match observation {
         Observation::Missing { node, probe: "connection", .. } if node == "hanging" => Some(()),
         _ => None,
     });

@@ -25,7 +25,7 @@ impl Scratch {
     /// Lists processes that refer to the directory in their arguments, environment or working directory.
     pub fn processes(&self) -> Vec<String> {
         let mark = self.path.to_str().unwrap();
-        let about = |pid: &Path| {
+        let describe = |pid: &Path| {
             let read = |name: &str| {
                 String::from_utf8_lossy(&std::fs::read(pid.join(name)).unwrap_or_default()).into_owned()
             };
@@ -34,7 +34,7 @@ impl Scratch {
             (line.contains(mark) || read("environ").contains(mark) || cwd.starts_with(mark)).then_some(line)
         };
         let numbers = std::fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
-        numbers.filter_map(|it| about(&it)).collect()
+        numbers.filter_map(|it| describe(&it)).collect()
     }
 
     pub fn entries(&self) -> Vec<PathBuf> {
@@ -53,10 +53,10 @@ impl Scratch {
 
     /// Waits until nothing remains or the time is up; returns the remaining processes and directories.
     pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
-        let until = Instant::now() + self.timeout;
+        let deadline = Instant::now() + self.timeout;
         loop {
             let left = (self.processes(), self.entries());
-            if left.0.is_empty() && left.1.is_empty() || Instant::now() > until {
+            if left.0.is_empty() && left.1.is_empty() || Instant::now() > deadline {
                 return left;
             }
             std::thread::sleep(Duration::from_millis(10));

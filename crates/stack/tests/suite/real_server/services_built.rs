@@ -95,13 +95,13 @@ fn lives(mut test_stack: TestStack, target: &str) {
 
     test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
     let id = web(&test_stack).node.unwrap();
-    let again = test_stack.supervisor.await_ready(id, TEST_TIMEOUT, || {
+    let restarted = test_stack.supervisor.await_ready(id, TEST_TIMEOUT, || {
         match get(test_stack.chain.http_node().unwrap(), target) {
             it if it == answer => Readiness::Ready(()),
             it => Readiness::NotYet(it.into()),
         }
     });
-    again.unwrap_or_else(|it| panic!("{name}: {it:?}"));
+    restarted.unwrap_or_else(|it| panic!("{name}: {it:?}"));
 
     let directories = processes_of(&test_stack, &name);
     assert!(!directories.is_empty() && directories.iter().all(|it| it.exists()), "{directories:?}");
@@ -147,8 +147,8 @@ fn social() {
     assert!(answer.contains("\"token\""), "{answer}");
     let answer = post(&test_stack, "/login", r#"{"id":7,"password":"guess"}"#);
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
-    let who = r#"{"first_name":"Анна","second_name":"Каренина","birthdate":"1990-01-01","password":"x"}"#;
-    let answer = post(&test_stack, "/user/register", who);
+    let user = r#"{"first_name":"Анна","second_name":"Каренина","birthdate":"1990-01-01","password":"x"}"#;
+    let answer = post(&test_stack, "/user/register", user);
     assert!(answer.contains(r#"{"id":1001}"#), "{answer}");
     lives(test_stack, "/user/get/7");
 }
