@@ -104,9 +104,9 @@ impl Driver {
         self.properties().requirement.is_none_or(|requirement| (requirement.is_met)())
     }
 
-    /// Driver for a load. `many` is true if responses arrive many at a time, as in a closed model.
-    pub fn for_load(many: bool) -> Driver {
-        let suits = |driver: &Driver| many || driver.properties().suits_few;
+    /// Driver for a load. `batched` is true if responses arrive many at a time, as in a closed model.
+    pub fn for_load(batched: bool) -> Driver {
+        let suits = |driver: &Driver| batched || driver.properties().suits_few;
         let mut suitable = Driver::ALL.into_iter().rev().filter(suits);
         suitable.find(|driver| driver.is_available()).expect("epoll suits every load and system")
     }
@@ -287,11 +287,11 @@ impl DriverState {
         }
     }
 
-    /// Time that the driver may sleep from `now`, at most to `until`, without being late for a tick or the stop flag.
+    /// Time that the driver may sleep from `now`, at most until `deadline`, without being late for a tick or the stop flag.
     #[inline]
-    fn sleep_until(&mut self, now: Nanos, until: Nanos) -> Nanos {
+    fn sleep_until(&mut self, now: Nanos, deadline: Nanos) -> Nanos {
         let nap = if self.started { MAX_SLEEP } else { MAX_SLEEP_BEFORE_START };
-        self.max_sleep = (until.min(self.tick) - now).min(nap);
+        self.max_sleep = (deadline.min(self.tick) - now).min(nap);
         self.max_sleep
     }
 

@@ -197,9 +197,9 @@ impl LedgerProducer {
             WriteOutcome::Unknown(code) => (4, encode_code(code)),
         };
         let server = self.server_id(server).unwrap_or(NO_SERVER);
-        let who =
+        let ids =
             u64::from(attempt.key.session) | u64::from(attempt.number) << 32 | u64::from(server.0) << 48;
-        self.push([who, attempt.key.sequence, attempt.invoked.0, attempt.ended.0, outcome | code << 8]);
+        self.push([ids, attempt.key.sequence, attempt.invoked.0, attempt.ended.0, outcome | code << 8]);
     }
 
     fn extend(&mut self, client: u32) {
@@ -312,20 +312,20 @@ impl LedgerConsumer {
 
 const NO_SERVER: ServerId = ServerId(u16::MAX);
 
-fn decode_entry([who, number, invoked, ended, what]: [u64; WORDS_PER_RECORD]) -> LedgerEntry {
-    let session = who as u32;
-    let code = || decode_code(what >> 8);
-    let outcome = match what & 0xff {
+fn decode_entry([ids, number, invoked, ended, status]: [u64; WORDS_PER_RECORD]) -> LedgerEntry {
+    let session = ids as u32;
+    let code = || decode_code(status >> 8);
+    let outcome = match status & 0xff {
         0 => return LedgerEntry::Reserved { session, until: number },
         1 => WriteOutcome::Acknowledged,
         2 => WriteOutcome::AcknowledgedLocally,
         3 => WriteOutcome::Failed(code()),
         _ => WriteOutcome::Unknown(code()),
     };
-    let server = Some(ServerId((who >> 48) as u16)).filter(|it| *it != NO_SERVER);
+    let server = Some(ServerId((ids >> 48) as u16)).filter(|it| *it != NO_SERVER);
     let key = WriteKey { session, sequence: number };
     let (invoked, ended) = (Nanos(invoked), Nanos(ended));
-    LedgerEntry::Completed(WriteAttempt { key, number: (who >> 32) as u16, outcome, invoked, ended, server })
+    LedgerEntry::Completed(WriteAttempt { key, number: (ids >> 32) as u16, outcome, invoked, ended, server })
 }
 
 /// Encodes a code in six bytes.

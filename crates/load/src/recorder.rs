@@ -261,8 +261,10 @@ impl Recorder for IntervalRecorder {
         self.interval.to = now;
         let full = std::mem::replace(&mut self.interval, next);
         self.interval.from = now;
-        if let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) = self.filled.try_send(full) {
-            self.interval = back;
+        if let Err(TrySendError::Full(returned) | TrySendError::Disconnected(returned)) =
+            self.filled.try_send(full)
+        {
+            self.interval = returned;
         }
     }
 }

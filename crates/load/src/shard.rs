@@ -546,10 +546,10 @@ impl<R: Recorder> Shard<R> {
 
     /// Queues an action for the driver.
     #[inline]
-    fn request_action(&mut self, conn: ConnId, what: u8) {
+    fn request_action(&mut self, conn: ConnId, action: u8) {
         let session = self.session(conn);
         let first = session.pending_actions == 0;
-        session.pending_actions |= what;
+        session.pending_actions |= action;
         if first {
             self.pending_conns.push_back(conn.0);
         }

@@ -134,9 +134,9 @@ fn drive_counting_until<R: Recorder>(
         let (mut next, mut done) = (Nanos::MAX, true);
         for k in 0..run.shards.len() {
             run.shards[k].advance(run.now);
-            if let Some(until) = run.perform(k) {
+            if let Some(deadline) = run.perform(k) {
                 done = false;
-                next = next.min(until);
+                next = next.min(deadline);
             }
         }
         if done {
@@ -284,13 +284,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         run
     }
 
-    fn schedule(&mut self, at: Nanos, what: EventKind) {
+    fn schedule(&mut self, at: Nanos, kind: EventKind) {
         self.made += 1;
-        self.events.push(Reverse(Event { at, made: self.made, kind: what }));
+        self.events.push(Reverse(Event { at, made: self.made, kind }));
     }
 
-    fn schedule_now(&mut self, what: EventKind) {
-        self.schedule(self.now + self.world.delay, what);
+    fn schedule_now(&mut self, kind: EventKind) {
+        self.schedule(self.now + self.world.delay, kind);
     }
 
     fn link(&self, shard: usize, conn: ConnId) -> Option<SimulatedLink> {
@@ -342,7 +342,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 }
                 Action::Shell { conn, .. } => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
                 Action::Report(_) | Action::Probe(_) => {}
-                Action::Wait(until) => return Some(until),
+                Action::Wait(deadline) => return Some(deadline),
                 Action::Done => return None,
             }
         }
@@ -452,8 +452,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Ends the current statement of the session with this process id.
     fn cancel(&mut self, pid: u32) {
-        let whose = |it: &&SimulatedLink| it.generation as u32 == pid;
-        let link = self.sessions.open.iter().find(whose).copied().filter(|_| self.world.cancels);
+        let has_pid = |it: &&SimulatedLink| it.generation as u32 == pid;
+        let link = self.sessions.open.iter().find(has_pid).copied().filter(|_| self.world.cancels);
         let Some(link) = link else { return };
         if let Some(number) = self.serving.iter().find(|it| *it.1 == link).map(|it| *it.0) {
             self.serving.remove(&number);

@@ -35,8 +35,8 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
         let now = ground.clock.now();
         progress.update(now, &mut driver.shard, ground);
         driver.shard.advance(now);
-        let Some(until) = driver.perform() else { break };
-        let wait = progress.sleep_until(now, until);
+        let Some(deadline) = driver.perform() else { break };
+        let wait = progress.sleep_until(now, deadline);
         // Shortly before the due time, the driver polls instead of sleeping.
         let sleep = wait - ground.spin;
         events.clear();
@@ -114,7 +114,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
                         Err(error) => self.broken(conn, error),
                     }
                 }
-                Action::Wait(until) => return Some(until),
+                Action::Wait(deadline) => return Some(deadline),
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
                 Action::Finish(conn) => {

@@ -67,8 +67,8 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
         let now = ground.clock.now();
         progress.update(now, &mut driver.shard, ground);
         driver.shard.advance(now);
-        let Some(until) = driver.perform() else { break };
-        let wait = progress.sleep_until(now, until);
+        let Some(deadline) = driver.perform() else { break };
+        let wait = progress.sleep_until(now, deadline);
         let sleep = wait - ground.spin;
         driver.submit(sleep)?;
         progress.meter.wakeups += 1;
@@ -199,7 +199,7 @@ impl<R: Recorder> UringLoop<'_, R> {
                     self.push(&entry);
                     self.shard.sent(conn, length);
                 }
-                Action::Wait(until) => return Some(until),
+                Action::Wait(deadline) => return Some(deadline),
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
                 Action::Finish(conn) => {
@@ -287,10 +287,10 @@ impl<R: Recorder> UringLoop<'_, R> {
 
     #[inline]
     fn complete(&mut self, entry: &cqueue::Entry) {
-        let (what, result) = (entry.user_data(), entry.result());
-        let conn = ConnId(what as u32);
-        let current = (what >> 32) as u16 == self.links[index(conn)].generation;
-        let kind = what >> 48;
+        let (user_data, result) = (entry.user_data(), entry.result());
+        let conn = ConnId(user_data as u32);
+        let current = (user_data >> 32) as u16 == self.links[index(conn)].generation;
+        let kind = user_data >> 48;
         self.armed -= u32::from(!cqueue::more(entry.flags()) && !is_send(entry));
         if kind == OperationKind::Receive as u64 {
             self.received(conn, current, entry);

@@ -20,18 +20,18 @@ pub struct UserEvent {
 /// ended by then. The next stage starts with the users who are present at its start. The user who joined last leaves
 /// first.
 pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
-    let (mut all, mut there, mut begin) = (Vec::new(), 0, Nanos::ZERO);
+    let (mut all, mut present, mut begin) = (Vec::new(), 0, Nanos::ZERO);
     for stage in stages {
         let end = begin + stage.duration;
         for n in 0_u32.. {
             let after = stage.spawn_rate.map_or(0.0, |rate| f64::from(n) / rate);
             let at = begin + Nanos((after * 1e9 + 0.5) as u64);
-            if there == stage.users || at >= end {
+            if present == stage.users || at >= end {
                 break;
             }
-            let comes = there < stage.users;
-            let user = if comes { there } else { there - 1 };
-            there = if comes { there + 1 } else { there - 1 };
+            let comes = present < stage.users;
+            let user = if comes { present } else { present - 1 };
+            present = if comes { present + 1 } else { present - 1 };
             all.push(UserEvent { at, user, joins: comes });
         }
         begin = end;
@@ -140,12 +140,12 @@ mod tests {
         proptest!(|(stages in proptest::collection::vec(stage, 0..6))| {
             let stages: Vec<UserStage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
             let total = stages.iter().map(|it| it.duration.0).sum();
-            let (mut there, mut last) = (0, Nanos::ZERO);
+            let (mut present, mut last) = (0, Nanos::ZERO);
             for event in user_events(&stages) {
                 prop_assert!(event.at >= last && event.at < Nanos(total));
-                // Users 0 to `there` - 1 are present, and no others.
-                prop_assert_eq!(event.user, if event.joins { there } else { there - 1 });
-                there = if event.joins { there + 1 } else { there - 1 };
+                // Users 0 to `present` - 1 are present, and no others.
+                prop_assert_eq!(event.user, if event.joins { present } else { present - 1 });
+                present = if event.joins { present + 1 } else { present - 1 };
                 last = event.at;
             }
         });
@@ -162,8 +162,8 @@ mod tests {
             all
         };
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
-        let check = |what: &str, is: f64, expected: f64| {
-            assert!((is / expected - 1.0).abs() < 0.015, "{what}: {is}, expected {expected}");
+        let check = |name: &str, actual: f64, expected: f64| {
+            assert!((actual / expected - 1.0).abs() < 0.015, "{name}: {actual}, expected {expected}");
         };
         assert!(sorted(&ThinkTime::Constant(ms(7))).iter().all(|it| *it == 7.0));
         let exponential = sorted(&ThinkTime::Exponential { mean: ms(100) });

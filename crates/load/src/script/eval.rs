@@ -171,7 +171,7 @@ impl Evaluation<'_> {
                 }
                 self.ternary(*function, a, b, c)
             }
-            ExprNode::Extremum(which, arguments) => self.extremum(*which, arguments),
+            ExprNode::Extremum(kind, arguments) => self.extremum(*kind, arguments),
             ExprNode::And(operands) => self.connective(operands, false),
             ExprNode::Or(operands) => self.connective(operands, true),
             ExprNode::Case { arms, otherwise } => {
@@ -222,7 +222,7 @@ impl Evaluation<'_> {
         Ok(Value::Int(drawn))
     }
 
-    fn extremum(&mut self, which: Extremum, arguments: &[ExprNode]) -> Result<Value, EvalError> {
+    fn extremum(&mut self, kind: Extremum, arguments: &[ExprNode]) -> Result<Value, EvalError> {
         let mut values = [Value::Null; MAX_ARGUMENTS];
         for (value, argument) in values.iter_mut().zip(arguments) {
             *value = self.eval(argument)?;
@@ -237,7 +237,7 @@ impl Evaluation<'_> {
             let mut extremum = values[0].double()?;
             for value in &values[1..] {
                 let value = value.double()?;
-                let keep = if which == Extremum::Least { extremum < value } else { extremum > value };
+                let keep = if kind == Extremum::Least { extremum < value } else { extremum > value };
                 extremum = if keep { extremum } else { value };
             }
             Ok(Value::Double(extremum))
@@ -245,7 +245,7 @@ impl Evaluation<'_> {
             let mut extremum = values[0].int()?;
             for value in &values[1..] {
                 let value = value.int()?;
-                extremum = if which == Extremum::Least { extremum.min(value) } else { extremum.max(value) };
+                extremum = if kind == Extremum::Least { extremum.min(value) } else { extremum.max(value) };
             }
             Ok(Value::Int(extremum))
         }

@@ -93,9 +93,9 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn expect(&mut self, token: &Token<'_>, what: &str) -> Result<(), ExpressionDiagnostic> {
+    fn expect(&mut self, token: &Token<'_>, expected: &str) -> Result<(), ExpressionDiagnostic> {
         if self.token != *token {
-            return Err(self.unexpected(what));
+            return Err(self.unexpected(expected));
         }
         self.advance()
     }
@@ -203,22 +203,22 @@ impl Parser<'_, '_> {
     fn parse_is(&mut self, operand: Tree) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let mut negated = self.token == Token::NotNull;
-        let mut against = Value::Null;
+        let mut literal = Value::Null;
         if self.token == Token::Is {
             self.advance()?;
             if self.token == Token::Not {
                 negated = true;
                 self.advance()?;
             }
-            against = match self.token {
+            literal = match self.token {
                 Token::Null => Value::Null,
                 Token::Bool(b) => Value::Bool(b),
                 _ => return Err(self.unexpected("truth")),
             };
         }
         self.advance()?;
-        let is = self.binary(at, BinaryOp::Is, operand, Tree::leaf(against))?;
-        if negated { self.unary(at, UnaryOp::Not, is) } else { Ok(is) }
+        let comparison = self.binary(at, BinaryOp::Is, operand, Tree::leaf(literal))?;
+        if negated { self.unary(at, UnaryOp::Not, comparison) } else { Ok(comparison) }
     }
 
     fn parse_case(&mut self) -> Result<Tree, ExpressionDiagnostic> {
@@ -369,7 +369,7 @@ impl Function {
             Function::Pi if arguments.is_empty() => Ok(ExprNode::Const(Value::Double(std::f64::consts::PI))),
             Function::Pi => Err(&[""]),
             Function::Extremum(_) if arguments.is_empty() => Err(&["x, …"]),
-            Function::Extremum(which) => Ok(ExprNode::Extremum(which, arguments.into())),
+            Function::Extremum(extremum) => Ok(ExprNode::Extremum(extremum, arguments.into())),
             Function::Unary(op) => {
                 let [x] = into_array(arguments).ok_or(&["x"][..])?;
                 Ok(ExprNode::Unary(op, Box::new(x)))

@@ -114,9 +114,9 @@ pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>)
 }
 
 /// Appends a text, and doubles each of the given bytes in it.
-fn double_quotes(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
+fn double_quotes(text: &[u8], doubled: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
-        if which.contains(&byte) {
+        if doubled.contains(&byte) {
             out.push(byte);
         }
         out.push(byte);

@@ -200,7 +200,7 @@ impl<'a> ScriptParser<'a> {
             let message = message!("script-word-count", max = MAX_WORDS - 1);
             return Err(ExpressionDiagnostic { at: words[MAX_WORDS - 1].0, message });
         }
-        let alone = |kind: CommandKind| match words {
+        let without_arguments = |kind: CommandKind| match words {
             [] => Ok(kind),
             [(at, word), ..] => {
                 let message = message!("script-unexpected-argument", word = *word);
@@ -208,11 +208,11 @@ impl<'a> ScriptParser<'a> {
             }
         };
         match command {
-            "else" => alone(CommandKind::Else { end: 0 }),
-            "endif" => alone(CommandKind::EndIf),
-            "startpipeline" => alone(CommandKind::StartPipeline),
-            "syncpipeline" => alone(CommandKind::SyncPipeline),
-            "endpipeline" => alone(CommandKind::EndPipeline),
+            "else" => without_arguments(CommandKind::Else { end: 0 }),
+            "endif" => without_arguments(CommandKind::EndIf),
+            "startpipeline" => without_arguments(CommandKind::StartPipeline),
+            "syncpipeline" => without_arguments(CommandKind::SyncPipeline),
+            "endpipeline" => without_arguments(CommandKind::EndPipeline),
             "sleep" => Ok(CommandKind::Sleep { amount: self.parse_sleep_duration(at, words)? }),
             "shell" | "setshell" if !self.allow_shell => {
                 Err(ExpressionDiagnostic { at, message: message!("script-shell-forbidden") })

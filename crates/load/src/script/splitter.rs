@@ -114,11 +114,11 @@ impl Splitter {
 
     /// Counts a word, and tracks the bodies of SQL-standard functions. Semicolons in a body do not end the statement.
     fn note_word(&mut self, word: &[u8]) {
-        let is = |other: &str| word.eq_ignore_ascii_case(other.as_bytes());
+        let is_word = |other: &str| word.eq_ignore_ascii_case(other.as_bytes());
         if self.words == 0 {
             self.initials = [0; 4];
         }
-        if ["create", "function", "procedure", "or", "replace"].into_iter().any(is)
+        if ["create", "function", "procedure", "or", "replace"].into_iter().any(is_word)
             && let Some(initial) = self.initials.get_mut(self.words)
         {
             *initial = word[0].to_ascii_lowercase();
@@ -128,9 +128,9 @@ impl Splitter {
         if !creates || self.parentheses > 0 {
             return;
         }
-        if is("begin") || (is("case") && self.bodies > 0) {
+        if is_word("begin") || (is_word("case") && self.bodies > 0) {
             self.bodies += 1;
-        } else if is("end") {
+        } else if is_word("end") {
             self.bodies = self.bodies.saturating_sub(1);
         }
     }
@@ -140,10 +140,10 @@ pub(super) fn run_end(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -
     from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
 }
 
-/// Position after the next occurrence of `what`, or the end of the text.
-pub(super) fn find_after(bytes: &[u8], from: usize, what: &[u8]) -> usize {
-    let found = bytes[from..].windows(what.len()).position(|window| window == what);
-    found.map_or(bytes.len(), |offset| from + offset + what.len())
+/// Position after the next occurrence of `needle`, or the end of the text.
+pub(super) fn find_after(bytes: &[u8], from: usize, needle: &[u8]) -> usize {
+    let found = bytes[from..].windows(needle.len()).position(|window| window == needle);
+    found.map_or(bytes.len(), |offset| from + offset + needle.len())
 }
 
 pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {

@@ -155,7 +155,7 @@ impl Variables {
 fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
     let is_prefix_of =
         |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
-    let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
+    let is_word = |word: &[u8]| text.eq_ignore_ascii_case(word);
     if text.is_empty() {
         Err(EvalError::Malformed(slot))
     } else if number::looks_like_integer(text) {
@@ -163,11 +163,11 @@ fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
             IntegerError::Syntax => EvalError::NotInteger(slot),
             IntegerError::Range => EvalError::TooLarge(slot),
         })
-    } else if is(b"null") {
+    } else if is_word(b"null") {
         Ok(Value::Null)
-    } else if is_prefix_of(b"true") || is_prefix_of(b"yes") || is(b"on") {
+    } else if is_prefix_of(b"true") || is_prefix_of(b"yes") || is_word(b"on") {
         Ok(Value::Bool(true))
-    } else if is_prefix_of(b"false") || is_prefix_of(b"no") || is(b"off") || is(b"of") {
+    } else if is_prefix_of(b"false") || is_prefix_of(b"no") || is_word(b"off") || is_word(b"of") {
         Ok(Value::Bool(false))
     } else {
         number::parse_double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))

@@ -534,13 +534,13 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    pub(super) fn request_http_action(&mut self, w: usize, what: u8) {
+    pub(super) fn request_http_action(&mut self, w: usize, action: u8) {
         let id = self.http_conn_id(w);
         let connection = &mut self.http_connections[w];
         if connection.pending_actions == 0 {
             self.pending_conns.push_back(id.0);
         }
-        connection.pending_actions |= what;
+        connection.pending_actions |= action;
     }
 }
 

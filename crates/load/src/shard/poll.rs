@@ -16,12 +16,12 @@ impl<R: Recorder> Shard<R> {
             if let Some(w) = self.http_index(conn) {
                 if let Some(i) = w.checked_sub(self.http_connections.len()) {
                     let cancel = &mut self.cancels[i];
-                    let what = cancel.pending_actions & cancel.pending_actions.wrapping_neg();
-                    cancel.pending_actions &= !what;
+                    let action = cancel.pending_actions & cancel.pending_actions.wrapping_neg();
+                    cancel.pending_actions &= !action;
                     if cancel.pending_actions == 0 {
                         self.pending_conns.pop_front();
                     }
-                    match what {
+                    match action {
                         todo::TRANSMIT => return Action::Transmit(conn, self.cancels[i].outgoing()),
                         todo::CLOSE => return Action::Close(conn),
                         todo::CONNECT => return Action::Connect(conn),
@@ -29,12 +29,12 @@ impl<R: Recorder> Shard<R> {
                     }
                 }
                 let connection = &mut self.http_connections[w];
-                let what = connection.pending_actions & connection.pending_actions.wrapping_neg();
-                connection.pending_actions &= !what;
+                let action = connection.pending_actions & connection.pending_actions.wrapping_neg();
+                connection.pending_actions &= !action;
                 if connection.pending_actions == 0 {
                     self.pending_conns.pop_front();
                 }
-                match what {
+                match action {
                     todo::TRANSMIT => {
                         return Action::Transmit(conn, self.http_connections[w].channel.outgoing());
                     }
@@ -44,12 +44,12 @@ impl<R: Recorder> Shard<R> {
                 }
             }
             let session = self.session(conn);
-            let what = session.pending_actions & session.pending_actions.wrapping_neg();
-            session.pending_actions &= !what;
+            let action = session.pending_actions & session.pending_actions.wrapping_neg();
+            session.pending_actions &= !action;
             if session.pending_actions == 0 {
                 self.pending_conns.pop_front();
             }
-            match what {
+            match action {
                 todo::TRANSMIT => {
                     return Action::Transmit(conn, self.session(conn).channel.outgoing());
                 }

@@ -267,8 +267,8 @@ impl Client {
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut parse_index = 0;
-        while let Some(&(statement, of)) = self.session.parsing.front() {
-            if of > segment {
+        while let Some(&(statement, sent_segment)) = self.session.parsing.front() {
+            if sent_segment > segment {
                 break;
             }
             self.session.parsing.pop_front();

@@ -252,9 +252,9 @@ impl<R: Recorder> Shard<R> {
                 None => variables.write(slot, out),
             };
             if written == WriteResult::Unset
-                && let Some(own) = request.unset.get(arg as usize)
+                && let Some(unset_text) = request.unset.get(arg as usize)
             {
-                out.extend_from_slice(own.as_bytes());
+                out.extend_from_slice(unset_text.as_bytes());
             }
             written != WriteResult::Unset
         };

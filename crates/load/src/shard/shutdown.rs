@@ -219,10 +219,10 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Deadline for the end of a session whose shutdown began at `since`, if its client begins no further transaction.
-    fn shutdown_deadline(&self, since: Nanos) -> Nanos {
-        let until = since.max(self.drain_start) + SHUTDOWN_TIMEOUT;
-        if self.abandoned { until.min(self.drain_deadline + ABANDONED_SHUTDOWN_TIMEOUT) } else { until }
+    /// Deadline for the end of a session whose shutdown began at `start`, if its client begins no further transaction.
+    fn shutdown_deadline(&self, start: Nanos) -> Nanos {
+        let deadline = start.max(self.drain_start) + SHUTDOWN_TIMEOUT;
+        if self.abandoned { deadline.min(self.drain_deadline + ABANDONED_SHUTDOWN_TIMEOUT) } else { deadline }
     }
 
     /// True if client `i` begins no further transaction.
@@ -262,13 +262,13 @@ impl<R: Recorder> Shard<R> {
         ConnId((self.sessions() + self.http_connections.len() + i) as u32)
     }
 
-    pub(super) fn request_cancel_action(&mut self, i: usize, what: u8) {
+    pub(super) fn request_cancel_action(&mut self, i: usize, action: u8) {
         let id = self.cancel_id(i);
         let cancel = &mut self.cancels[i];
         if cancel.pending_actions == 0 {
             self.pending_conns.push_back(id.0);
         }
-        cancel.pending_actions |= what;
+        cancel.pending_actions |= action;
     }
 
     /// Handles the opened transport of a connection for cancel requests.

@@ -301,7 +301,7 @@ fn stops_while_far_behind_schedule() {
     for round in 1..=10 {
         shard.advance(late);
         match shard.poll() {
-            Action::Wait(until) => assert!(until <= late, "there is more to do at once"),
+            Action::Wait(deadline) => assert!(deadline <= late, "there is more to do at once"),
             other => panic!("{other:?}"),
         }
         assert!(shard.recorder.len() <= 2000 * round, "{} records in {round} rounds", shard.recorder.len());

@@ -148,7 +148,7 @@ fn exchange(
                     sent.push(text);
                 }
                 Action::Report(LoadEvent::Failed { message, .. }) => messages.push(message),
-                Action::Wait(until) if until <= now => shard.advance(now),
+                Action::Wait(deadline) if deadline <= now => shard.advance(now),
                 Action::Wait(_) => break,
                 Action::Done => return Exchange { sent, all: shard.recorder, messages },
                 _ => {}
@@ -261,14 +261,14 @@ fn rejects_cross_origin_and_looping_redirects() {
             assert_eq!(talk.messages, [message]);
             assert_eq!(talk.all.connected, 1);
         };
-    let elsewhere = |whom: &str| format!("redirect to another origin, {whom}, is not followed");
-    check(5, |_| to("http://other.test/a?t=secret"), 1, "failed net 18", &elsewhere("http://other.test"));
-    check(5, |_| to("https://shop.test:8080/"), 1, "failed net 18", &elsewhere("https://shop.test:8080"));
-    check(5, |_| to("//shop.test/"), 1, "failed net 18", &elsewhere("//shop.test"));
+    let cross_origin = |origin: &str| format!("redirect to another origin, {origin}, is not followed");
+    check(5, |_| to("http://other.test/a?t=secret"), 1, "failed net 18", &cross_origin("http://other.test"));
+    check(5, |_| to("https://shop.test:8080/"), 1, "failed net 18", &cross_origin("https://shop.test:8080"));
+    check(5, |_| to("//shop.test/"), 1, "failed net 18", &cross_origin("//shop.test"));
     let unreadable = "redirect with an invalid Location header";
     check(5, |_| to("http://a@shop.test:8080/"), 1, "failed net 71", unreadable);
-    let again = "too many redirects (maximum is 5)";
-    check(5, |_| to("/"), 6, "failed net 40", again);
+    let too_many = "too many redirects (maximum is 5)";
+    check(5, |_| to("/"), 6, "failed net 40", too_many);
     check(1, |_| to("x/y"), 2, "failed net 40", "too many redirects (maximum is 1)");
     check(255, |_| to("/"), 256, "failed net 40", "too many redirects (maximum is 255)");
     // The total length of growing targets is limited too.
@@ -328,7 +328,7 @@ fn each_client_has_its_own_cookies() {
         }
     });
     assert_eq!(talk.outcomes(), "ok, ok, ok, ok");
-    let whose = |user: u32| {
+    let session_requests = |user: u32| {
         let cookies = format!("Cookie: id=u{user}; lang=ru");
         [
             format!("GET /user/home | {cookies}"),
@@ -341,9 +341,10 @@ fn each_client_has_its_own_cookies() {
     // The two clients alternate, so every second request comes from the same client.
     for (client, users) in [(0, [1, 3]), (1, [2, 4])] {
         let requests: Vec<String> = talk.requests().into_iter().skip(client).step_by(2).collect();
-        let first = ["POST /user/login".to_owned()].into_iter().chain(whose(users[0]));
-        let again = ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(whose(users[1]));
-        assert_eq!(requests, first.chain(again).collect::<Vec<_>>(), "client {client}");
+        let first = ["POST /user/login".to_owned()].into_iter().chain(session_requests(users[0]));
+        let second =
+            ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(session_requests(users[1]));
+        assert_eq!(requests, first.chain(second).collect::<Vec<_>>(), "client {client}");
     }
     // A service without `cookies` neither stores nor sends cookies.
     let plain = Service::without_tls(HOST);

@@ -80,7 +80,7 @@ fn exchange(plan: LoadPlan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> St
                     sent.push(text);
                 }
                 Action::Report(event) => events.push(event),
-                Action::Wait(until) if until <= now => shard.advance(now),
+                Action::Wait(deadline) if deadline <= now => shard.advance(now),
                 Action::Wait(_) => break,
                 Action::Done => {
                     let outcomes = shard.recorder.iter().map(|it| it.outcome).collect();

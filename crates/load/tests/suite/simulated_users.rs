@@ -146,7 +146,7 @@ fn run_may_start_without_users() {
 fn throughput_follows_users_and_think_time() {
     let think = |it| users(&[stage(50, None, 20)], it);
     let half = Nanos::from_millis(490);
-    for (what, users, expected, tolerance) in [
+    for (name, users, expected, tolerance) in [
         ("constant", think(ThinkTime::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
         // All users begin at once. By renewal theory, this adds (1 + variance ÷ mean²) / 2 transactions per user. The
         // tolerance is three deviations.
@@ -172,7 +172,7 @@ fn throughput_follows_users_and_think_time() {
         for threads in [1, 4] {
             let all = run(plan(scripts(&[1]), 50, threads, Schedule::Users(users.clone())), &world());
             let count = all.records.len() as f64;
-            assert!((count - expected).abs() <= tolerance, "{what}, {threads} threads: {count}");
+            assert!((count - expected).abs() <= tolerance, "{name}, {threads} threads: {count}");
             let responses = all.records.iter().map(Record::response);
             assert!(
                 responses.max() <= Some(Nanos::from_millis(10)),

@@ -98,10 +98,10 @@ fn outcomes(all: &EventLog) -> Vec<(String, usize)> {
     counts.into_iter().collect()
 }
 
-fn check(what: &str, all: &EventLog, expected: &[(&str, usize)]) {
+fn check(name: &str, all: &EventLog, expected: &[(&str, usize)]) {
     let counts: Vec<(String, usize)> = outcomes(all);
     let counts: Vec<(&str, usize)> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-    assert_eq!(counts, expected, "{what}");
+    assert_eq!(counts, expected, "{name}");
 }
 
 fn each(transactions: u64, plan: LoadPlan) -> LoadPlan {
@@ -206,10 +206,10 @@ fn each_fault_has_its_outcome() {
         response_timeout: Some(Nanos::from_secs(1)),
         ..Service::without_tls("sim")
     };
-    let check = |what: &str, method: Method, http: SimulatedHttp, expected: &[(&str, usize)]| {
+    let check = |name: &str, method: Method, http: SimulatedHttp, expected: &[(&str, usize)]| {
         let world = SimulatedSystem { http, ..SimulatedSystem::default() };
         let all = run_with(each(10, plan(request(method), 1, sim::CLOSED)), &world, None, service.clone());
-        check(what, &all, expected);
+        check(name, &all, expected);
     };
     let http = SimulatedHttp::default();
     check("nobody listens", Method::Get, SimulatedHttp { is_down: true, ..http }, &[("failed net 111", 10)]);

@@ -103,8 +103,8 @@ impl Servers {
     }
 
     /// Changes the role of a host, as a kill or a promotion does. Its sessions end.
-    fn set_host(&mut self, (endpoint, host): (u16, u16), what: Host) {
-        self.hosts[usize::from(endpoint)][usize::from(host)] = what;
+    fn set_host(&mut self, (endpoint, host): (u16, u16), state: Host) {
+        self.hosts[usize::from(endpoint)][usize::from(host)] = state;
         for conn in (0..self.logged_in.len() as u32).map(ConnId) {
             if self.logged_in[conn.0 as usize] && self.host(conn).0 == endpoint && self.host(conn).1 == host {
                 self.shard.closed(self.now, conn);
@@ -140,9 +140,9 @@ impl Servers {
             }
         };
         for (conn, bytes) in sent {
-            let (endpoint, host, what) = self.host(conn);
+            let (endpoint, host, state) = self.host(conn);
             if !std::mem::replace(&mut self.logged_in[conn.0 as usize], true) {
-                let reply: &[u8] = match what {
+                let reply: &[u8] = match state {
                     Host::Standby => b"S\0\0\0\x16in_hot_standby\0on\0",
                     Host::Primary | Host::Down => b"S\0\0\0\x17in_hot_standby\0off\0",
                 };
@@ -167,8 +167,8 @@ impl Servers {
 
     /// Continues until `transactions` more transactions have ended.
     fn run(&mut self, transactions: usize) {
-        let until = self.shard.recorder.records.len() + transactions;
-        while self.shard.recorder.records.len() < until {
+        let end = self.shard.recorder.records.len() + transactions;
+        while self.shard.recorder.records.len() < end {
             assert!(self.turn(), "the shard is not done");
         }
     }

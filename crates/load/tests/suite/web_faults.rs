@@ -119,10 +119,10 @@ fn serve(stream: impl Read + Write) {
     }
 }
 
-fn check(what: &str, method: Method, address: &Address, service: &Service, expected: Outcome) {
+fn check(name: &str, method: Method, address: &Address, service: &Service, expected: Outcome) {
     for driver in drivers() {
         let outcomes = record_requests(driver, method, address, service).outcomes;
-        assert_eq!(outcomes, [expected; 3], "{what}, {}", driver.name());
+        assert_eq!(outcomes, [expected; 3], "{name}, {}", driver.name());
     }
 }
 
