@@ -112,19 +112,19 @@ impl<'a> Cursor<'a> {
     fn member(&mut self, name: &[u8], scratch: &mut Vec<u8>) -> Option<()> {
         loop {
             let [b'"', key @ .., b'"'] = self.value()? else { return None };
-            let is = if key.contains(&b'\\') {
+            let is_equal = if key.contains(&b'\\') {
                 let mark = scratch.len();
                 unescape(key, scratch);
-                let is = scratch[mark..] == *name;
+                let is_equal = scratch[mark..] == *name;
                 scratch.truncate(mark);
-                is
+                is_equal
             } else {
                 key == name
             };
             if self.next()? != b':' {
                 return None;
             }
-            if is {
+            if is_equal {
                 return Some(());
             }
             self.value()?;

@@ -211,17 +211,17 @@ fn roots(pem: &[u8]) -> Result<RootCertStore, TlsConfigError> {
     Ok(store)
 }
 
-fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
+fn certificates(setting: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {
-        Ok(none) if none.is_empty() => Err(pem_error(what, &pem::Error::NoItemsFound)),
+        Ok(none) if none.is_empty() => Err(pem_error(setting, &pem::Error::NoItemsFound)),
         Ok(all) => Ok(all),
-        Err(error) => Err(pem_error(what, &error)),
+        Err(error) => Err(pem_error(setting, &error)),
     }
 }
 
-fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
-    TlsConfigError::Pem { what, reason: error.to_string() }
+fn pem_error(setting: &'static str, error: &pem::Error) -> TlsConfigError {
+    TlsConfigError::Pem { what: setting, reason: error.to_string() }
 }
 
 /// Server name for SNI and verification.

@@ -180,13 +180,13 @@ fn matches_name(name: &[u8], host: &str) -> bool {
     if name.contains(&0) {
         return false; // CVE-2009-4034
     }
-    let under = |parent: &[u8]| {
+    let is_child = |parent: &[u8]| {
         let label = host.len().checked_sub(parent.len())?;
         (!host[..label].contains(&b'.') && label > 0 && host[label..].eq_ignore_ascii_case(parent))
             .then_some(())
     };
     let wildcard = name.strip_prefix(b"*").filter(|parent| parent.len() > 1 && parent[0] == b'.');
-    name.eq_ignore_ascii_case(host) || wildcard.and_then(under).is_some()
+    name.eq_ignore_ascii_case(host) || wildcard.and_then(is_child).is_some()
 }
 
 #[cfg(test)]

@@ -10,16 +10,16 @@ pub struct BodySearch {
 
 impl BodySearch {
     pub fn new(text: &[u8]) -> BodySearch {
-        let mut back = vec![0; text.len()];
+        let mut fallback = vec![0; text.len()];
         let mut found = 0;
         for (at, byte) in text.iter().enumerate().skip(1) {
-            back[at] = found;
+            fallback[at] = found;
             while found > 0 && text[found as usize] != *byte {
-                found = back[found as usize];
+                found = fallback[found as usize];
             }
             found += u32::from(text[found as usize] == *byte);
         }
-        BodySearch { text: text.into(), fallback: back.into() }
+        BodySearch { text: text.into(), fallback: fallback.into() }
     }
 
     /// Length of the text in bytes; `advance` returns it when the whole text was found.

@@ -60,7 +60,7 @@ impl CookieJar {
         let known = self
             .cookies
             .iter()
-            .position(|own| self.name(own) == received.name && self.path(own) == received.path);
+            .position(|stored| self.name(stored) == received.name && self.path(stored) == received.path);
         if let Some(known) = known {
             self.remove(known);
         }
@@ -74,8 +74,8 @@ impl CookieJar {
         if !self.has_room(length) {
             return;
         }
-        let longer = |own: &Cookie| usize::from(own.path) >= received.path.len();
-        let place = self.cookies.iter().take_while(|own| longer(own)).count();
+        let longer = |stored: &Cookie| usize::from(stored.path) >= received.path.len();
+        let place = self.cookies.iter().take_while(|stored| longer(stored)).count();
         // A cookie that is set again keeps its position in the order.
         let place = known.filter(|known| *known < place).unwrap_or(place);
         let short = |it: &[u8]| u16::try_from(it.len()).expect("lengths fit in 16 bits");
@@ -139,17 +139,17 @@ impl CookieJar {
         self.cookies.len() < CookieJar::MAX_COOKIES && self.bytes.len() + length <= CookieJar::MAX_BYTES
     }
 
-    fn remove(&mut self, which: usize) {
-        let removed = self.cookies.remove(which);
+    fn remove(&mut self, index: usize) {
+        let removed = self.cookies.remove(index);
         let length = removed.name + removed.value + removed.path;
         self.bytes.drain(usize::from(removed.at)..usize::from(removed.at + length));
         self.cookies.iter_mut().filter(|it| it.at > removed.at).for_each(|it| it.at -= length);
     }
 
     fn forget_expired(&mut self, now: u64) {
-        for which in (0..self.cookies.len()).rev() {
-            if self.cookies[which].expires <= now {
-                self.remove(which);
+        for index in (0..self.cookies.len()).rev() {
+            if self.cookies[index].expires <= now {
+                self.remove(index);
             }
         }
     }
@@ -178,17 +178,17 @@ impl<'a> SetCookie<'a> {
         let (mut age, mut date) = (None, None);
         for part in parts {
             let (name, value) = split_pair(part).unwrap_or((part.trim_ascii(), b""));
-            let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
-            if is("max-age") {
+            let is_attribute = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
+            if is_attribute("max-age") {
                 age = parse_max_age(value).or(age);
-            } else if is("expires") {
+            } else if is_attribute("expires") {
                 date = parse_date(value).or(date);
-            } else if is("path") {
+            } else if is_attribute("path") {
                 path = if value.starts_with(b"/") { value } else { default_path(setting.target) };
             } else {
                 // A cookie for another host, or for TLS on a plain connection, would never be sent.
-                let foreign = is("domain") && !domain_matches(value, setting.origin.name());
-                if foreign || (is("secure") && !setting.origin.tls) {
+                let foreign = is_attribute("domain") && !domain_matches(value, setting.origin.name());
+                if foreign || (is_attribute("secure") && !setting.origin.tls) {
                     return None;
                 }
             }

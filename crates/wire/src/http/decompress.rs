@@ -24,11 +24,11 @@ pub(super) enum Coding {
 impl Coding {
     /// Combines this coding with a further item of Content-Encoding.
     pub fn combine(self, name: &[u8]) -> Coding {
-        let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
+        let is_coding = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
-            _ if is("identity") => self,
-            Coding::Plain if is("gzip") || is("x-gzip") => Coding::Gzip,
-            Coding::Plain if is("deflate") => Coding::Deflate,
+            _ if is_coding("identity") => self,
+            Coding::Plain if is_coding("gzip") || is_coding("x-gzip") => Coding::Gzip,
+            Coding::Plain if is_coding("deflate") => Coding::Deflate,
             _ => Coding::Other,
         }
     }

@@ -112,10 +112,10 @@ impl BodyHeaders {
     fn from_headers(headers: &[Header<'_>]) -> Result<BodyHeaders, Error> {
         let mut body = BodyHeaders::default();
         for Header { name, value } in headers {
-            let is = |it: &str| name.eq_ignore_ascii_case(it);
+            let is_header = |it: &str| name.eq_ignore_ascii_case(it);
             // Lengths are compared first, because most headers are irrelevant.
             match name.len() {
-                14 if is("content-length") => {
+                14 if is_header("content-length") => {
                     for one in list_items(value) {
                         let length = number(one).ok_or(Error::ContentLength)?;
                         if body.length.is_some_and(|it| it != length) {
@@ -125,7 +125,7 @@ impl BodyHeaders {
                     }
                     body.length.ok_or(Error::ContentLength)?;
                 }
-                17 if is("transfer-encoding") => {
+                17 if is_header("transfer-encoding") => {
                     for one in list_items(value) {
                         if body.chunked {
                             return Err(Error::TransferEncoding);
@@ -137,10 +137,10 @@ impl BodyHeaders {
                         return Err(Error::TransferEncoding);
                     }
                 }
-                16 if is("content-encoding") => {
+                16 if is_header("content-encoding") => {
                     body.coding = list_items(value).fold(body.coding, Coding::combine);
                 }
-                10 if is("connection") => {
+                10 if is_header("connection") => {
                     for one in list_items(value) {
                         body.close |= one.eq_ignore_ascii_case(b"close");
                         body.keep_alive |= one.eq_ignore_ascii_case(b"keep-alive");

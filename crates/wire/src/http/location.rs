@@ -23,8 +23,8 @@ pub enum RedirectError {
 impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RedirectError::CrossOrigin(whom) => {
-                write!(f, "redirect to another origin, {whom}, is not followed")
+            RedirectError::CrossOrigin(origin) => {
+                write!(f, "redirect to another origin, {origin}, is not followed")
             }
             RedirectError::Malformed => f.write_str("redirect with an invalid Location header"),
         }
@@ -67,9 +67,9 @@ impl Origin<'_> {
             let end = after.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(after.len());
             let (authority, after) = after.split_at(end);
             let authority = std::str::from_utf8(authority).map_err(|_| RedirectError::Malformed)?;
-            let whom = self.split(authority).ok_or(RedirectError::Malformed)?;
-            let us = self.split(self.host).ok_or(RedirectError::Malformed)?;
-            if !whom.0.eq_ignore_ascii_case(us.0) || whom.1 != us.1 {
+            let target_origin = self.split(authority).ok_or(RedirectError::Malformed)?;
+            let own_origin = self.split(self.host).ok_or(RedirectError::Malformed)?;
+            if !target_origin.0.eq_ignore_ascii_case(own_origin.0) || target_origin.1 != own_origin.1 {
                 return Err(cross_origin(reference));
             }
             (rest, from) = (after, b"/");
@@ -182,7 +182,7 @@ mod tests {
         let mut to = b"left over".to_vec();
         let resolved = match from.resolve(target.as_bytes(), location.as_bytes(), &mut to) {
             Ok(()) => String::from_utf8(to).expect("ASCII"),
-            Err(RedirectError::CrossOrigin(whom)) => format!("elsewhere: {whom}"),
+            Err(RedirectError::CrossOrigin(origin)) => format!("elsewhere: {origin}"),
             Err(RedirectError::Malformed) => "unreadable".to_owned(),
         };
         assert_eq!(resolved, expected, "{location} from {target}");

@@ -60,7 +60,7 @@ fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64
     Ok((reader.body().to_vec(), reader.has_found(&needle), ended.length))
 }
 
-fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>) {
+fn check(name: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>) {
     let chunks: Vec<u8> = packed.chunks(7).fold(Vec::new(), |mut all, chunk| {
         all.extend(format!("{:x}\r\n", chunk.len()).bytes());
         all.extend_from_slice(chunk);
@@ -77,7 +77,7 @@ fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>
                 response.0
             });
             let expected = expected.map(<[u8]>::to_vec);
-            assert_eq!(result, expected, "{what} in pieces of {piece}");
+            assert_eq!(result, expected, "{name} in pieces of {piece}");
         }
     }
 }

@@ -249,11 +249,11 @@ fn rejects_surplus_bytes() {
     // Asynchronous messages are not surplus: the reply follows them.
     let warning = notice(b'N', &["SWARNING", "VWARNING", "C01000", "Mno"]);
     let end = notice(b'E', &["SFATAL", "VFATAL", "C57P01", "Mno"]);
-    let check_asynchronous = |what: Vec<u8>, expected: &str| {
+    let check_asynchronous = |message: Vec<u8>, expected: &str| {
         let reply = "Ready(Idle statements 1)";
         check(
             1,
-            &[done(), what].concat(),
+            &[done(), message].concat(),
             &format!("{expected}{}{reply}", if expected.is_empty() { "" } else { " " }),
         );
     };
