@@ -85,7 +85,9 @@ impl SetupBuilder<'_> {
         };
         let operations = self.operations(file.operations.0, &mix, &context);
         self.check_service_load(&load, &operations);
-        for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
+        for feed in feeds
+            .iter()
+            .filter(|it| !operations.iter().any(|operation| operation.feed.as_ref() == Some(&it.name)))
         {
             self.warnings.push(message!("experiment-feed-unused", feed = quote(&feed.name)));
         }

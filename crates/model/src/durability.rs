@@ -230,7 +230,7 @@ pub struct KeySet {
 impl KeySet {
     /// Empty set; `reserved` has the number of reserved sequence numbers of each session.
     pub fn new(reserved: &[u64]) -> KeySet {
-        let words = |until: &u64| vec![0; until.div_ceil(64) as usize];
+        let words = |end: &u64| vec![0; end.div_ceil(64) as usize];
         KeySet { bits: reserved.iter().map(words).collect(), ..KeySet::default() }
     }
 

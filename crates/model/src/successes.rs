@@ -75,7 +75,7 @@ fn bucket(moment: Nanos) -> u64 {
 mod tests {
     use super::*;
 
-    fn of(millis: &[u64]) -> Successes {
+    fn successes(millis: &[u64]) -> Successes {
         let mut successes = Successes::at(Nanos::from_millis(millis[0]));
         millis[1..].iter().for_each(|at| successes.add(Nanos::from_millis(*at)));
         successes
@@ -98,7 +98,7 @@ mod tests {
             // Times beyond one second share a bucket.
             (&[5_000, 5_900, 6_500, 9_000], &[(50, 59), (59, 61)]),
         ] {
-            assert_eq!(gaps(of(millis)), expected, "{millis:?}");
+            assert_eq!(gaps(successes(millis)), expected, "{millis:?}");
         }
     }
 
@@ -111,8 +111,8 @@ mod tests {
             (&[5_000], &[9_000], &[(50, 61)]),
         ] {
             for (one, other) in [(one, other), (other, one)] {
-                let mut merged = of(one);
-                merged.merge(&of(other));
+                let mut merged = successes(one);
+                merged.merge(&successes(other));
                 assert_eq!(gaps(merged), expected, "{one:?} {other:?}");
                 let all = [one, other].concat();
                 let edges = [all.iter().min(), all.iter().max()].map(|it| Nanos::from_millis(*it.unwrap()));

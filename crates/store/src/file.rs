@@ -32,8 +32,8 @@ pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf>
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::system(dir, Attempt::Create))?;
     let dir = fs::canonicalize(dir).map_err(Error::system(dir, Attempt::Find))?;
     let stem = format!("{name}-{}", format_utc(begun_ms));
-    for again in 1.. {
-        let suffix = if again == 1 { String::new() } else { format!("-{again}") };
+    for number in 1.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = dir.join(format!("{stem}{suffix}.{EXTENSION}"));
         match create_new(&path) {
             Ok(_) => return Ok(path),

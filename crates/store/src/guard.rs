@@ -68,13 +68,13 @@ pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     for (limit, value) in LIMITS {
         connection.set_limit(limit, value)?;
     }
-    for (what, on) in [
+    for (option, enabled) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
     ] {
-        connection.set_db_config(what, on)?;
+        connection.set_db_config(option, enabled)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(WorkBudget(work))

@@ -181,13 +181,13 @@ impl Seconds<'_> {
     fn block(&mut self, ids: &[i64]) -> Result<Vec<Second>> {
         let run = self.run;
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
-        let between = (*first, *last);
+        let range = (*first, *last);
         let empty = Second { interval: CompactInterval::with_commands(&self.commands), ..Second::default() };
         let mut all = vec![empty; ids.len()];
         // Rows are in the order of ticks; rows of another trial are skipped.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
-        run.for_each(sql, between, |row| {
+        run.for_each(sql, range, |row| {
             if let Some(second) = place(row)?.map(|it| &mut all[it]) {
                 (second.second, second.in_flight) = (count(row, 1)?, count(row, 5)?);
                 let interval = &mut second.interval;
@@ -205,7 +205,7 @@ impl Seconds<'_> {
         }
         let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
                    FROM outcome WHERE tick BETWEEN ? AND ?";
-        run.for_each(sql, between, |row| {
+        run.for_each(sql, range, |row| {
             let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let Some(operation) = get_mut(&mut interval.scripts, row.get(1)?) else {
                 wrong = Some("outcome.operation");
@@ -222,7 +222,7 @@ impl Seconds<'_> {
         })?;
         let sql = "SELECT tick, class, operation, code, count FROM failure
                    WHERE tick BETWEEN ? AND ? ORDER BY tick, class, operation, number";
-        run.for_each(sql, between, |row| {
+        run.for_each(sql, range, |row| {
             let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let (class, operation, code): (i64, i64, Option<String>) =
                 (row.get(1)?, row.get(2)?, row.get(3)?);
@@ -247,7 +247,7 @@ impl Seconds<'_> {
             Ok(())
         })?;
         for (table, rows, sql) in &self.step_queries {
-            run.for_each(sql, between, |row| {
+            run.for_each(sql, range, |row| {
                 let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
                 let counts = get_mut(&mut interval.scripts, row.get(1)?)
                     .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?));
@@ -259,7 +259,7 @@ impl Seconds<'_> {
             })?;
         }
         for sql in &self.answer_queries {
-            run.for_each(sql, between, |row| {
+            run.for_each(sql, range, |row| {
                 let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
                 match rows::answer_sizes(row, 1)?
                     .filter(|it| usize::from(it.operation) < interval.scripts.len())
@@ -280,7 +280,7 @@ impl Seconds<'_> {
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
                    FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 1))
                    ORDER BY tick";
-        let parameters = (between.0, between.1, kinds.0, kinds.1, other_kinds);
+        let parameters = (range.0, range.1, kinds.0, kinds.1, other_kinds);
         run.for_each(sql, parameters, |row| {
             let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);

@@ -469,13 +469,13 @@ impl RunDatabase {
         tick: Option<i64>,
         all: &[Sample],
     ) -> rusqlite::Result<()> {
-        for together in all.chunk_by(|a, b| a.at == b.at) {
+        for group in all.chunk_by(|a, b| a.at == b.at) {
             self.insert(
                 "INSERT INTO moment (trial, tick, at_ns) VALUES (?, ?, ?)",
-                params![trial, tick, to_sql_bits(together[0].at.0)],
+                params![trial, tick, to_sql_bits(group[0].at.0)],
             )?;
             let moment = self.connection.last_insert_rowid();
-            for (number, sample) in together.iter().enumerate() {
+            for (number, sample) in group.iter().enumerate() {
                 let series = self.series(sample)?;
                 self.insert(
                     "INSERT INTO sample VALUES (?, ?, ?, ?)",

@@ -106,8 +106,8 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
             writer.tick(id, Box::new(tick.clone()));
         }
         writer.flush();
-        let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };
-        assert!(why.contains(words), "{why}");
+        let Some(WriteError::Refused(reason)) = writer.error() else { panic!("{:?}", writer.error()) };
+        assert!(reason.contains(words), "{reason}");
         writer.end_trial(id, end(RunStatus::Failed, Some(random.measurement(&ticks))));
         let error = writer.finish(outcome(RunStatus::Complete)).expect_err("the disk failed").describe();
         assert!(error.contains("store-attempt-write(") && error.contains(words), "{error:?}");

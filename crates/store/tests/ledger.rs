@@ -156,11 +156,11 @@ fn entries_are_bound_to_their_position() {
     let (entries, bytes) = written(13, 20, true);
     let (_, other) = written(14, 20, true);
     let (original, foreign) = (frames(&bytes), frames(&other));
-    let check = |what: &str, frames: &[Vec<u8>], good: usize| {
+    let check = |name: &str, frames: &[Vec<u8>], good: usize| {
         let bytes = [&bytes[..8], &frames.concat()].concat();
         let (known, end) = read(&bytes).expect("the header is whole");
-        assert_eq!(known, entries[..good], "{what}");
-        assert!(matches!(end, LedgerEnd::Torn { .. }), "{what}");
+        assert_eq!(known, entries[..good], "{name}");
+        assert!(matches!(end, LedgerEnd::Torn { .. }), "{name}");
     };
     let mut exchanged = original.clone();
     exchanged.swap(5, 6);

@@ -110,10 +110,10 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
 
 /// True for a fault after which a replica must take over without the data that only the primary has.
 fn takes_primary(fault: &Fault) -> bool {
-    let whom = match &fault.action {
-        FaultAction::Kill { target: whom, scope: FaultScope::Node | FaultScope::Postmaster } => whom,
-        FaultAction::Pause { target: whom, .. } | FaultAction::Isolate { target: whom, .. } => whom,
+    let target = match &fault.action {
+        FaultAction::Kill { target, scope: FaultScope::Node | FaultScope::Postmaster } => target,
+        FaultAction::Pause { target, .. } | FaultAction::Isolate { target, .. } => target,
         _ => return false,
     };
-    matches!(whom, FaultTarget::Primary) || matches!(whom, FaultTarget::Node(node) if node == "postgres")
+    matches!(target, FaultTarget::Primary) || matches!(target, FaultTarget::Node(node) if node == "postgres")
 }

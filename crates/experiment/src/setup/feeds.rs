@@ -28,9 +28,9 @@ impl SetupBuilder<'_> {
 
     /// Reports feed queries in an experiment without a database that could execute them.
     pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
-        let alone =
+        let only_services =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));
-        for feed in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
+        for feed in feeds.iter().filter(|it| only_services && matches!(it.source, FeedSource::Query(_))) {
             self.report(&format!("feeds.{}.sql", feed.name), message!("experiment-feed-query"));
         }
     }

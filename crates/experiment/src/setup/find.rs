@@ -30,7 +30,7 @@ impl SetupBuilder<'_> {
                 FindSettings { failover: Some(file::Failover::default()), ..FindSettings::default() }
             }
         };
-        let how = match source {
+        let settings = match source {
             None => FindSettings::default(),
             Some(file::Find::Word(it)) => empty(*it),
             Some(file::Find::How(it)) => FindSettings::clone(it),
@@ -40,17 +40,17 @@ impl SetupBuilder<'_> {
             crate::file::Model::Closed => LoadScale::Clients,
         };
         let modes = [
-            how.max.is_some(),
-            how.confirm.is_some(),
-            how.soak.is_some(),
-            how.sweep.is_some(),
-            how.failover.is_some(),
+            settings.max.is_some(),
+            settings.confirm.is_some(),
+            settings.soak.is_some(),
+            settings.sweep.is_some(),
+            settings.failover.is_some(),
         ];
         if matches!(source, Some(file::Find::How(_))) && modes.iter().filter(|it| **it).count() != 1 {
             self.report("find", message!("experiment-find-mode"));
         }
         let prove = SearchOptions { asked: prove.unwrap_or(false), scale };
-        let found = match how {
+        let found = match settings {
             FindSettings { max: Some(it), .. } => Goal::Max(self.max("find.max", &it, prove)),
             FindSettings { confirm: Some(confirm), .. } => Goal::Confirm(Confirm {
                 level: self.level(

@@ -113,8 +113,8 @@ impl SetupBuilder<'_> {
 
     /// Checks that a load is within the caps. A closed load gets the cap on the rate as its maximum rate.
     pub(super) fn check_load_caps(&mut self, guard: &Guard, requested: &mut RequestedLoad) {
-        let mut beyond = |key: &str, attached: AttachedSection, path: &str, is: String, cap: String| {
-            self.report(path, message!("experiment-cap", value = is, cap, node = attached.node, key));
+        let mut beyond = |key: &str, attached: AttachedSection, path: &str, value: String, cap: String| {
+            self.report(path, message!("experiment-cap", value, cap, node = attached.node, key));
         };
         let Guard { rate, clients, duration } = *guard;
         let requested_clients = requested.load.model.clients();
@@ -145,8 +145,8 @@ impl SetupBuilder<'_> {
         match &mut requested.load.model {
             LoadModel::Open { .. } => {
                 if requested.max_rate > rate.most {
-                    let is = per_second(requested.max_rate);
-                    beyond("rate", rate.attached, "load.schedule", is, per_second(rate.most));
+                    let requested_rate = per_second(requested.max_rate);
+                    beyond("rate", rate.attached, "load.schedule", requested_rate, per_second(rate.most));
                 }
                 if requested.load.warmup > Nanos::ZERO {
                     self.report(
@@ -207,12 +207,12 @@ impl SetupBuilder<'_> {
             longest = longest.max(max.window).max(max.hold);
         }
         if longest > duration.most {
-            let (is, most) = (seconds(longest), seconds(duration.most));
-            exceeded.push((section.to_owned(), duration.attached, "duration", is, most));
+            let (value, most) = (seconds(longest), seconds(duration.most));
+            exceeded.push((section.to_owned(), duration.attached, "duration", value, most));
         }
-        for (path, attached, key, is, most) in exceeded {
+        for (path, attached, key, value, most) in exceeded {
             let node = attached.node;
-            self.report(&path, message!("experiment-cap", value = is, cap = most, node, key));
+            self.report(&path, message!("experiment-cap", value, cap = most, node, key));
         }
     }
 

@@ -318,8 +318,8 @@ impl SetupBuilder<'_> {
         (name, from)
     }
 
-    /// Checks that operation `whose` defines all variables in the texts at a path.
-    fn check_variables(&mut self, path: &str, whose: &str, variables: &mut Variables) {
+    /// Checks that `operation` defines all variables in the texts at a path.
+    fn check_variables(&mut self, path: &str, operation: &str, variables: &mut Variables) {
         fn leaves<'a>(node: &'a Node, all: &mut Vec<&'a Node>) {
             match &node.value {
                 Value::Scalar(..) => all.push(node),
@@ -349,7 +349,7 @@ impl SetupBuilder<'_> {
                     continue;
                 }
                 let written = |name: &str| format!("${{{name}}}");
-                if let Some(message) = self.unknown_variable(&variable.name, whose, variables, written) {
+                if let Some(message) = self.unknown_variable(&variable.name, operation, variables, written) {
                     self.report_in_text(
                         &node.span,
                         text,
@@ -365,7 +365,7 @@ impl SetupBuilder<'_> {
     pub(super) fn unknown_variable(
         &self,
         name: &str,
-        whose: &str,
+        operation: &str,
         variables: &Variables,
         written: impl Fn(&str) -> String,
     ) -> Option<Message> {
@@ -379,7 +379,7 @@ impl SetupBuilder<'_> {
         let names = (!names.is_empty()).then(|| names.join(", "));
         Some(message!(
             "experiment-unknown-variable",
-            operation = quote(whose),
+            operation = quote(operation),
             name = quote(name),
             nearest,
             names

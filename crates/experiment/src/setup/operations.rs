@@ -343,11 +343,11 @@ pub(super) fn begins_transaction(script: &str) -> bool {
     statements(script).iter().any(|statement| {
         let mut words =
             statement.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|it| !it.is_empty());
-        let mut is = |word: &str| words.next().is_some_and(|it| it.eq_ignore_ascii_case(word));
+        let mut next_is = |word: &str| words.next().is_some_and(|it| it.eq_ignore_ascii_case(word));
         let first = statement.trim_start();
         match first.get(..5).map(str::to_ascii_lowercase).as_deref() {
-            Some("begin") => is("begin"),
-            Some("start") => is("start") && is("transaction"),
+            Some("begin") => next_is("begin"),
+            Some("start") => next_is("start") && next_is("transaction"),
             _ => false,
         }
     })

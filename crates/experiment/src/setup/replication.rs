@@ -158,7 +158,7 @@ impl SetupBuilder<'_> {
         ];
         let given: Vec<(&str, &Word)> =
             actions.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
-        let &[(keyword, whom)] = given.as_slice() else {
+        let &[(keyword, target_word)] = given.as_slice() else {
             self.report(path, message!("experiment-fault-action", count = given.len()));
             return None;
         };
@@ -176,7 +176,7 @@ impl SetupBuilder<'_> {
         if source.part.is_some() && keyword != "kill" {
             self.report(path, message!("experiment-fault-part", action = keyword));
         }
-        let when = match (source.at, source.after) {
+        let trigger = match (source.at, source.after) {
             (at, Some(event)) => {
                 let event = match event {
                     file::Event::Promoted => TriggerEvent::Promoted,
@@ -195,7 +195,7 @@ impl SetupBuilder<'_> {
             self.report(path, message!("experiment-fault-replicas", action = keyword));
             return None;
         }
-        let whom = match (keyword, whom.0.as_str()) {
+        let target = match (keyword, target_word.0.as_str()) {
             ("switchover", "any") => None,
             ("block_replication", "primary") => Some(FaultTarget::Primary),
             ("block_replication", other) => {
@@ -205,18 +205,18 @@ impl SetupBuilder<'_> {
             (_, it) => Some(self.fault_target(path, it, stack)?),
         };
         let scope = source.part.map_or(FaultScope::Node, |it| it.0);
-        self.check_fault_target(path, keyword, whom.as_ref(), scope, stack);
-        let fixed_target = || whom.clone().expect("only a switchover has no fixed target");
+        self.check_fault_target(path, keyword, target.as_ref(), scope, stack);
+        let fixed_target = || target.clone().expect("only a switchover has no fixed target");
         let action = match keyword {
             "kill" => FaultAction::Kill { target: fixed_target(), scope },
             "pause" => FaultAction::Pause { target: fixed_target(), duration },
             "restart" => FaultAction::Restart { target: fixed_target() },
-            "switchover" => FaultAction::Switchover { target: whom },
+            "switchover" => FaultAction::Switchover { target },
             "isolate" => FaultAction::Isolate { target: fixed_target(), duration },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration },
         };
-        Some(Fault { trigger: when, action })
+        Some(Fault { trigger, action })
     }
 
     /// Checks that the action and the scope of a fault fit its target.

@@ -47,8 +47,8 @@ impl SetupBuilder<'_> {
         let balancer = balancer.map(|it| self.balancer(it, replicas.is_some(), &mut guards));
         let pooler = stack.pooler.and_then(OrNone::into_option).map(|it| self.pooler(it, &mut guards));
         // With replicas, only the balancer knows which server is the primary.
-        let between = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
-        nodes.extend(between.into_iter().flatten());
+        let middle = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
+        nodes.extend(middle.into_iter().flatten());
         if let Some(postgres) = stack.postgres {
             nodes.push(self.postgres(postgres, &mut guards));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
@@ -91,7 +91,7 @@ impl SetupBuilder<'_> {
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
         let max_connections = source.max_connections.unwrap_or(MAX_CONNECTIONS);
         let settings = words(source.settings);
-        for (name, own) in [
+        for (name, own_key) in [
             ("max_connections", Some("max_connections")),
             ("port", None),
             ("listen_addresses", None),
@@ -99,7 +99,7 @@ impl SetupBuilder<'_> {
             ("data_directory", None),
             ("ssl", None),
         ] {
-            self.not_a_setting("postgres", &settings, name, own);
+            self.not_a_setting("postgres", &settings, name, own_key);
         }
         for error in (self.request.grammars.settings)(source.version, &settings) {
             let all = path::node(self.tree, "stack.postgres.settings");
@@ -161,15 +161,20 @@ impl SetupBuilder<'_> {
         let version = version.and_then(|it| self.version(product, traits, &it.0));
         let settings = words(source.settings);
         let managed = product::with_role(Role::Pooler).filter_map(|it| it.pooler.as_ref());
-        for (name, own) in managed.flat_map(|it| it.managed_settings) {
-            self.not_a_setting("pooler", &settings, name, *own);
+        for (name, own_key) in managed.flat_map(|it| it.managed_settings) {
+            self.not_a_setting("pooler", &settings, name, *own_key);
         }
         if let Some(keeps) = traits.prepared_statements
             && version.is_none_or(|it| it < keeps.since)
             && settings.iter().any(|it| it.0 == keeps.name)
         {
-            let (name, since) = (keeps.name, format!("{}.{}", keeps.since.0, keeps.since.1));
-            let message = message!("experiment-pooler-setting-version", product = product.name, since, name);
+            let (name, min_version) = (keeps.name, format!("{}.{}", keeps.since.0, keeps.since.1));
+            let message = message!(
+                "experiment-pooler-setting-version",
+                product = product.name,
+                since = min_version,
+                name
+            );
             self.report(&format!("stack.pooler.settings.{name}"), message);
         }
         let kind = NodeKind::Pooler(Pooler {

@@ -122,7 +122,9 @@ fn write(folder: &Path, facts: &[Fact]) -> PathBuf {
 }
 
 fn change(path: &Path, sql: &str) {
-    Connection::open(path).and_then(|it| it.execute_batch(sql)).unwrap_or_else(|why| panic!("{sql}: {why}"));
+    Connection::open(path)
+        .and_then(|it| it.execute_batch(sql))
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 #[test]
