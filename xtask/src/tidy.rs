@@ -32,15 +32,15 @@ struct Violation {
 }
 
 impl Violation {
-    fn new(file: &str, line: usize, what: impl Into<String>, todo: impl Into<String>) -> Violation {
-        Violation { file: file.to_owned(), line, message: what.into(), fix: todo.into() }
+    fn new(file: &str, line: usize, message: impl Into<String>, fix: impl Into<String>) -> Violation {
+        Violation { file: file.to_owned(), line, message: message.into(), fix: fix.into() }
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Violation { file, line, message: what, fix: todo } = self;
-        write!(f, "{file}:{line}: {what}; {todo}")
+        let Violation { file, line, message, fix } = self;
+        write!(f, "{file}:{line}: {message}; {fix}")
     }
 }
 

@@ -12,7 +12,7 @@ pub fn run(data: &[u8]) {
     let mut parts = text.splitn(4, '\0');
     let mut part = || parts.next().unwrap_or_default();
     let (dsn, service, passwords, variable) = (part(), part(), part(), part());
-    let around = Environment {
+    let environment = Environment {
         env: &|name| match name {
             "HOME" => Some("/home".to_owned()),
             "PGPASSWORD" => Some(PASSWORD.to_owned()),
@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
         },
         os_user: "me",
     };
-    match resolve(Some(dsn), &[("fallback_application_name", "fuzz")], around) {
+    match resolve(Some(dsn), &[("fallback_application_name", "fuzz")], environment) {
         Ok(settings) => {
             assert!(!settings.hosts.is_empty());
             assert!(!format!("{settings:?}").contains(PASSWORD));

@@ -18,10 +18,10 @@ const FORMATS: [FeedFormat; 7] = [
 
 /// Runs one input. The first byte selects the format, and whether the columns are given.
 pub fn run(data: &[u8]) {
-    let [how, bytes @ ..] = data else { return };
-    let format = FORMATS[usize::from(*how & 0x7f) % FORMATS.len()];
+    let [flags, bytes @ ..] = data else { return };
+    let format = FORMATS[usize::from(*flags & 0x7f) % FORMATS.len()];
     let names = ["id".to_owned(), "name".to_owned()];
-    let columns = (*how & 0x80 != 0).then_some(&names[..]);
+    let columns = (*flags & 0x80 != 0).then_some(&names[..]);
     let packed = decompress(bytes).and_then(|mut source| pack(format, columns, &mut source, Vec::new()));
     let packed = match packed {
         Ok(packing) => {

@@ -10,8 +10,8 @@ use std::io::Write;
 /// Runs one input. The first byte selects whether the rest is compressed first. The next eight bytes are the stored
 /// sample count.
 pub fn run(data: &[u8]) {
-    let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
-    let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
+    let Some(([flags, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
+    let v2 = if *flags & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
     let count = u64::from_le_bytes(*count);
     let packed = EncodedHistogram { count, sum: 7, sum_of_squares: 7.0, min: 1, max: 1 << 40, v2 };
     let Ok(decoded) = LatencyHistogram::decode(&packed) else { return };

@@ -13,9 +13,9 @@ const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 /// Runs one input. The first byte selects the method and whether bodies are decompressed. The second byte selects how
 /// the rest is split.
 pub fn run(data: &[u8]) {
-    let [how, cut, bytes @ ..] = data else { return };
-    let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];
-    let keep = Retain { decompress: *how & 0x80 != 0, ..KEEP };
+    let [flags, cut, bytes @ ..] = data else { return };
+    let method = Method::ALL[usize::from(*flags & 0x7f) % Method::ALL.len()];
+    let keep = Retain { decompress: *flags & 0x80 != 0, ..KEEP };
     let whole = read(method, keep, bytes, bytes.len().max(1));
     assert_eq!(whole, read(method, keep, bytes, usize::from(*cut).max(1)));
     through_channel(method, keep, bytes, usize::from(*cut).max(1));

@@ -7,8 +7,8 @@ use store::ledger::LedgerReader;
 /// Runs one input. The first byte selects whether the rest is a file, or frames for which the target computes
 /// checksums.
 pub fn run(data: &[u8]) {
-    let [how, rest @ ..] = data else { return };
-    let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };
+    let [flags, rest @ ..] = data else { return };
+    let bytes = if flags & 1 == 0 { rest.to_vec() } else { sealed(rest) };
     let Some(mut entries) = LedgerReader::from_reader(&bytes[..]).expect("reading from memory cannot fail")
     else {
         return;

@@ -7,9 +7,9 @@ use stack::probe::ProbeResponse;
 /// Runs one input. The first byte selects the probe. The rest is the response: lines of cells separated by tabs, with
 /// names in the first line and `\N` for NULL; or texts separated by NUL.
 pub fn run(data: &[u8]) {
-    let [which, data @ ..] = data else { return };
+    let [number, data @ ..] = data else { return };
     let all = probes().count();
-    let probe = probes().nth(usize::from(*which) % all).expect("the index is below their number");
+    let probe = probes().nth(usize::from(*number) % all).expect("the index is below their number");
     let text = crate::text(data);
     let mut lines = text.lines().map(|it| it.split('\t'));
     let columns = lines.next().into_iter().flatten().map(str::to_owned).collect();

@@ -44,8 +44,8 @@ impl<'a> Plan<'a> {
                 std::iter::once(book.index.to_owned()).chain(targets.map(|it| resolve(book.index, it)))
             {
                 // The Russian index also lists English pages, which belong to the English book.
-                let own = book.place.is_empty() || path.starts_with(&format!("{folder}/"));
-                if own {
+                let is_inside = book.place.is_empty() || path.starts_with(&format!("{folder}/"));
+                if is_inside {
                     let place = place(folder, &path);
                     pages.entry(path).or_insert(Page { book: *book, place });
                 }

@@ -65,8 +65,13 @@ pub fn facts(tree: &Tree) -> Vec<Violation> {
             for rest in line.split(&format!("<a id=\"{kind}-")).skip(1) {
                 let name = rest.split('"').next().unwrap_or("");
                 if !names.contains(name) {
-                    let what = format!("there is no {kind} `{name}`");
-                    all.push(Violation::new(page, i + 1, what, "delete its anchor, and what describes it"));
+                    let message = format!("there is no {kind} `{name}`");
+                    all.push(Violation::new(
+                        page,
+                        i + 1,
+                        message,
+                        "delete its anchor, and what describes it",
+                    ));
                 }
             }
         }
@@ -91,8 +96,8 @@ pub fn keys(tree: &Tree) -> Vec<Violation> {
     if same == expected.len() && same == current.len() && same > 0 {
         return Vec::new();
     }
-    let what = format!("the page differs from {}", keys::SCHEMA);
-    vec![Violation::new(keys::PAGE, same + 1, what, "type  cargo xtask keys")]
+    let message = format!("the page differs from {}", keys::SCHEMA);
+    vec![Violation::new(keys::PAGE, same + 1, message, "type  cargo xtask keys")]
 }
 
 #[cfg(test)]

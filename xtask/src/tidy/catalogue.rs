@@ -52,8 +52,8 @@ pub fn catalogue(tree: &Tree) -> Vec<Violation> {
     for (identifier, message) in expected {
         let is_web = WEB_PREFIXES.iter().any(|prefix| identifier.starts_with(prefix));
         if !used.contains(identifier) && !is_web {
-            let what = format!("no code uses the message {identifier}");
-            all.push(Violation::new(&reference.path, message.line, what, "delete it in every language"));
+            let text = format!("no code uses the message {identifier}");
+            all.push(Violation::new(&reference.path, message.line, text, "delete it in every language"));
         }
     }
     for (file, messages) in &catalogues {
@@ -92,8 +92,8 @@ fn messages(file: &File, all: &mut Vec<Violation>) -> BTreeMap<String, Message> 
         let attributes = attributes.map(|attribute| attribute.id.name.to_owned()).collect();
         let message = Message { line: line.map_or(1, |index| index + 1), arguments, attributes };
         if let Some(other) = found.insert(name.to_owned(), message) {
-            let what = format!("the message {name} is there twice");
-            all.push(Violation::new(&file.path, other.line, what, "delete one of them"));
+            let text = format!("the message {name} is there twice");
+            all.push(Violation::new(&file.path, other.line, text, "delete one of them"));
         }
     }
     found
@@ -180,16 +180,16 @@ fn read_use(tokens: &[TokenTree], begins_with_language: bool) -> Option<Use> {
 fn check_use(file: &File, message: &Use, expected: &BTreeMap<String, Message>) -> Option<Violation> {
     let Use { line, identifier, arguments } = message;
     let Some(known) = expected.get(identifier) else {
-        let what = format!("there is no message {identifier}");
-        return Some(Violation::new(&file.path, *line, what, format!("write it in {MESSAGES}{REFERENCE}")));
+        let text = format!("there is no message {identifier}");
+        return Some(Violation::new(&file.path, *line, text, format!("write it in {MESSAGES}{REFERENCE}")));
     };
     let missing: Vec<&String> = known.arguments.difference(arguments).collect();
     let surplus: Vec<&String> = arguments.difference(&known.arguments).collect();
     if missing.is_empty() && surplus.is_empty() {
         return None;
     }
-    let what = format!("{identifier} lacks the arguments {missing:?} and has {surplus:?} too many");
-    Some(Violation::new(&file.path, *line, what, "give the arguments that its message has"))
+    let text = format!("{identifier} lacks the arguments {missing:?} and has {surplus:?} too many");
+    Some(Violation::new(&file.path, *line, text, "give the arguments that its message has"))
 }
 
 /// Compares the messages of a language with the reference messages.
@@ -200,28 +200,28 @@ fn compare(
     all: &mut Vec<Violation>,
 ) {
     for identifier in expected.keys().filter(|identifier| !messages.contains_key(*identifier)) {
-        let what = format!("the message {identifier} is missing");
-        all.push(Violation::new(&file.path, 1, what, format!("translate it from {REFERENCE}")));
+        let text = format!("the message {identifier} is missing");
+        all.push(Violation::new(&file.path, 1, text, format!("translate it from {REFERENCE}")));
     }
     for (identifier, message) in messages {
         match expected.get(identifier) {
             None => {
-                let what = format!("{REFERENCE} has no message {identifier}");
-                all.push(Violation::new(&file.path, message.line, what, "delete it"));
+                let text = format!("{REFERENCE} has no message {identifier}");
+                all.push(Violation::new(&file.path, message.line, text, "delete it"));
             }
             Some(known) if known.arguments != message.arguments => {
-                let what = format!(
+                let text = format!(
                     "{identifier} has the arguments {:?}, and {REFERENCE} has {:?}",
                     message.arguments, known.arguments
                 );
-                all.push(Violation::new(&file.path, message.line, what, "use the same arguments"));
+                all.push(Violation::new(&file.path, message.line, text, "use the same arguments"));
             }
             Some(known) if known.attributes != message.attributes => {
-                let what = format!(
+                let text = format!(
                     "{identifier} has the attributes {:?}, and {REFERENCE} has {:?}",
                     message.attributes, known.attributes
                 );
-                all.push(Violation::new(&file.path, message.line, what, "translate the same attributes"));
+                all.push(Violation::new(&file.path, message.line, text, "translate the same attributes"));
             }
             Some(_) => {}
         }

@@ -13,7 +13,7 @@ pub fn it_bindings(tree: &Tree) -> Vec<Violation> {
         let mut findings = Vec::new();
         walk(&tokens(file.text.parse().unwrap_or_default()), false, &mut findings);
         all.extend(
-            findings.into_iter().map(|(line, what, todo)| Violation::new(&file.path, line, what, todo)),
+            findings.into_iter().map(|(line, message, fix)| Violation::new(&file.path, line, message, fix)),
         );
     }
     all
@@ -30,7 +30,7 @@ fn walk(tokens: &[TokenTree], inside: bool, findings: &mut Vec<Finding>) {
     while let Some(token) = tokens.get(i) {
         let behind = &tokens[i + 1..];
         let line = token.span().start().line;
-        let mut report = |what| findings.push((line, what, "name the value"));
+        let mut report = |message| findings.push((line, message, "name the value"));
         if is_punct(token, '|') && starts_expression(tokens[..i].last()) {
             let end = position(behind, |next| is_punct(next, '|'));
             let body = behind.get(end + 1..).unwrap_or_default();

@@ -15,8 +15,13 @@ pub fn cycles(tree: &Tree) -> Vec<Violation> {
             for cycle in components(&imports) {
                 let first = imports[cycle[0]].iter().find(|(name, _)| cycle.contains(name));
                 let (file, line) = first.map_or((krate, 1), |(_, place)| *place);
-                let what = format!("modules {} of {parent} import each other", cycle.join(", "));
-                all.push(Violation::new(file, line, what, "move what they share into a module below them"));
+                let message = format!("modules {} of {parent} import each other", cycle.join(", "));
+                all.push(Violation::new(
+                    file,
+                    line,
+                    message,
+                    "move what they share into a module below them",
+                ));
             }
         }
     }

@@ -72,11 +72,11 @@ fn openings(file: &File, all: &mut Vec<Violation>) {
         let text = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
         if let Some(text) = text.filter(|_| !within) {
             if let Some(opening) = OPENINGS.iter().find(|it| text.starts_with(**it)) {
-                let what = format!("a doc comment begins with \"{}\"", opening.trim_end());
-                all.push(Violation::new(&file.path, i + 1, what, "begin with the noun that it describes"));
+                let message = format!("a doc comment begins with \"{}\"", opening.trim_end());
+                all.push(Violation::new(&file.path, i + 1, message, "begin with the noun that it describes"));
             } else if line.starts_with("//! ") && text.ends_with('?') {
-                let what = "a module is introduced by a question";
-                all.push(Violation::new(&file.path, i + 1, what, "write a noun phrase"));
+                let message = "a module is introduced by a question";
+                all.push(Violation::new(&file.path, i + 1, message, "write a noun phrase"));
             }
         }
         within = line.starts_with("///") || line.starts_with("//!");

@@ -66,8 +66,8 @@ pub fn crate_table(tree: &Tree) -> Vec<Violation> {
             )),
             Some((line, _, listed)) if *listed != actual => {
                 let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-                let what = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(listed));
-                all.push(Violation::new(ARCHITECTURE, *line, what, "change the table or the manifest"));
+                let message = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(listed));
+                all.push(Violation::new(ARCHITECTURE, *line, message, "change the table or the manifest"));
             }
             Some(_) => {}
         }
@@ -99,8 +99,13 @@ pub fn promises(tree: &Tree) -> Vec<Violation> {
                 false => file.text.contains(test),
             };
             if !tree.get(path).is_some_and(exists) {
-                let what = format!("there is no test `{test}` in {path}");
-                violations.push(Violation::new(PROMISES, line, what, "name the test that keeps the promise"));
+                let message = format!("there is no test `{test}` in {path}");
+                violations.push(Violation::new(
+                    PROMISES,
+                    line,
+                    message,
+                    "name the test that keeps the promise",
+                ));
             }
         }
     }

@@ -142,8 +142,11 @@ mod tests {
                 ("crates/a/examples/real.rs", "use d;\n"),
             ],
         );
-        let what = "the first line does not say what this file is for";
-        assert_eq!(found, ["crates/a/src/b.rs", "crates/a/src/c.rs"].map(|file| format!("{file}:1: {what}")));
+        let message = "the first line does not say what this file is for";
+        assert_eq!(
+            found,
+            ["crates/a/src/b.rs", "crates/a/src/c.rs"].map(|file| format!("{file}:1: {message}"))
+        );
     }
 
     #[test]

@@ -249,12 +249,12 @@ pub fn sentences(tree: &Tree) -> Vec<Violation> {
     for file in tree.rust_files().filter(|file| file.krate() == Some("analysis")) {
         for (text, line) in &file.source().strings {
             if text.chars().count() > SENTENCE_CHARS && text.contains(' ') {
-                let what = format!(
+                let message = format!(
                     "{} looks like a sentence",
                     text.chars().take(SENTENCE_CHARS).collect::<String>()
                 );
                 let todo = "return a fact with its evidence; `report` says it";
-                all.push(Violation::new(&file.path, *line, what, todo));
+                all.push(Violation::new(&file.path, *line, message, todo));
             }
         }
     }

@@ -31,12 +31,12 @@ pub fn index(tree: &Tree) -> Vec<Violation> {
         for page in pages(tree, folder) {
             let mut listed = rows().filter(|row| resolve(&path, row.target) == page.path);
             if listed.next().is_none() {
-                let what = format!("{} is not listed", page.path);
-                all.push(Violation::new(&path, 1, what, "add its row to a table"));
+                let message = format!("{} is not listed", page.path);
+                all.push(Violation::new(&path, 1, message, "add its row to a table"));
             }
             for row in listed {
-                let what = format!("{} is listed twice", page.path);
-                all.push(Violation::new(&path, row.line, what, "delete one of the rows"));
+                let message = format!("{} is listed twice", page.path);
+                all.push(Violation::new(&path, row.line, message, "delete one of the rows"));
             }
         }
     }
@@ -55,7 +55,7 @@ pub fn translations(tree: &Tree) -> Vec<Violation> {
 }
 
 fn stale(tree: &Tree, page: &File) -> Option<Violation> {
-    let violation = |line, what: String, fix: String| Some(Violation::new(&page.path, line, what, fix));
+    let violation = |line, message: String, fix: String| Some(Violation::new(&page.path, line, message, fix));
     let Some((text, comment)) = page.text.split_once(MARK) else {
         let fix = format!("end it with `{MARK}PAGE`, the page's headings on lines of their own, and `-->`");
         return violation(1, "the translation does not name its original".to_owned(), fix);
@@ -71,31 +71,31 @@ fn stale(tree: &Tree, page: &File) -> Option<Violation> {
         );
     };
     let mut recorded = lines.take_while(|line| *line != "-->");
-    let mut own = headings(text);
+    let mut translations = headings(text);
     for (line, heading) in headings(&original.text) {
         let place = format!("{}:{line}", original.path);
         if recorded.next() != Some(heading) {
-            let what = format!("the translation does not know the heading `{heading}` of {place}");
-            return violation(first, what, "translate what changed, then record the heading".to_owned());
+            let message = format!("the translation does not know the heading `{heading}` of {place}");
+            return violation(first, message, "translate what changed, then record the heading".to_owned());
         }
         let level = |heading: &str| heading.chars().take_while(|c| *c == '#').count();
-        match own.next() {
+        match translations.next() {
             Some((_, translated)) if level(translated) == level(heading) => {}
             Some((line, _)) => {
-                let what = format!("the heading has another level than `{heading}` of {place}");
-                return violation(line, what, "give both the same level".to_owned());
+                let message = format!("the heading has another level than `{heading}` of {place}");
+                return violation(line, message, "give both the same level".to_owned());
             }
             None => {
-                let what = format!("the heading `{heading}` of {place} is not translated");
-                return violation(first, what, "translate it".to_owned());
+                let message = format!("the heading `{heading}` of {place} is not translated");
+                return violation(first, message, "translate it".to_owned());
             }
         }
     }
     if let Some(heading) = recorded.next() {
-        let what = format!("{} no longer has the heading `{heading}`", original.path);
-        return violation(first, what, "delete what was translated, then the record".to_owned());
+        let message = format!("{} no longer has the heading `{heading}`", original.path);
+        return violation(first, message, "delete what was translated, then the record".to_owned());
     }
-    let (line, _) = own.next()?;
+    let (line, _) = translations.next()?;
     violation(line, format!("{} has no such heading", original.path), "delete it".to_owned())
 }
 

@@ -25,9 +25,9 @@ pub fn products(tree: &Tree) -> Vec<Violation> {
             let lower = line.to_lowercase();
             let named = keys.iter().filter(|it| lower.contains(**it));
             all.extend(named.map(|key| {
-                let what = format!("this line names the product `{key}`");
+                let message = format!("this line names the product `{key}`");
                 let fix = "use the series of `model::series` or a property of `model::product`";
-                Violation::new(&file.path, index + 1, what, fix)
+                Violation::new(&file.path, index + 1, message, fix)
             }));
         }
     }

@@ -30,9 +30,9 @@ pub fn duplicates(tree: &Tree) -> Vec<Violation> {
                 continue;
             }
             if let Some(other) = first.insert((krate, name.as_str()), file) {
-                let what = format!("`{name}` is also the name of a type in {}", other.path_in_crate());
+                let message = format!("`{name}` is also the name of a type in {}", other.path_in_crate());
                 let fix = "name one of the two types by its own purpose";
-                all.push(Violation::new(&file.path, *line, what, fix));
+                all.push(Violation::new(&file.path, *line, message, fix));
             }
         }
     }
