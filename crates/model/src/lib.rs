@@ -4,6 +4,7 @@
 
 pub mod advice;
 pub mod chart;
+mod code;
 pub mod comparison;
 pub mod durability;
 pub mod explain;
@@ -50,6 +51,7 @@ pub mod totals;
 mod utc;
 pub mod validity;
 
+pub use code::Code;
 pub use failure_counts::FailureCounts;
 pub use grammar::{GrammarDiagnostic, quote};
 pub use histogram::{
@@ -74,4 +76,3 @@ pub use successes::Successes;
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};
 pub use utc::{parse_utc, utc};
-pub use wire::Code;

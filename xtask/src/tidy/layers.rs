@@ -15,14 +15,14 @@ const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futur
 
 const LAYERS: [Layer; 10] = [
     Layer {
-        krate: "wire",
+        krate: "model",
         imports: &[],
-        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde", "serde_json", "clap"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
     },
     Layer {
-        krate: "model",
-        imports: &["wire"],
-        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
+        krate: "wire",
+        imports: &["model"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde", "serde_json", "clap"],
     },
     Layer { krate: "load", imports: &["wire", "model"], forbidden: &["serde", "serde_json", "clap"] },
     Layer { krate: "stack", imports: &["wire", "model"], forbidden: &["clap"] },
@@ -61,7 +61,7 @@ fn layer_of(krate: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|wall| wall.krate == krate)
 }
 
-/// Reports forbidden imports between the project's crates, and forbidden paths of `wire` in `model`.
+/// Reports forbidden imports between the project's crates, and forbidden paths of `model` in `wire`.
 pub fn imports(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
@@ -87,11 +87,12 @@ pub fn imports(tree: &Tree) -> Vec<Violation> {
             }
         }
     }
-    for file in tree.rust_files().filter(|file| file.krate() == Some("model")) {
+    for file in tree.rust_files().filter(|file| file.krate() == Some("wire")) {
         for (path, line) in &file.source().paths {
-            if path.starts_with("wire::") && path.split("::").nth(1) != Some("Code") {
-                let todo = "only `wire::Code` is a shared word; give `model` a word of its own";
-                all.push(Violation::new(&file.path, *line, format!("model names `{path}`"), todo));
+            if path.starts_with("model::") && !matches!(path.split("::").nth(1), Some("Code" | "message")) {
+                let todo =
+                    "a protocol knows no experiment: only `model::Code` and `model::message` are allowed";
+                all.push(Violation::new(&file.path, *line, format!("wire names `{path}`"), todo));
             }
         }
     }
@@ -275,14 +276,17 @@ mod tests {
                     "crates/analysis/Cargo.toml",
                     "[dependencies]\nmodel.workspace = true\nload.workspace = true\n",
                 ),
-                ("crates/wire/Cargo.toml", "[dev-dependencies]\nmodel = { path = \"../model\" }\n"),
+                ("crates/model/Cargo.toml", "[dev-dependencies]\nwire = { path = \"../wire\" }\n"),
                 (
                     "crates/pgdyno/Cargo.toml",
                     "[dependencies]\nload.workspace = true\nstack.workspace = true\n",
                 ),
                 ("crates/helper/Cargo.toml", "[package]\n"),
-                ("crates/model/src/lib.rs", "pub use wire::Code;\nuse wire::{Code, pg::Session};\n"),
-                ("crates/load/src/lib.rs", "use wire::pg::Session;\n"),
+                (
+                    "crates/wire/src/lib.rs",
+                    "pub use model::Code;\nuse model::{message::Message, plan::Setup};\n",
+                ),
+                ("crates/load/src/lib.rs", "use model::plan::Setup;\n"),
             ],
         );
         assert_eq!(
@@ -290,8 +294,8 @@ mod tests {
             [
                 "crates/analysis/Cargo.toml:3: analysis imports `load`",
                 "crates/helper/Cargo.toml:1: no layer is known for `helper`",
-                "crates/model/src/lib.rs:2: model names `wire::pg::Session`",
-                "crates/wire/Cargo.toml:2: wire imports `model`",
+                "crates/model/Cargo.toml:2: model imports `wire`",
+                "crates/wire/src/lib.rs:2: wire names `model::plan::Setup`",
             ]
         );
     }
