@@ -25,6 +25,8 @@ pub enum RetainReason {
     /// A mount point or listening socket is below the directory.
     #[serde(rename = "Place")]
     MountOrSocket(PathBuf),
+    /// The control groups of the run cannot be removed.
+    ControlGroups,
     /// The operating system returned this error message.
     System(String),
 }

@@ -2702,6 +2702,7 @@ live-directory-removed = removed { $directory }, left by a run that was killed
 live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
 live-in-use = process { $pid } ({ $program }) uses it
 live-not-inspectable = process { $pid } ({ $program }) cannot be inspected and may be using it
+live-control-groups = its control groups cannot be removed
 live-mount-or-socket = { $path } is mounted or listened on
 
 # Results of trials.

@@ -2832,6 +2832,7 @@ live-directory-removed = каталог { $directory } удалён: он ост
 live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }
 live-in-use = его использует процесс { $pid } ({ $program })
 live-not-inspectable = его может использовать процесс { $pid } ({ $program }), а проверить это нельзя
+live-control-groups = не удаётся удалить его контрольные группы
 live-mount-or-socket = { $path } — точка монтирования или открытый сокет
 
 # Результаты измерений.

@@ -182,6 +182,7 @@ impl Lang {
             Some(RetainReason::MountOrSocket(path)) => {
                 say!(self, "live-mount-or-socket", path = path.display().to_string())
             }
+            Some(RetainReason::ControlGroups) => say!(self, "live-control-groups"),
             Some(RetainReason::System(reason)) => reason.clone(),
         };
         say!(self, "live-directory-retained", directory, reason)

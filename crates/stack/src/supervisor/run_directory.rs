@@ -164,14 +164,14 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
 
 /// Removes an abandoned directory and kills the processes of its control groups; otherwise returns the reason.
 fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
-    let system = |it: &dyn ToString| Some(RetainReason::System(it.to_string()));
+    let system = |error: io::Error| RetainReason::System(error.to_string());
     if !groups::remove_stale_groups(&directory.join(GROUPS), mark.keeper) {
-        return system(&"cannot remove its control groups");
+        return Some(RetainReason::ControlGroups);
     }
     match in_use(directory) {
-        Ok(None) => remove_dir_all(directory).err().and_then(|it| system(&it)),
+        Ok(None) => remove_dir_all(directory).err().map(system),
         Ok(reason) => reason,
-        Err(it) => system(&it),
+        Err(error) => Some(system(error)),
     }
 }
 

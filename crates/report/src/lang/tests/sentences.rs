@@ -427,14 +427,16 @@ fn live(lang: &Lang) -> NamedTexts {
     for activity in doing {
         add("doing", lang.activity(&activity));
     }
-    let used = RetainReason::InUse { pid: 1234, program: "№".into() };
+    let stale =
+        |retained| Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained });
     let milestones = vec![
         Milestone::Ready { node: "№".into(), took },
         Milestone::AlreadyLoaded { rows: 12_345 },
         Milestone::Loaded { rows: 12_345, took, rate: PerSecond(12_345.6) },
         Milestone::CacheNotCold,
-        Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained: None }),
-        Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained: Some(used) }),
+        stale(None),
+        stale(Some(RetainReason::InUse { pid: 1234, program: "№".into() })),
+        stale(Some(RetainReason::ControlGroups)),
     ];
     covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, CacheNotCold, StaleDirectory);
     for milestone in milestones {
