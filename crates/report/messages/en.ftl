@@ -4484,6 +4484,110 @@ attach-login-timeout = { $address }: no answer to the log-in within { $seconds }
 attach-no-database = { $error }; run in another database:  CREATE DATABASE { $database }
 dsn-password = its connection string contains a password; set PGPASSWORD or use a password file
 dsn-not-utf8 = the environment variable { $name } is not UTF-8
+# Errors in connection strings: where, what was found there, and what to write instead. What libpq reports too has
+# libpq's words.
+conninfo-character = connection string, character { $position }
+conninfo-option = option { $name }
+conninfo-variable = environment variable { $name }
+conninfo-service-line = service file { $file }, line { $line }
+conninfo-database-name = database name
+conninfo-unknown-scheme = an unknown kind of URI
+conninfo-missing-equals = missing "=" after "{ $name }" in connection info string
+conninfo-unterminated = unterminated quoted string in connection info string
+conninfo-text-after-password = the text after the password is not a connection option
+conninfo-unknown-option = { $name ->
+    [none] no connection option
+   *[other] invalid connection option "{ $name }"
+}
+conninfo-nul = a NUL in the value of { $name }
+conninfo-unsupported = { $name }={ $value } is not supported
+conninfo-invalid-value = invalid { $name } value: "{ $value }"
+conninfo-invalid-integer = invalid integer value "{ $value }" for connection option "{ $name }"
+conninfo-invalid-port = invalid port number: "{ $port }"
+conninfo-invalid-address = could not parse network address "{ $address }"
+conninfo-host-count = could not match { $names } host names to { $addresses } hostaddr values
+conninfo-port-count = could not match { $ports } port numbers to { $hosts } hosts
+conninfo-no-user = no user name is known
+conninfo-weak-sslmode = weak sslmode may not be used with sslrootcert=system
+conninfo-mixed-methods = negative methods cannot be mixed with non-negative ones
+conninfo-method-twice = "{ $method }" is specified more than once
+conninfo-unusable-file = file "{ $path }" does not exist or must not be used
+conninfo-at-after-slash = an @ after the first /
+conninfo-second-at = a second @ before the host
+conninfo-missing-bracket = end of string reached when looking for matching "]" in IPv6 host address in URI
+conninfo-empty-address = IPv6 host address may not be empty in URI
+conninfo-unexpected-character = unexpected character { $character } in URI (expected ":" or "/")
+conninfo-missing-separator = missing key/value separator "=" in URI query parameter
+conninfo-extra-separator = extra key/value separator "=" in URI query parameter
+conninfo-invalid-token = invalid percent-encoded token{ $token ->
+    [none] {""}
+   *[other] : { $token }
+}
+conninfo-encoded-nul = forbidden value %00 in percent-encoded value
+conninfo-encoded-not-utf8 = percent-encoded bytes that are not UTF-8
+conninfo-no-service = definition of service "{ $service }" not found
+conninfo-no-service-file = service file "{ $path }" not found
+conninfo-service-syntax = syntax error in service file
+conninfo-nested-service = nested service specifications not supported
+conninfo-blank-before-equals = a blank before "="
+conninfo-ldap = an LDAP address
+conninfo-write-scheme = begin it with postgresql://
+conninfo-write-keyword-value = write keyword=value
+conninfo-write-quoted = write keyword=value; quote a value with blanks by '…'
+conninfo-write-without-blanks = write keyword=value without blanks
+conninfo-close-quote = end it with '; write ' itself as \'
+conninfo-quote-password = quote a password with blanks by '…'
+conninfo-similar-option = perhaps { $name } is meant
+conninfo-option-list = the PostgreSQL manual lists them under "Parameter Key Words"
+conninfo-leave-out = leave it out
+# What pgdyno does instead of what the setting requests.
+conninfo-write-fixed = { $name ->
+    [sslnegotiation] TLS always begins with SSLRequest: write postgres
+    [sslcompression] TLS is never compressed: write 0
+    [sslpassword] encrypted keys cannot be read: decrypt the key with `openssl pkey` and leave this out
+    [sslcrl] revocation lists are not read: leave this out
+    [sslcrldir] revocation lists are not read: leave this out
+    [sslsni] the server's name is always sent: write 1
+    [requirepeer] the owner of the server's socket is not checked: leave this out
+    [gssencmode] GSSAPI is not supported: write disable
+    [replication] replication is not supported: leave this out
+   *[other] leave it out
+}
+conninfo-write-one-of = write one of { $values }
+conninfo-write-some-of = write some of { $values }
+conninfo-write-integer = write a whole number
+conninfo-write-port = write a number from 1 to 65535
+conninfo-write-ports = write one port for all hosts, or one port for each host
+conninfo-write-address = write an IP address here, or the name as host
+conninfo-write-equal-counts = write equally many of both
+conninfo-write-user = write user=NAME
+conninfo-write-verify-full = write verify-full
+conninfo-write-tls-version = write TLSv1.2 or TLSv1.3
+conninfo-write-sslrootcert = write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require
+conninfo-write-once = write it once
+conninfo-negate-all = write ! before all methods or before none
+conninfo-readable-file = name a file that can be read
+conninfo-private-key = name a key that only you can read (chmod 600)
+conninfo-pem-file = name a file in PEM format
+conninfo-both-or-none = name both, or none
+conninfo-matching-key = name the key that belongs to sslcert, unencrypted
+conninfo-encode-slash = write / as %2F, and @ as %40, in a user's name or password
+conninfo-encode-at = write @ as %40 in a user's name or password
+conninfo-encode-ampersand = write & as %26 in a password
+conninfo-encode-equals = write = as %3D in a value
+conninfo-encode-percent = write two hexadecimal digits after %, and % itself as %25
+conninfo-encode-utf8 = write them in UTF-8
+conninfo-close-bracket = end the address with ]
+conninfo-write-brackets = write it between [ and ]
+conninfo-write-port-database = write the port after :, the database after /
+conninfo-write-section = write a section [{ $service }] into one of { $files }
+conninfo-write-settings = write that service's settings here
+conninfo-no-ldap = write the settings themselves: LDAP is not supported
+tls-missing-roots = sslmode requires verification of the server's certificate, but sslrootcert is missing
+tls-incomplete-identity = a client certificate needs both sslcert and sslkey; { $missing } is missing
+tls-unusable-key = the client certificate cannot be used: { $reason }
+tls-other-key = the client certificate cannot be used: sslcert is not the certificate of the key in sslkey
+tls-version-range = ssl_min_protocol_version is above ssl_max_protocol_version
 guard-other-run = another pgdyno is running against { $target } ({ $run }), and each would measure the other's load; wait until it has ended
 guard-no-permission = { $target } does not permit load; to permit it, run there:  CREATE SCHEMA { $schema }
 guard-active-sessions = active sessions of others in { $target }: { $active }{ $hidden ->

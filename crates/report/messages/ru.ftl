@@ -4643,6 +4643,110 @@ attach-login-timeout = { $address }: сервер не ответил на вх�
 attach-no-database = { $error }; выполните в другой базе данных:  `CREATE DATABASE { $database }`
 dsn-password = строка подключения содержит пароль; задайте `PGPASSWORD` или используйте файл паролей
 dsn-not-utf8 = переменная окружения { $name } не в UTF-8
+# Ошибки в строках подключения: где, что там найдено и что написать вместо этого. То, о чём сообщает и libpq, названо
+# словами её русского перевода.
+conninfo-character = строка подключения, символ { $position }
+conninfo-option = параметр { $name }
+conninfo-variable = переменная окружения { $name }
+conninfo-service-line = файл определений служб { $file }, строка { $line }
+conninfo-database-name = имя базы данных
+conninfo-unknown-scheme = неизвестный вид URI
+conninfo-missing-equals = в строке подключения нет «=» после «{ $name }»
+conninfo-unterminated = в строке подключения не хватает закрывающей кавычки
+conninfo-text-after-password = текст после пароля — не параметр подключения
+conninfo-unknown-option = { $name ->
+    [none] это не параметр подключения
+   *[other] неверный параметр подключения «{ $name }»
+}
+conninfo-nul = нулевой байт в значении { $name }
+conninfo-unsupported = { $name }={ $value } не поддерживается
+conninfo-invalid-value = неверное значение { $name }: «{ $value }»
+conninfo-invalid-integer = неверное целочисленное значение «{ $value }» для параметра подключения «{ $name }»
+conninfo-invalid-port = неверный номер порта: «{ $port }»
+conninfo-invalid-address = не удалось разобрать сетевой адрес «{ $address }»
+conninfo-host-count = не удалось сопоставить имена узлов ({ $names }) со значениями `hostaddr` ({ $addresses })
+conninfo-port-count = не удалось сопоставить номера портов ({ $ports }) с узлами ({ $hosts })
+conninfo-no-user = имя пользователя неизвестно
+conninfo-weak-sslmode = слабый режим `sslmode` нельзя использовать с `sslrootcert=system`
+conninfo-mixed-methods = методы с отрицанием нельзя смешивать с методами без отрицания
+conninfo-method-twice = метод «{ $method }» указан больше одного раза
+conninfo-unusable-file = файл «{ $path }» не существует, или его нельзя использовать
+conninfo-at-after-slash = символ @ после первого /
+conninfo-second-at = второй символ @ перед именем узла
+conninfo-missing-bracket = в URI нет символа «]» после адреса IPv6
+conninfo-empty-address = в URI не может быть пустого адреса IPv6
+conninfo-unexpected-character = неожиданный символ { $character } в URI (ожидалось «:» или «/»)
+conninfo-missing-separator = нет разделителя ключа и значения «=» в параметре запроса URI
+conninfo-extra-separator = лишний разделитель ключа и значения «=» в параметре запроса URI
+conninfo-invalid-token = неверный символ, закодированный с %{ $token ->
+    [none] {""}
+   *[other] : { $token }
+}
+conninfo-encoded-nul = недопустимое значение `%00` для символа, закодированного с %
+conninfo-encoded-not-utf8 = закодированные с % байты не в UTF-8
+conninfo-no-service = определение службы «{ $service }» не найдено
+conninfo-no-service-file = файл определений служб «{ $path }» не найден
+conninfo-service-syntax = ошибка синтаксиса в файле определений служб
+conninfo-nested-service = вложенные определения служб не поддерживаются
+conninfo-blank-before-equals = пробел перед «=»
+conninfo-ldap = адрес LDAP
+conninfo-write-scheme = начните с `postgresql://`
+conninfo-write-keyword-value = напишите `параметр=значение`
+conninfo-write-quoted = напишите `параметр=значение`; значение с пробелами заключите в кавычки '…'
+conninfo-write-without-blanks = напишите `параметр=значение` без пробелов
+conninfo-close-quote = закройте её знаком '; сам знак ' пишите как \'
+conninfo-quote-password = пароль с пробелами заключите в кавычки '…'
+conninfo-similar-option = возможно, имелся в виду { $name }
+conninfo-option-list = параметры перечислены в документации PostgreSQL, раздел «Ключевые слова-параметры»
+conninfo-leave-out = уберите это
+# Что pgdyno делает вместо того, что запрашивает параметр.
+conninfo-write-fixed = { $name ->
+    [sslnegotiation] TLS всегда начинается с `SSLRequest`: напишите `postgres`
+    [sslcompression] TLS никогда не сжимается: напишите `0`
+    [sslpassword] зашифрованные ключи не поддерживаются: расшифруйте ключ командой `openssl pkey` и уберите этот параметр
+    [sslcrl] списки отзыва не читаются: уберите этот параметр
+    [sslcrldir] списки отзыва не читаются: уберите этот параметр
+    [sslsni] имя сервера передаётся всегда: напишите `1`
+    [requirepeer] владелец сокета сервера не проверяется: уберите этот параметр
+    [gssencmode] GSSAPI не поддерживается: напишите `disable`
+    [replication] репликация не поддерживается: уберите этот параметр
+   *[other] уберите этот параметр
+}
+conninfo-write-one-of = укажите одно из значений: { $values }
+conninfo-write-some-of = укажите что-либо из списка: { $values }
+conninfo-write-integer = укажите целое число
+conninfo-write-port = укажите число от 1 до 65535
+conninfo-write-ports = укажите один порт для всех узлов или по одному для каждого
+conninfo-write-address = укажите здесь IP-адрес, а имя — в `host`
+conninfo-write-equal-counts = укажите поровну тех и других
+conninfo-write-user = напишите `user=ИМЯ`
+conninfo-write-verify-full = напишите `verify-full`
+conninfo-write-tls-version = напишите `TLSv1.2` или `TLSv1.3`
+conninfo-write-sslrootcert = напишите `sslrootcert=ФАЙЛ` с сертификатами, которыми может быть подписан сертификат сервера, или `sslmode=require`
+conninfo-write-once = укажите его один раз
+conninfo-negate-all = поставьте ! перед всеми методами или уберите у всех
+conninfo-readable-file = укажите файл, доступный для чтения
+conninfo-private-key = укажите ключ, который можете читать только вы (`chmod 600`)
+conninfo-pem-file = укажите файл в формате PEM
+conninfo-both-or-none = укажите оба файла или ни одного
+conninfo-matching-key = укажите незашифрованный ключ, относящийся к `sslcert`
+conninfo-encode-slash = в имени пользователя и пароле пишите / как `%2F`, а @ как `%40`
+conninfo-encode-at = в имени пользователя и пароле пишите @ как `%40`
+conninfo-encode-ampersand = в пароле пишите & как `%26`
+conninfo-encode-equals = в значении пишите = как `%3D`
+conninfo-encode-percent = после % напишите две шестнадцатеричные цифры; сам % пишите как `%25`
+conninfo-encode-utf8 = закодируйте их в UTF-8
+conninfo-close-bracket = закончите адрес знаком ]
+conninfo-write-brackets = напишите его между [ и ]
+conninfo-write-port-database = порт пишите после :, базу данных — после /
+conninfo-write-section = добавьте раздел [{ $service }] в один из файлов: { $files }
+conninfo-write-settings = впишите сюда параметры той службы
+conninfo-no-ldap = впишите сами параметры: LDAP не поддерживается
+tls-missing-roots = `sslmode` требует проверки сертификата сервера, но `sslrootcert` не задан
+tls-incomplete-identity = для клиентского сертификата нужны и `sslcert`, и `sslkey`; не задан `{ $missing }`
+tls-unusable-key = клиентский сертификат нельзя использовать: { $reason }
+tls-other-key = клиентский сертификат нельзя использовать: `sslcert` — сертификат не того ключа, что в `sslkey`
+tls-version-range = `ssl_min_protocol_version` больше `ssl_max_protocol_version`
 guard-other-run = с { $target } уже работает другой pgdyno ({ $run }), и каждый измерял бы нагрузку другого; дождитесь его завершения
 guard-no-permission = { $target } не разрешает нагрузку; чтобы разрешить её, выполните там:  `CREATE SCHEMA { $schema }`
 guard-active-sessions = чужие активные сеансы в { $target }: { $active }{ $hidden ->

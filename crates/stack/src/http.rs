@@ -4,6 +4,7 @@
 
 use crate::client::Address;
 use crate::interrupt;
+use model::message::Message;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -46,7 +47,8 @@ pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
     let mut stream = connect(&resolve_address(url)?, left()?)?;
     let web = match &url.host {
         Host::Tcp(name, _) if url.tls => {
-            Some(HttpsClient::new(name, &TlsIdentity::default()).map_err(io::Error::other)?)
+            let client = HttpsClient::new(name, &TlsIdentity::default());
+            Some(client.map_err(|it| Message::from(&it).into_io_error())?)
         }
         _ => None,
     };

@@ -4,6 +4,8 @@
 //! itself.
 
 use crate::x509::{self, Certificate};
+use model::message;
+use model::message::Message;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
 use rustls::crypto::ring::{self, sign};
@@ -68,36 +70,28 @@ pub enum TlsConfigError {
     Pem { what: &'static str, reason: String },
     /// Certificate without its key, or key without its certificate.
     IncompleteIdentity { missing: &'static str },
-    /// Client certificate and key that do not match, or are of an unknown kind.
-    InvalidIdentity { reason: String },
+    /// Client key of an unsupported kind; the text is rustls's.
+    UnusableKey { reason: String },
+    /// Client certificate of another key, or a certificate that cannot be read.
+    OtherKey,
     /// Empty range of TLS versions.
     VersionRange,
 }
 
-impl fmt::Display for TlsConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TlsConfigError::MissingRoots => {
-                write!(
-                    f,
-                    "sslmode requires verification of the server's certificate, but sslrootcert is missing"
-                )
-            }
-            TlsConfigError::Pem { what, reason } => write!(f, "{what}: {reason}"),
+impl From<&TlsConfigError> for Message {
+    fn from(error: &TlsConfigError) -> Message {
+        match error {
+            TlsConfigError::MissingRoots => message!("tls-missing-roots"),
+            TlsConfigError::Pem { what, reason } => message!("error-of", subject = *what, error = reason),
             TlsConfigError::IncompleteIdentity { missing } => {
-                write!(f, "a client certificate needs both sslcert and sslkey; {missing} is missing")
+                message!("tls-incomplete-identity", missing = *missing)
             }
-            TlsConfigError::InvalidIdentity { reason } => {
-                write!(f, "the client certificate cannot be used: {reason}")
-            }
-            TlsConfigError::VersionRange => {
-                write!(f, "ssl_min_protocol_version is above ssl_max_protocol_version")
-            }
+            TlsConfigError::UnusableKey { reason } => message!("tls-unusable-key", reason),
+            TlsConfigError::OtherKey => message!("tls-other-key"),
+            TlsConfigError::VersionRange => message!("tls-version-range"),
         }
     }
 }
-
-impl std::error::Error for TlsConfigError {}
 
 /// Minimum and maximum TLS version. libpq also supports older versions, which rustls does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,15 +185,13 @@ impl HttpsClient {
 fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, TlsConfigError> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error("sslkey", &it))?;
     let key = sign::any_supported_type(&key)
-        .map_err(|it| TlsConfigError::InvalidIdentity { reason: it.to_string() })?;
+        .map_err(|it| TlsConfigError::UnusableKey { reason: it.to_string() })?;
     let certificate = chain.first().and_then(|it| Certificate::read(it));
     match (certificate, key.public_key()) {
         (Some(certificate), Some(public)) if certificate.key().raw == public.as_ref() => {
             Ok(CertifiedKey::new(chain, key))
         }
-        _ => Err(TlsConfigError::InvalidIdentity {
-            reason: "sslcert is not the certificate of the key in sslkey".into(),
-        }),
+        _ => Err(TlsConfigError::OtherKey),
     }
 }
 

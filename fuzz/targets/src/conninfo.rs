@@ -40,14 +40,7 @@ pub fn run(data: &[u8]) {
         }
         Err(diagnostics) => {
             assert!(!diagnostics.is_empty());
-            for diagnostic in &diagnostics {
-                assert!(
-                    !diagnostic.place.is_empty()
-                        && !diagnostic.found.is_empty()
-                        && !diagnostic.suggestion.is_empty()
-                );
-                assert!(!diagnostic.to_string().contains(PASSWORD));
-            }
+            assert!(!format!("{diagnostics:?}").contains(PASSWORD));
         }
     }
 }

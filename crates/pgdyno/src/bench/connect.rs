@@ -22,7 +22,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
-use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs as Wanted};
+use wire::pg::conninfo::{
+    self, ConfigFile, Diagnostic, Environment, HostSpec, Settings, TargetSessionAttrs as Wanted,
+};
 use wire::pg::{ProtocolError, Secret};
 
 /// A server to which a connection was opened, and its description for reports.
@@ -73,9 +75,9 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lan
     match resolved {
         Ok(it) => Some(it),
         Err(diagnostics) => {
-            for diagnostic in diagnostics {
-                terminal.error(&format!("{}: {}", diagnostic.place, diagnostic.found));
-                terminal.hint(&diagnostic.suggestion);
+            for Diagnostic { place, found, suggestion } in diagnostics {
+                terminal.error(&say!(lang, "error-of", subject = place, error = found));
+                terminal.hint(&lang.message(&suggestion));
             }
             None
         }
@@ -297,5 +299,66 @@ impl ConnectedServer {
                 ServerTransport::TcpTls { version: protection.version.trim_start_matches("TLSv").to_owned() };
         }
         Ok(connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the diagnostics of a connection string in English and in Russian.
+    #[test]
+    fn conninfo_diagnostics_are_translated() {
+        let check = |dsn: &str, expected: [&str; 2]| {
+            let around = Environment { env: &|_| None, read: &|_, _| None, os_user: "me" };
+            let diagnostics = conninfo::resolve(Some(dsn), &[], around).expect_err(dsn);
+            for (code, expected) in ["en", "ru"].into_iter().zip(expected) {
+                let lang = report::lang::find(code).expect("a language");
+                let texts: Vec<String> = diagnostics.iter().map(|it| lang.error(it)).collect();
+                assert_eq!(texts.join("\n"), expected, "{dsn}");
+            }
+        };
+        check(
+            "hots=x port=0",
+            [
+                "connection string, character 1: invalid connection option \"hots\"; perhaps host is meant\n\
+                 connection string, character 8: invalid port number: \"0\"; write a number from 1 to 65535",
+                "строка подключения, символ 1: неверный параметр подключения «hots»; возможно, имелся в виду host\n\
+                 строка подключения, символ 8: неверный номер порта: «0»; укажите число от 1 до 65535",
+            ],
+        );
+        check(
+            "password='x",
+            [
+                "connection string, character 1: unterminated quoted string in connection info string; \
+                 end it with '; write ' itself as \\'",
+                "строка подключения, символ 1: в строке подключения не хватает закрывающей кавычки; \
+                 закройте её знаком '; сам знак ' пишите как \\'",
+            ],
+        );
+        check(
+            "postgres://u:%zz@h",
+            [
+                "connection string, character 14: invalid percent-encoded token; \
+                 write two hexadecimal digits after %, and % itself as %25",
+                "строка подключения, символ 14: неверный символ, закодированный с %; \
+                 после % напишите две шестнадцатеричные цифры; сам % пишите как `%25`",
+            ],
+        );
+        check(
+            "host=h sslcrl=x sslmode=verify-full",
+            [
+                "connection string, character 8: sslcrl=x is not supported; \
+                 revocation lists are not read: leave this out\n\
+                 connection string, character 17: sslmode requires verification of the server's certificate, \
+                 but sslrootcert is missing; write sslrootcert=FILE with the certificates that may sign the \
+                 server's, or sslmode=require",
+                "строка подключения, символ 8: sslcrl=x не поддерживается; \
+                 списки отзыва не читаются: уберите этот параметр\n\
+                 строка подключения, символ 17: `sslmode` требует проверки сертификата сервера, \
+                 но `sslrootcert` не задан; напишите `sslrootcert=ФАЙЛ` с сертификатами, которыми может быть \
+                 подписан сертификат сервера, или `sslmode=require`",
+            ],
+        );
     }
 }

@@ -130,7 +130,7 @@ fn tls(options: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
         None => Some(system_certificates()?),
     };
     let identity = TlsIdentity { roots: roots.as_deref(), ..TlsIdentity::default() };
-    HttpsClient::new(name, &identity).map(Some).map_err(|it| CommandError::new(it.to_string()))
+    HttpsClient::new(name, &identity).map(Some).map_err(|it| CommandError::new(&it))
 }
 
 /// Connects once before the run. Returns the service's address, and facts about it.

@@ -214,7 +214,7 @@ fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
         Host::Tcp(name, _) if url.tls => {
             let roots = http::system_certificates()?;
             let identity = TlsIdentity { roots: Some(&roots), ..TlsIdentity::default() };
-            Tls::new(name, &identity).map(Some).map_err(|it| CommandError::new(it.to_string()))
+            Tls::new(name, &identity).map(Some).map_err(|it| CommandError::new(&it))
         }
         _ => Ok(None),
     }

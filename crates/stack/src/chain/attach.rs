@@ -174,8 +174,9 @@ impl From<&DsnError> for Message {
         match error {
             DsnError::Password => message!("dsn-password"),
             DsnError::NotUnicode(name) => message!("dsn-not-utf8", name),
-            DsnError::Invalid(all) => Message::join(all.iter().map(|it| Message::text(it.to_string())))
-                .expect("the string is invalid"),
+            DsnError::Invalid(all) => {
+                Message::join(all.iter().map(Message::from)).expect("the string is invalid")
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ mod values;
 
 pub use settings::{HostSpec, Settings, TargetSessionAttrs, TcpSettings};
 
+use model::message;
+use model::message::Message;
 use std::fmt;
 use std::path::Path;
 use values::Values;
@@ -21,24 +23,25 @@ use values::Values;
 /// Error in connection settings, with its location and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Location: `connection string, character 17`, `environment variable PGPORT`, a file and its line.
-    pub place: String,
+    /// Location: a character of the connection string, an environment variable, or a line of a file.
+    pub place: Message,
     /// Offending text or condition, in libpq's words where libpq reports it. Never contains a password or a part of
     /// one.
-    pub found: String,
+    pub found: Message,
     /// Correction to write instead.
-    pub suggestion: String,
+    pub suggestion: Message,
 }
 
 impl Diagnostic {
-    fn new(place: impl Into<String>, found: impl Into<String>, instead: impl Into<String>) -> Diagnostic {
-        Diagnostic { place: place.into(), found: found.into(), suggestion: instead.into() }
+    fn new(place: impl Into<Message>, found: Message, suggestion: Message) -> Diagnostic {
+        Diagnostic { place: place.into(), found, suggestion }
     }
 }
 
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.place, self.found, self.suggestion)
+impl From<&Diagnostic> for Message {
+    fn from(diagnostic: &Diagnostic) -> Message {
+        let Diagnostic { place, found, suggestion } = diagnostic.clone();
+        message!("error-of", subject = place, error = found.and(suggestion))
     }
 }
 
@@ -87,7 +90,7 @@ pub fn resolve(
     let mut values = Values::default();
     let mut diagnostics = Vec::new();
     for (name, text) in flags.iter().filter(|it| !it.1.is_empty()) {
-        values.set(name, (*text).to_owned(), &format!("option {name}"), &mut diagnostics);
+        values.set(name, (*text).to_owned(), &message!("conninfo-option", name = *name), &mut diagnostics);
     }
     if let Some(dsn) = dsn.filter(|it| !it.is_empty()) {
         connection_string(dsn, &mut values, &mut diagnostics);
@@ -106,21 +109,21 @@ fn connection_string(dsn: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
     } else if dsn.contains("://") {
         // libpq rejects this text. It must not be displayed as a database name, because it may contain a password.
         diagnostics.push(Diagnostic::new(
-            "connection string, character 1",
-            "an unknown kind of URI",
-            "begin it with postgresql://",
+            location(dsn, 0),
+            message!("conninfo-unknown-scheme"),
+            message!("conninfo-write-scheme"),
         ));
     } else if dsn.contains('=') {
         keyword_value::parse(dsn, values, diagnostics);
     } else {
-        values.set("dbname", dsn.to_owned(), "database name", diagnostics);
+        values.set("dbname", dsn.to_owned(), &message!("conninfo-database-name"), diagnostics);
     }
 }
 
-/// Location `connection string, character N` of the byte offset `at`. Characters count from 1.
-fn location(text: &str, at: usize) -> String {
+/// Location of the byte offset `at` in a connection string. Characters count from 1.
+fn location(text: &str, at: usize) -> Message {
     let before = text.get(..at).unwrap_or(text);
-    format!("connection string, character {}", before.chars().count() + 1)
+    message!("conninfo-character", position = (before.chars().count() + 1).to_string())
 }
 
 #[cfg(test)]

@@ -77,3 +77,20 @@ fn an_attribute_replaces_the_value_for_requests() {
     assert_eq!(say!(requests, "sent", count = 2_u64), "2 requests");
     assert_eq!(say!(requests, "trials", count = 2_u64), "2 trials", "other messages are the same");
 }
+
+#[test]
+fn renders_errors_in_connection_strings_in_each_language() {
+    let names = "address addresses character file files hosts line method missing name names path port ports \
+                 position reason service token value values";
+    let arguments: Vec<_> = names.split(' ').map(|name| (name, Argument::from("№"))).collect();
+    for lang in crate::lang::all() {
+        let is_concerned = |it: &&String| it.starts_with("conninfo-") || it.starts_with("tls-");
+        let identifiers = lang.catalogue().identifiers.iter().filter(is_concerned);
+        let fails = |identifier: &&String| {
+            let arguments = arguments.iter().map(|(name, value)| (*name, value));
+            lang.catalogue().find(identifier, arguments).is_none()
+        };
+        let failed: Vec<&String> = identifiers.filter(fails).collect();
+        assert!(failed.is_empty(), "{}: {failed:?}", lang.code());
+    }
+}

@@ -16,8 +16,9 @@ pub(super) enum Effect {
     Applied,
     /// The setting is accepted, but has no effect in pgdyno.
     Ignored,
-    /// The setting is not supported, except for these values, which describe pgdyno's behaviour anyway.
-    FixedValues(&'static [&'static str], &'static str),
+    /// The setting is not supported, except for these values, which describe pgdyno's behaviour anyway. The message
+    /// `conninfo-write-fixed` explains each setting.
+    FixedValues(&'static [&'static str]),
 }
 
 const fn applied(name: &'static str, env: &'static str) -> Keyword {
@@ -32,13 +33,8 @@ const fn ignored(name: &'static str, env: &'static str) -> Keyword {
     Keyword { name, env, secret: false, effect: Effect::Ignored }
 }
 
-const fn fixed_values(
-    name: &'static str,
-    env: &'static str,
-    values: &'static [&'static str],
-    behaviour: &'static str,
-) -> Keyword {
-    Keyword { name, env, secret: false, effect: Effect::FixedValues(values, behaviour) }
+const fn fixed_values(name: &'static str, env: &'static str, values: &'static [&'static str]) -> Keyword {
+    Keyword { name, env, secret: false, effect: Effect::FixedValues(values) }
 }
 
 /// libpq settings. Source: PostgreSQL 15, `fe-connect.c`; for later settings the manual of PostgreSQL 18.
@@ -63,53 +59,25 @@ pub(super) static ALL: &[Keyword] = &[
     applied("keepalives_count", ""),
     applied("tcp_user_timeout", ""),
     applied("sslmode", "PGSSLMODE"),
-    fixed_values(
-        "sslnegotiation",
-        "PGSSLNEGOTIATION",
-        &["postgres"],
-        "TLS always begins with SSLRequest: write postgres",
-    ),
-    fixed_values("sslcompression", "PGSSLCOMPRESSION", &["0"], "TLS is never compressed: write 0"),
+    fixed_values("sslnegotiation", "PGSSLNEGOTIATION", &["postgres"]),
+    fixed_values("sslcompression", "PGSSLCOMPRESSION", &["0"]),
     applied("sslcert", "PGSSLCERT"),
     applied("sslkey", "PGSSLKEY"),
     applied("sslcertmode", "PGSSLCERTMODE"),
-    Keyword {
-        name: "sslpassword",
-        env: "",
-        secret: true,
-        effect: Effect::FixedValues(
-            &[],
-            "encrypted keys cannot be read: decrypt the key with `openssl pkey` and leave this out",
-        ),
-    },
+    Keyword { name: "sslpassword", env: "", secret: true, effect: Effect::FixedValues(&[]) },
     applied("sslrootcert", "PGSSLROOTCERT"),
-    fixed_values("sslcrl", "PGSSLCRL", &[], "revocation lists are not read: leave this out"),
-    fixed_values("sslcrldir", "PGSSLCRLDIR", &[], "revocation lists are not read: leave this out"),
-    fixed_values("sslsni", "PGSSLSNI", &["1"], "the server's name is always sent: write 1"),
-    fixed_values(
-        "requirepeer",
-        "PGREQUIREPEER",
-        &[],
-        "the owner of the server's socket is not checked: leave this out",
-    ),
+    fixed_values("sslcrl", "PGSSLCRL", &[]),
+    fixed_values("sslcrldir", "PGSSLCRLDIR", &[]),
+    fixed_values("sslsni", "PGSSLSNI", &["1"]),
+    fixed_values("requirepeer", "PGREQUIREPEER", &[]),
     applied("require_auth", "PGREQUIREAUTH"),
     applied("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION"),
     applied("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION"),
-    fixed_values(
-        "gssencmode",
-        "PGGSSENCMODE",
-        &["disable", "prefer"],
-        "GSSAPI is not supported: write disable",
-    ),
+    fixed_values("gssencmode", "PGGSSENCMODE", &["disable", "prefer"]),
     ignored("gssdelegation", "PGGSSDELEGATION"),
     ignored("krbsrvname", "PGKRBSRVNAME"),
     ignored("gsslib", "PGGSSLIB"),
-    fixed_values(
-        "replication",
-        "",
-        &["0", "off", "false", "no"],
-        "replication is not supported: leave this out",
-    ),
+    fixed_values("replication", "", &["0", "off", "false", "no"]),
     applied("target_session_attrs", "PGTARGETSESSIONATTRS"),
     applied("load_balance_hosts", "PGLOADBALANCEHOSTS"),
 ];

@@ -2,6 +2,7 @@
 
 use super::values::Values;
 use super::{Diagnostic, keyword, location};
+use model::message;
 
 /// Parses keywords and values. Values may be quoted with `'`; `\` escapes the next character.
 pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
@@ -17,24 +18,20 @@ pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagn
         let value = rest[name.len()..].trim_start_matches(is_space).strip_prefix('=');
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
             // The text is probably the rest of a password that contains a blank.
-            let found = "the text after the password is not a connection option";
-            diagnostics.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
+            let found = message!("conninfo-text-after-password");
+            diagnostics.push(Diagnostic::new(at, found, message!("conninfo-quote-password")));
             return;
         }
         let Some(value) = value else {
-            let found = format!("missing \"=\" after \"{name}\" in connection info string");
-            diagnostics.push(Diagnostic::new(
-                at,
-                found,
-                "write keyword=value; quote a value with blanks by '…'",
-            ));
+            let found = message!("conninfo-missing-equals", name);
+            diagnostics.push(Diagnostic::new(at, found, message!("conninfo-write-quoted")));
             return;
         };
         let Some((value, more)) = unquote(value.trim_start_matches(is_space)) else {
             diagnostics.push(Diagnostic::new(
                 at,
-                "unterminated quoted string in connection info string",
-                "end it with '; write ' itself as \\'",
+                message!("conninfo-unterminated"),
+                message!("conninfo-close-quote"),
             ));
             return;
         };

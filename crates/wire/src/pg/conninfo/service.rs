@@ -2,6 +2,7 @@
 
 use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, keyword};
+use model::message;
 use std::path::{Path, PathBuf};
 
 /// Adds the settings of the requested service, except settings that have a value already.
@@ -29,20 +30,19 @@ pub(super) fn apply_service(
         match (environment.read)(ConfigFile::Service, &path) {
             Some(text) if apply_section(&text, &service, &name, values, diagnostics) => return,
             None if chosen.as_deref() == Some(&path) => {
-                let found = format!("service file \"{name}\" not found");
                 diagnostics.push(Diagnostic::new(
-                    "environment variable PGSERVICEFILE",
-                    found,
-                    "name a file that can be read",
+                    message!("conninfo-variable", name = "PGSERVICEFILE"),
+                    message!("conninfo-no-service-file", path = name),
+                    message!("conninfo-readable-file"),
                 ));
                 return;
             }
             _ => looked.push(name),
         }
     }
-    let found = format!("definition of service \"{service}\" not found");
-    let instead = format!("write a section [{service}] into one of {}", looked.join(", "));
-    diagnostics.push(values.diagnostic("service", found, &instead));
+    let found = message!("conninfo-no-service", service = &service);
+    let suggestion = message!("conninfo-write-section", service, files = looked.join(", "));
+    diagnostics.push(values.diagnostic("service", found, suggestion));
 }
 
 /// Adds the settings of one section of a service file. Returns true if the section exists.
@@ -65,27 +65,27 @@ fn apply_section(
             }
             inside = head.strip_prefix(service).is_some_and(|it| it.starts_with(']'));
         } else if inside {
-            let place = format!("service file {file}, line {}", number + 1);
+            let place = message!("conninfo-service-line", file, line = (number + 1).to_string());
             match line.split_once('=') {
                 _ if line.starts_with("ldap") => diagnostics.push(Diagnostic::new(
                     place,
-                    "an LDAP address",
-                    "write the settings themselves: LDAP is not supported",
+                    message!("conninfo-ldap"),
+                    message!("conninfo-no-ldap"),
                 )),
                 None => diagnostics.push(Diagnostic::new(
                     place,
-                    "syntax error in service file",
-                    "write keyword=value",
+                    message!("conninfo-service-syntax"),
+                    message!("conninfo-write-keyword-value"),
                 )),
                 Some(("service", _)) => {
-                    let found = "nested service specifications not supported";
-                    diagnostics.push(Diagnostic::new(place, found, "write that service's settings here"));
+                    let found = message!("conninfo-nested-service");
+                    diagnostics.push(Diagnostic::new(place, found, message!("conninfo-write-settings")));
                 }
                 Some((name, _)) if keyword::find(name.trim()).is_some() && name != name.trim() => {
                     diagnostics.push(Diagnostic::new(
                         place,
-                        "a blank before \"=\"",
-                        "write keyword=value without blanks",
+                        message!("conninfo-blank-before-equals"),
+                        message!("conninfo-write-without-blanks"),
                     ));
                 }
                 Some((name, value)) => values.set_default(name, value.to_owned(), &place, diagnostics),

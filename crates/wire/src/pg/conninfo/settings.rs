@@ -3,7 +3,9 @@
 use super::super::{AuthMethods, ChannelBinding, Login, Secret, SslMode, Transport};
 use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, passfile};
-use crate::tls::{self, TlsIdentity, TlsVersion, TlsVersionRange};
+use crate::tls::{self, TlsConfigError, TlsIdentity, TlsVersion, TlsVersionRange};
+use model::message;
+use model::message::Message;
 use rustls::ClientConfig;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -111,7 +113,8 @@ impl Settings {
     ) -> Option<Settings> {
         let user = values.get("user").unwrap_or(environment.os_user).to_owned();
         if user.is_empty() {
-            diagnostics.push(Diagnostic::new("user", "no user name is known", "write user=NAME"));
+            let found = message!("conninfo-no-user");
+            diagnostics.push(Diagnostic::new("user", found, message!("conninfo-write-user")));
         }
         let database = values.get("dbname").unwrap_or(&user).to_owned();
         let mut hosts = split_hosts(values, diagnostics)?;
@@ -129,8 +132,8 @@ impl Settings {
         let usual = if system { SslMode::VerifyFull } else { SslMode::Prefer };
         let ssl = values.keyword("sslmode", &modes, diagnostics).unwrap_or(usual);
         if system && ssl != SslMode::VerifyFull {
-            let found = "weak sslmode may not be used with sslrootcert=system";
-            diagnostics.push(values.diagnostic("sslmode", found.into(), "write verify-full"));
+            let found = message!("conninfo-weak-sslmode");
+            diagnostics.push(values.diagnostic("sslmode", found, message!("conninfo-write-verify-full")));
         }
         let uses_tls = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
         let tls = if uses_tls { tls_config(ssl, values, environment, diagnostics) } else { None };
@@ -178,25 +181,23 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     let names = names.unwrap_or_else(|| vec![""; count]);
     if names.len() != count {
-        let found = format!("could not match {} host names to {count} hostaddr values", names.len());
-        diagnostics.push(values.diagnostic("host", found, "write equally many of both"));
+        let (names, addresses) = (names.len().to_string(), count.to_string());
+        let found = message!("conninfo-host-count", names, addresses);
+        diagnostics.push(values.diagnostic("host", found, message!("conninfo-write-equal-counts")));
         return None;
     }
     let ports = list("port").unwrap_or_else(|| vec![""]);
     if ports.len() != 1 && ports.len() != count {
-        let found = format!("could not match {} port numbers to {count} hosts", ports.len());
-        diagnostics.push(values.diagnostic(
-            "port",
-            found,
-            "write one port for all hosts, or one port for each host",
-        ));
+        let (ports, hosts) = (ports.len().to_string(), count.to_string());
+        let found = message!("conninfo-port-count", ports, hosts);
+        diagnostics.push(values.diagnostic("port", found, message!("conninfo-write-ports")));
         return None;
     }
     let mut number = |port: &str| {
         let number = if port.is_empty() { Some(PORT) } else { port.trim().parse().ok().filter(|it| *it > 0) };
         if number.is_none() {
-            let found = format!("invalid port number: \"{port}\"");
-            diagnostics.push(values.diagnostic("port", found, "write a number from 1 to 65535"));
+            let found = message!("conninfo-invalid-port", port);
+            diagnostics.push(values.diagnostic("port", found, message!("conninfo-write-port")));
         }
         number.unwrap_or(PORT)
     };
@@ -206,12 +207,8 @@ fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec
         let address = addresses.as_ref().map_or("", |it| it[index]);
         let parsed = address.parse().ok();
         if parsed.is_none() && !address.is_empty() {
-            let found = format!("could not parse network address \"{address}\"");
-            diagnostics.push(values.diagnostic(
-                "hostaddr",
-                found,
-                "write an IP address here, or the name as host",
-            ));
+            let found = message!("conninfo-invalid-address", address);
+            diagnostics.push(values.diagnostic("hostaddr", found, message!("conninfo-write-address")));
         }
         let spec = |name: &str| HostSpec {
             host: name.to_owned(),
@@ -288,17 +285,15 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let negative = words.iter().filter(|it| it.starts_with('!')).count();
     let mut named = AuthMethods { none: false, clear_text: false, md5: false, scram: false };
-    let mut report =
-        |found: String, instead: &str| diagnostics.push(values.diagnostic("require_auth", found, instead));
+    let mut report = |found: Message, suggestion: Message| {
+        diagnostics.push(values.diagnostic("require_auth", found, suggestion));
+    };
     if negative != 0 && negative != words.len() {
-        report(
-            "negative methods cannot be mixed with non-negative ones".into(),
-            "write ! before all methods or before none",
-        );
+        report(message!("conninfo-mixed-methods"), message!("conninfo-negate-all"));
     }
     for (index, word) in words.iter().enumerate() {
         if words[..index].contains(word) {
-            report(format!("\"{word}\" is specified more than once"), "write it once");
+            report(message!("conninfo-method-twice", method = *word), message!("conninfo-write-once"));
         }
         match word.trim_start_matches('!') {
             "none" => named.none = true,
@@ -307,8 +302,8 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
             "scram-sha-256" => named.scram = true,
             "gss" | "sspi" => {}
             _ => report(
-                format!("invalid require_auth value: \"{word}\""),
-                "write some of password, md5, scram-sha-256, none",
+                message!("conninfo-invalid-value", name = "require_auth", value = *word),
+                message!("conninfo-write-some-of", values = "password, md5, scram-sha-256, none"),
             ),
         }
     }
@@ -337,12 +332,12 @@ fn tls_config(
         };
         let text = (environment.read)(kind, &path);
         if text.is_none() && named {
-            let found = format!("file \"{}\" does not exist or must not be used", path.display());
-            let instead = match kind {
-                ConfigFile::Key => "name a key that only you can read (chmod 600)",
-                _ => "name a file that can be read",
+            let found = message!("conninfo-unusable-file", path = path.display().to_string());
+            let suggestion = match kind {
+                ConfigFile::Key => message!("conninfo-private-key"),
+                _ => message!("conninfo-readable-file"),
             };
-            diagnostics.push(values.diagnostic(name, found, instead));
+            diagnostics.push(values.diagnostic(name, found, suggestion));
         }
         text
     };
@@ -366,20 +361,21 @@ fn tls_config(
     let versions = tls_versions(values, diagnostics);
     match tls::config(mode, &identity, versions) {
         Ok(config) => Some(config),
-        Err(problem) => {
-            let (name, instead) = match &problem {
-                tls::TlsConfigError::MissingRoots => (
-                    "sslmode",
-                    "write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require",
-                ),
-                tls::TlsConfigError::Pem { what, .. } => (*what, "name a file in PEM format"),
-                tls::TlsConfigError::IncompleteIdentity { missing } => (*missing, "name both, or none"),
-                tls::TlsConfigError::InvalidIdentity { .. } => {
-                    ("sslkey", "name the key that belongs to sslcert, unencrypted")
+        Err(error) => {
+            let (name, suggestion) = match &error {
+                TlsConfigError::MissingRoots => ("sslmode", message!("conninfo-write-sslrootcert")),
+                TlsConfigError::Pem { what, .. } => (*what, message!("conninfo-pem-file")),
+                TlsConfigError::IncompleteIdentity { missing } => {
+                    (*missing, message!("conninfo-both-or-none"))
                 }
-                tls::TlsConfigError::VersionRange => ("ssl_min_protocol_version", "write TLSv1.2 or TLSv1.3"),
+                TlsConfigError::UnusableKey { .. } | TlsConfigError::OtherKey => {
+                    ("sslkey", message!("conninfo-matching-key"))
+                }
+                TlsConfigError::VersionRange => {
+                    ("ssl_min_protocol_version", message!("conninfo-write-tls-version"))
+                }
             };
-            diagnostics.push(values.diagnostic(name, problem.to_string(), instead));
+            diagnostics.push(values.diagnostic(name, (&error).into(), suggestion));
             None
         }
     }
@@ -400,8 +396,9 @@ fn tls_versions(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TlsVersio
             _ => None,
         };
         if known.is_none() {
-            let found = format!("invalid {name} value: \"{}\"", values.get(name).unwrap_or_default());
-            diagnostics.push(values.diagnostic(name, found, "write TLSv1.2 or TLSv1.3"));
+            let found =
+                message!("conninfo-invalid-value", name, value = values.get(name).unwrap_or_default());
+            diagnostics.push(values.diagnostic(name, found, message!("conninfo-write-tls-version")));
         }
         known
     };

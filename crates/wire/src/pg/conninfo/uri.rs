@@ -7,6 +7,8 @@
 use super::values::Values;
 use super::{Diagnostic, keyword, location};
 use crate::percent::percent_decode;
+use model::message;
+use model::message::Message;
 
 /// Removes the scheme of a PostgreSQL URI; `None` for other texts.
 pub(super) fn strip_scheme(text: &str) -> Option<&str> {
@@ -17,7 +19,7 @@ pub(super) fn strip_scheme(text: &str) -> Option<&str> {
 pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
     let mut reader = UriParser { uri, values, diagnostics };
     if let Err(diagnostic) = reader.parse(rest) {
-        reader.diagnostics.push(diagnostic);
+        reader.diagnostics.push(*diagnostic);
     }
 }
 
@@ -28,7 +30,7 @@ struct UriParser<'a> {
 }
 
 impl<'a> UriParser<'a> {
-    fn parse(&mut self, rest: &'a str) -> Result<(), Diagnostic> {
+    fn parse(&mut self, rest: &'a str) -> Result<(), Box<Diagnostic>> {
         let rest = match rest.split_once(['@', '/']) {
             Some((credentials, after)) if rest.as_bytes()[credentials.len()] == b'@' => {
                 self.credentials(credentials);
@@ -37,12 +39,8 @@ impl<'a> UriParser<'a> {
             Some((before, after))
                 if before.contains(':') && after.split('?').next().unwrap_or_default().contains('@') =>
             {
-                let found = "an @ after the first /";
-                return Err(self.diagnostic(
-                    before,
-                    found,
-                    "write / as %2F, and @ as %40, in a user's name or password",
-                ));
+                let found = message!("conninfo-at-after-slash");
+                return Err(self.diagnostic(before, found, message!("conninfo-encode-slash")));
             }
             _ => rest,
         };
@@ -66,11 +64,11 @@ impl<'a> UriParser<'a> {
             let (parameter, after) = query.split_once('&').unwrap_or((query, ""));
             let name = parameter.split('=').next().unwrap_or_default();
             if after_secret && keyword::find(name).is_none() {
-                let found = "the text after the password is not a connection option";
-                return Err(self.diagnostic(parameter, found, "write & as %26 in a password"));
+                let found = message!("conninfo-text-after-password");
+                return Err(self.diagnostic(parameter, found, message!("conninfo-encode-ampersand")));
             }
             if let Err(diagnostic) = self.parameter(parameter) {
-                self.diagnostics.push(diagnostic);
+                self.diagnostics.push(*diagnostic);
             }
             after_secret = keyword::find(name).is_some_and(|it| it.secret);
             query = after;
@@ -88,30 +86,25 @@ impl<'a> UriParser<'a> {
     }
 
     /// Splits off the hosts and ports. Returns both as comma-separated lists, and the text after them.
-    fn hosts(&self, text: &'a str) -> Result<(String, String, &'a str), Diagnostic> {
+    fn hosts(&self, text: &'a str) -> Result<(String, String, &'a str), Box<Diagnostic>> {
         let (mut hosts, mut ports, mut rest) = (String::new(), String::new(), text);
         loop {
             let end = if let Some(inside) = rest.strip_prefix('[') {
                 let Some(length) = inside.find(']') else {
-                    let found =
-                        "end of string reached when looking for matching \"]\" in IPv6 host address in URI";
-                    return Err(self.diagnostic(rest, found, "end the address with ]"));
+                    let found = message!("conninfo-missing-bracket");
+                    return Err(self.diagnostic(rest, found, message!("conninfo-close-bracket")));
                 };
                 if length == 0 {
                     return Err(self.diagnostic(
                         rest,
-                        "IPv6 host address may not be empty in URI",
-                        "write it between [ and ]",
+                        message!("conninfo-empty-address"),
+                        message!("conninfo-write-brackets"),
                     ));
                 }
                 let after = &inside[length + 1..];
                 if let Some(odd) = after.chars().next().filter(|it| !":/?,".contains(*it)) {
-                    let found = format!("unexpected character {odd:?} in URI (expected \":\" or \"/\")");
-                    return Err(self.diagnostic(
-                        after,
-                        &found,
-                        "write the port after :, the database after /",
-                    ));
+                    let found = message!("conninfo-unexpected-character", character = format!("{odd:?}"));
+                    return Err(self.diagnostic(after, found, message!("conninfo-write-port-database")));
                 }
                 length + 2
             } else {
@@ -125,8 +118,8 @@ impl<'a> UriParser<'a> {
             };
             ports.push_str(port);
             if host.find('@').is_some_and(|at| at > 0) || port.contains('@') {
-                let found = "a second @ before the host";
-                return Err(self.diagnostic(rest, found, "write @ as %40 in a user's name or password"));
+                let found = message!("conninfo-second-at");
+                return Err(self.diagnostic(rest, found, message!("conninfo-encode-at")));
             }
             rest = after;
             let Some(after) = rest.strip_prefix(',') else { return Ok((hosts, ports, rest)) };
@@ -136,14 +129,14 @@ impl<'a> UriParser<'a> {
         }
     }
 
-    fn parameter(&mut self, text: &'a str) -> Result<(), Diagnostic> {
+    fn parameter(&mut self, text: &'a str) -> Result<(), Box<Diagnostic>> {
         let Some((name, value)) = text.split_once('=') else {
-            let found = "missing key/value separator \"=\" in URI query parameter";
-            return Err(self.diagnostic(text, found, "write keyword=value"));
+            let found = message!("conninfo-missing-separator");
+            return Err(self.diagnostic(text, found, message!("conninfo-write-keyword-value")));
         };
         if value.contains('=') {
-            let found = "extra key/value separator \"=\" in URI query parameter";
-            return Err(self.diagnostic(text, found, "write = as %3D in a value"));
+            let found = message!("conninfo-extra-separator");
+            return Err(self.diagnostic(text, found, message!("conninfo-encode-equals")));
         }
         let name = self.decode(name, name, false)?;
         let secret = keyword::find(&name).is_some_and(|it| it.secret);
@@ -161,38 +154,34 @@ impl<'a> UriParser<'a> {
     fn set_decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
         match self.decode(text, near, name == "password") {
             Ok(text) => self.values.set(name, text, &self.location(near), self.diagnostics),
-            Err(diagnostic) => self.diagnostics.push(diagnostic),
+            Err(diagnostic) => self.diagnostics.push(*diagnostic),
         }
     }
 
     /// Decodes each `%XX` in `text`. `near` is the part of the URI that diagnostics point to.
-    fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Diagnostic> {
+    fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Box<Diagnostic>> {
         let Some(bytes) = percent_decode(text) else {
-            let shown = if secret { String::new() } else { format!(": {text:?}") };
-            return Err(self.diagnostic(
-                near,
-                &format!("invalid percent-encoded token{shown}"),
-                "write two hexadecimal digits after %, and % itself as %25",
-            ));
+            let found = message!("conninfo-invalid-token", token = (!secret).then(|| format!("{text:?}")));
+            return Err(self.diagnostic(near, found, message!("conninfo-encode-percent")));
         };
         if text.contains("%00") {
             return Err(self.diagnostic(
                 near,
-                "forbidden value %00 in percent-encoded value",
-                "leave it out",
+                message!("conninfo-encoded-nul"),
+                message!("conninfo-leave-out"),
             ));
         }
         String::from_utf8(bytes).map_err(|_| {
-            self.diagnostic(near, "percent-encoded bytes that are not UTF-8", "write them in UTF-8")
+            self.diagnostic(near, message!("conninfo-encoded-not-utf8"), message!("conninfo-encode-utf8"))
         })
     }
 
-    fn diagnostic(&self, near: &'a str, found: &str, instead: &str) -> Diagnostic {
-        Diagnostic::new(self.location(near), found, instead)
+    fn diagnostic(&self, near: &'a str, found: Message, suggestion: Message) -> Box<Diagnostic> {
+        Box::new(Diagnostic::new(self.location(near), found, suggestion))
     }
 
     /// Location of a diagnostic: the position of `near`, a part of the URI, within the URI.
-    fn location(&self, near: &'a str) -> String {
+    fn location(&self, near: &'a str) -> Message {
         location(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
     }
 }

@@ -2,6 +2,8 @@
 
 use super::Diagnostic;
 use super::keyword::{self, Effect, Keyword};
+use model::message;
+use model::message::Message;
 use std::collections::BTreeMap;
 
 /// Values of the settings, by the settings' names.
@@ -10,12 +12,12 @@ pub(super) struct Values(BTreeMap<&'static str, Value>);
 
 struct Value {
     text: String,
-    location: String,
+    location: Message,
 }
 
 impl Values {
     /// Sets a value, replacing any earlier value.
-    pub fn set(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
+    pub fn set(&mut self, name: &str, text: String, place: &Message, diagnostics: &mut Vec<Diagnostic>) {
         // Predecessor of `sslmode` that libpq's manual still documents.
         let (name, text) = match (name, text.as_str()) {
             ("requiressl", "1") => ("sslmode", "require".to_owned()),
@@ -27,14 +29,21 @@ impl Values {
             return;
         };
         if text.contains('\0') {
-            diagnostics.push(Diagnostic::new(place, format!("a NUL in the value of {name}"), "leave it out"));
+            let found = message!("conninfo-nul", name = keyword.name);
+            diagnostics.push(Diagnostic::new(place, found, message!("conninfo-leave-out")));
             return;
         }
-        self.0.insert(keyword.name, Value { text, location: place.to_owned() });
+        self.0.insert(keyword.name, Value { text, location: place.clone() });
     }
 
     /// Sets a value unless the setting already has one.
-    pub fn set_default(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
+    pub fn set_default(
+        &mut self,
+        name: &str,
+        text: String,
+        place: &Message,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
         if !self.0.contains_key(name) {
             self.set(name, text, place, diagnostics);
         }
@@ -48,19 +57,21 @@ impl Values {
     ) {
         for Keyword { name, env: variable, effect, secret } in keyword::ALL {
             if let Some(text) = Some(variable).filter(|it| !it.is_empty()).and_then(|it| env(it)) {
-                self.set_default(name, text, &format!("environment variable {variable}"), diagnostics);
+                let place = message!("conninfo-variable", name = *variable);
+                self.set_default(name, text, &place, diagnostics);
             }
             if *name == "sslmode" && env("PGREQUIRESSL").is_some_and(|it| it.starts_with('1')) {
-                self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", diagnostics);
+                let place = message!("conninfo-variable", name = "PGREQUIRESSL");
+                self.set_default(name, "require".into(), &place, diagnostics);
             }
-            if let (Effect::FixedValues(allowed, instead), Some(setting)) = (effect, self.0.get(name)) {
+            if let (Effect::FixedValues(allowed), Some(setting)) = (effect, self.0.get(name)) {
                 let obeyed = setting.text.is_empty() || allowed.contains(&setting.text.as_str());
                 let shown = if *secret { "***" } else { &setting.text };
                 if !obeyed {
                     diagnostics.push(Diagnostic::new(
                         &setting.location,
-                        format!("{name}={shown} is not supported"),
-                        *instead,
+                        message!("conninfo-unsupported", name = *name, value = shown),
+                        message!("conninfo-write-fixed", name = *name),
                     ));
                 }
             }
@@ -78,9 +89,9 @@ impl Values {
     }
 
     /// Diagnostic for the value of `name`.
-    pub fn diagnostic(&self, name: &'static str, found: String, instead: &str) -> Diagnostic {
-        let place = self.0.get(name).map_or(name, |it| &it.location);
-        Diagnostic::new(place, found, instead)
+    pub fn diagnostic(&self, name: &'static str, found: Message, suggestion: Message) -> Diagnostic {
+        let place = self.0.get(name).map_or_else(|| Message::text(name), |it| it.location.clone());
+        Diagnostic::new(place, found, suggestion)
     }
 
     /// Returns the value of `name`, which must be one of these keywords.
@@ -94,8 +105,9 @@ impl Values {
         let chosen = choices.iter().find(|it| it.0 == text).map(|it| it.1);
         if chosen.is_none() {
             let words: Vec<&str> = choices.iter().map(|it| it.0).collect();
-            let instead = format!("write one of {}", words.join(", "));
-            diagnostics.push(self.diagnostic(name, format!("invalid {name} value: \"{text}\""), &instead));
+            let found = message!("conninfo-invalid-value", name, value = text);
+            let suggestion = message!("conninfo-write-one-of", values = words.join(", "));
+            diagnostics.push(self.diagnostic(name, found, suggestion));
         }
         chosen
     }
@@ -105,21 +117,20 @@ impl Values {
         let text = self.get(name)?;
         let number = text.trim().parse().ok();
         if number.is_none() {
-            let found = format!("invalid integer value \"{text}\" for connection option \"{name}\"");
-            diagnostics.push(self.diagnostic(name, found, "write a whole number"));
+            let found = message!("conninfo-invalid-integer", name, value = text);
+            diagnostics.push(self.diagnostic(name, found, message!("conninfo-write-integer")));
         }
         number
     }
 }
 
-fn unknown_keyword(name: &str, place: &str) -> Diagnostic {
+fn unknown_keyword(name: &str, place: &Message) -> Diagnostic {
     // The text before a `=` may be any text, even a password.
     let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
-    let found =
-        if shown { format!("invalid connection option \"{name}\"") } else { "no connection option".into() };
-    let instead = keyword::similar(name).map_or_else(
-        || "the PostgreSQL manual lists them under \"Parameter Key Words\"".to_owned(),
-        |it| format!("perhaps {it} is meant"),
-    );
-    Diagnostic::new(place, found, instead)
+    let found = message!("conninfo-unknown-option", name = shown.then_some(name));
+    let suggestion = match keyword::similar(name) {
+        Some(similar) => message!("conninfo-similar-option", name = similar),
+        None => message!("conninfo-option-list"),
+    };
+    Diagnostic::new(place, found, suggestion)
 }
