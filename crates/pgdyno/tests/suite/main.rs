@@ -11,6 +11,7 @@ mod experiments;
 mod export;
 mod outage;
 mod output;
+mod pytest;
 mod real_server;
 mod report;
 mod saved_bench;
