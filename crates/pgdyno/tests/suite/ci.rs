@@ -1,27 +1,36 @@
-//! Check of the pipelines in docs/ci.md against the program's commands and options, and jobs of the GitHub action
+//! Pipelines in docs/ci.md and its translation, jobs of the GitHub action, and jobs of the GitLab template
 
+mod gitlab;
+mod gitlab_api;
 mod runner;
 mod yaml;
 
+use gitlab::{GitlabJob, Pipeline, Project};
+use gitlab_api::GitlabApi;
 use runner::{Job, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
 fn pipelines_use_existing_options() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
-    let text = fs::read_to_string(path).expect("the file can be read");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let pages = ["docs/ci.md", "docs/ru/ci.md"];
+    let text =
+        pages.map(|it| fs::read_to_string(format!("{root}/{it}")).expect("the file can be read")).concat();
     let mut help: BTreeMap<String, String> = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut commands = 0;
+    let mut fenced = false;
     for line in text.lines() {
+        fenced ^= line.starts_with("```");
         // The rest of the line is a comment.
         let code = line.split_once(" #").map_or(line, |it| it.0).trim_end();
-        let Some((_, command)) = code.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
+        let Some((_, command)) = code.split_once("pgdyno ").filter(|_| fenced && line.starts_with(' '))
+        else {
             continue;
         };
         let words: Vec<&str> = command.split_whitespace().take_while(|it| *it != ">>").collect();
@@ -42,7 +51,7 @@ fn pipelines_use_existing_options() {
         };
         wrong.extend(format.filter(|it| !possible(it)).map(|it| format!("no format {it}: {line}")));
     }
-    assert!(commands >= 6, "only {commands} commands were found");
+    assert!(commands >= 12, "only {commands} commands were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -134,6 +143,111 @@ stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 1, duration: 300ms }
 ";
+
+/// Runs jobs of the GitLab template in clones of a repository: a first merge request, the main branch, another branch, and
+/// more merge requests.
+#[test]
+fn gitlab_job_compares_with_the_baseline_of_the_default_branch() {
+    let missing = |program: &&&str| Command::new(program).arg("--version").output().is_err();
+    if let Some(program) = ["git", "curl"].iter().find(missing) {
+        eprintln!("SKIPPED: {program} is not installed");
+        return;
+    }
+    let folder = Folder(PathBuf::from(format!("/var/tmp/dyno-test-{}-gitlab", std::process::id())));
+    let archive = folder.0.join("pgdyno-0.1.0-x86_64-linux.tar.gz");
+    pack(&folder.0, &archive);
+    // The second note only quotes the mark of the job's own note.
+    let quoted = "> <!-- pgdyno:load --> {\"id\":1,\"body\":\"<!-- pgdyno:load -->\"}";
+    let api = GitlabApi::start(fs::read(&archive).expect("the archive was written"), &["Fine.", quoted]);
+    let template =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/gitlab/pgdyno.gitlab-ci.yml"));
+    gitlab::check_keywords(&yaml::parse(template));
+    let pipeline = "
+include: [ { local: ci/pgdyno.gitlab-ci.yml } ]
+load:
+  extends: .pgdyno
+  variables: { PGDYNO_EXPERIMENT: experiments/one.yaml }
+";
+    let files = [
+        (".gitlab-ci.yml", pipeline),
+        ("ci/pgdyno.gitlab-ci.yml", template),
+        ("experiments/one.yaml", EXPERIMENT),
+    ];
+    let mut project = Project::new(&folder.0, &files);
+    let address = format!("{}{}", api.address, gitlab_api::PACKAGE);
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    project.variables = vec![
+        set("CI_API_V4_URL", &api.address),
+        set("PGDYNO_PACKAGE", &address),
+        set("PGDYNO_FAIL_IF", "tps < -99.9%\np50 > +1000000%"),
+    ];
+    let token = ("PGDYNO_GITLAB_TOKEN", gitlab_api::TOKEN);
+    let repeat = ("PGDYNO_ARGUMENTS", "--set\nrepeat=4");
+    let check = |job: &GitlabJob, statuses: &[i32]| {
+        assert!(statuses.contains(&job.status), "{job:?}");
+        let measured = ["junit.xml", "report.html", "summary.md"];
+        assert!(measured.iter().all(|it| job.artefact.iter().any(|name| name == it)), "{job:?}");
+        assert!(!job.artefact.iter().any(|it| it == "comment.md"), "{job:?}");
+    };
+    let merge_request = Pipeline::MergeRequest { branch: "feature" };
+    let main = Pipeline::Push { branch: "main" };
+    let mut run = |pipeline, variables: &[(&str, &str)]| project.run("load", pipeline, variables);
+
+    let first = run(merge_request, &[token]).expect("a rule selects merge requests");
+    check(&first, &[0]);
+    let notes = api.notes();
+    assert_eq!(notes.len(), 3, "{}", first.log);
+    assert!(notes[2].starts_with("<!-- pgdyno:load -->\nThere is no baseline yet"), "{}", notes[2]);
+
+    assert!(
+        run(Pipeline::Push { branch: "feature" }, &[]).is_none(),
+        "a job for a branch without a merge request"
+    );
+
+    let stored = run(main, &[token, repeat]).expect("a rule selects the default branch");
+    check(&stored, &[0]);
+    assert_eq!(api.notes().len(), 3, "a comment outside a merge request");
+
+    let compared = run(merge_request, &[token, repeat]).expect("a rule selects merge requests");
+    // On a busy machine, too few trials may be valid for a comparison.
+    check(&compared, &[0, 4]);
+    let notes = api.notes();
+    assert_eq!((notes.len(), notes[1].as_str()), (3, quoted), "the comment is replaced: {}", compared.log);
+    assert!(notes[2].contains("## Conditions") && !notes[2].contains("no baseline"), "{}", notes[2]);
+
+    let violated = ("PGDYNO_ARGUMENTS", "--set\nobjectives=[tps > 1000000]");
+    // A wrong token does not change the result of the job.
+    let wrong_token = ("PGDYNO_GITLAB_TOKEN", "wrong");
+    check(&run(merge_request, &[wrong_token, violated]).expect("a rule selects merge requests"), &[99]);
+    assert_eq!(api.notes(), notes);
+
+    // A failed run of the default branch leaves the baseline as it is.
+    check(&run(main, &[violated]).expect("a rule selects the default branch"), &[99]);
+    let other_branch = [("PGDYNO_BASELINE_BRANCH", "release")];
+    assert!(run(main, &other_branch).is_none(), "a job for a branch that is not the baseline");
+    assert!(
+        run(Pipeline::MergeRequest { branch: "feature" }, &[("PGDYNO_SHA256", "0")])
+            .is_some_and(|it| it.status != 0)
+    );
+    assert_eq!(project.caches.len(), 1);
+    let baseline = project.caches.values().next().expect("one cache");
+    assert!(baseline.ends_with("cache-3"), "{}", baseline.display());
+}
+
+/// Writes a release archive whose program starts the tested one.
+fn pack(folder: &Path, archive: &Path) {
+    let top = folder.join("pgdyno-0.1.0-x86_64-linux");
+    fs::create_dir_all(&top).expect("/var/tmp can be written to");
+    let program = format!("#!/bin/sh\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_pgdyno"));
+    fs::write(top.join("pgdyno"), program).expect("the program can be written");
+    fs::set_permissions(top.join("pgdyno"), fs::Permissions::from_mode(0o755))
+        .expect("the permissions can be changed");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/ci");
+    fs::copy(script, top.join("ci")).expect("the script can be copied");
+    let mut tar = Command::new("tar");
+    tar.arg("-czf").arg(archive).arg("-C").arg(folder).arg("pgdyno-0.1.0-x86_64-linux");
+    assert!(tar.status().expect("tar can be started").success(), "tar packs the archive");
+}
 
 /// Checks the rules of GitHub for the metadata of composite actions that a typing error would break.
 fn check_metadata(action: &Value) {
