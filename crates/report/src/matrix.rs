@@ -7,6 +7,7 @@ use crate::cells::{baseline_name, cell_names};
 use crate::findings::{has_too_few_runs, paragraph, views};
 use crate::lang::Lang;
 use crate::lang::number::interval_text;
+use crate::live::width;
 use crate::number::three_digits;
 use crate::say;
 use crate::style::CharacterSet;
@@ -321,7 +322,10 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
 /// Number of columns between two cells.
 const GAP: usize = 2;
 
-/// Renders a table that fits the terminal's width: the least important columns are dropped.
+/// Width below which a column of texts is not wrapped, unless all of its texts are shorter.
+const WRAPPED_WIDTH_MIN: usize = 20;
+
+/// Renders a table that fits the terminal's width: texts are wrapped, then the least important columns are dropped.
 pub(crate) fn render_table(table: &Table, style: TerminalStyle) -> String {
     let (dash, marked) = match style.characters {
         CharacterSet::Utf8 => ("─", "▸ "),
@@ -331,38 +335,65 @@ pub(crate) fn render_table(table: &Table, style: TerminalStyle) -> String {
     let headings: Vec<String> = table.columns.iter().map(|it| show(&it.heading)).collect();
     let rows: Vec<Vec<String>> =
         table.rows.iter().map(|row| row.cells.iter().map(|it| show(it)).collect()).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|it| it[column].chars().count());
-        cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+    let cells = |column: usize| rows.iter().map(move |it| &it[column]).chain([&headings[column]]);
+    let natural_and_least = |column: usize| {
+        let natural = cells(column).map(|it| width(it)).max().unwrap_or(0);
+        let longest_word = cells(column).flat_map(|it| it.split(' ')).map(width).max().unwrap_or(0);
+        let least = longest_word.max(WRAPPED_WIDTH_MIN).min(natural);
+        (natural, if table.columns[column].numeric { natural } else { least })
     };
-    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let widths: Vec<(usize, usize)> = (0..headings.len()).map(natural_and_least).collect();
     let columns = visible_columns(&table.columns, &widths, style.width);
-    let line = |begin: &str, cells: &[String]| {
-        let mut out = begin.to_owned();
-        for &column in &columns {
-            let text = &cells[column];
-            let pad = " ".repeat(widths[column] - text.chars().count());
-            out += &if table.columns[column].numeric { pad + text } else { text.clone() + &pad };
-            out += &" ".repeat(GAP);
-        }
-        out.trim_end().to_owned()
+    let total = total(columns.iter().map(|it| it.1));
+    let lines = |begin: &str, cells: &[String]| -> Vec<String> {
+        let wrapped: Vec<Vec<String>> =
+            columns.iter().map(|(column, room)| wrap_cell(&cells[*column], *room)).collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |number: usize| {
+            let mut out = if number == 0 { begin.to_owned() } else { " ".repeat(GAP) };
+            for ((column, room), texts) in columns.iter().zip(&wrapped) {
+                let text = texts.get(number).map_or("", String::as_str);
+                let pad = " ".repeat(room - width(text));
+                out += &if table.columns[*column].numeric { pad + text } else { text.to_owned() + &pad };
+                out += &" ".repeat(GAP);
+            }
+            out.trim_end().to_owned()
+        };
+        (0..height).map(line).collect()
     };
-    let mut lines = vec![line("  ", &headings), dash.repeat(total(&columns, &widths))];
+    let mut out = lines("  ", &headings);
+    out.push(dash.repeat(total));
     for (row, cells) in table.rows.iter().zip(&rows) {
-        let text = line(if row.baseline { marked } else { "  " }, cells);
-        lines.push(colour_row(text, style.colour, row));
+        let begin = if row.baseline { marked } else { "  " };
+        out.extend(lines(begin, cells).into_iter().map(|text| colour_row(text, style.colour, row)));
     }
-    lines.iter().map(|it| format!("{it}\n")).collect()
+    out.iter().map(|it| format!("{it}\n")).collect()
 }
 
-fn total(columns: &[usize], widths: &[usize]) -> usize {
-    GAP + columns.iter().map(|it| widths[*it] + GAP).sum::<usize>() - GAP
+/// Lines of a cell that are at most `columns` wide. Words are never broken.
+fn wrap_cell(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("at least one line");
+        if !line.is_empty() && width(line) + 1 + width(word) > columns {
+            lines.push(word.to_owned());
+        } else {
+            let gap = if line.is_empty() { "" } else { " " };
+            *line += gap;
+            *line += word;
+        }
+    }
+    lines
 }
 
-/// Indexes of the columns that fit into the width.
-fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
+fn total(widths: impl Iterator<Item = usize>) -> usize {
+    widths.map(|it| it + GAP).sum()
+}
+
+/// Indexes and widths of the columns that fit into the width. `widths` are the natural and the least width of each column.
+fn visible_columns(all: &[Column], widths: &[(usize, usize)], room: usize) -> Vec<(usize, usize)> {
     let mut columns: Vec<usize> = (0..all.len()).collect();
-    while total(&columns, widths) > width {
+    while total(columns.iter().map(|it| widths[*it].1)) > room {
         let Some(least) = (0..columns.len()).max_by_key(|i| (all[columns[*i]].drop_order, *i)) else {
             break;
         };
@@ -370,6 +401,13 @@ fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize>
             break;
         }
         columns.remove(least);
+    }
+    let mut columns: Vec<(usize, usize)> = columns.into_iter().map(|it| (it, widths[it].0)).collect();
+    // Narrow the widest columns first.
+    for _ in room..total(columns.iter().map(|it| it.1)) {
+        let wide = columns.iter_mut().filter(|(column, now)| *now > widths[*column].1);
+        let Some(widest) = wide.max_by_key(|(_, now)| *now) else { break };
+        widest.1 -= 1;
     }
     columns
 }
