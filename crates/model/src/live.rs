@@ -57,6 +57,8 @@ pub struct SearchBracket {
     pub sustained: Option<f64>,
     /// Lowest level above it that was not sustained.
     pub failed: Option<f64>,
+    /// Estimated time until the search ends, with set-up.
+    pub remaining: Option<Nanos>,
 }
 
 /// Current state of a run in progress.

@@ -196,11 +196,11 @@ impl MachineReport {
         }
         if self.servers.is_empty() {
             let install = install_command(Path::new("/"));
-            let (first, last) = (embedded::MAJORS.start().to_string(), embedded::MAJORS.end().to_string());
             page.line(&say!(lang, "doctor-none"), "");
             page.needed_for(&say!(lang, "doctor-purpose-server"), Some(install));
-            page.note(&say!(lang, "doctor-download", first, last));
         }
+        let (first, last) = (embedded::MAJORS.start().to_string(), embedded::MAJORS.end().to_string());
+        page.note(&say!(lang, "doctor-download", first, last));
         page.section(&say!(lang, "doctor-programs"));
         for FoundProgram { name, purpose, program, install_hint } in &self.programs {
             match program {

@@ -523,7 +523,7 @@ doctor-frequency = frequency
 doctor-limits = limits
 doctor-jitter = timer jitter
 
-doctor-download = if no server is installed, pgdyno unpacks PostgreSQL { $first } to { $last } from an archive: see PGDYNO_POSTGRES_MIRROR
+doctor-download = PostgreSQL { $first } to { $last }, where not installed, can be unpacked from an archive: see PGDYNO_POSTGRES_MIRROR
 doctor-features = Features of experiments
 doctor-missing = lacks { $missing }
 doctor-missing-program = the program { $name } of PostgreSQL
@@ -2302,11 +2302,22 @@ overview-one = The system delivers { $rate }{ $offered ->
    *[other] , with a p99 of { $p99 }
  }.
 overview-best = { $name } delivers { $rate }, the most of all cells.
-overview-difference = { $name } delivers { $rate }: { $ratio } times the { $base } of { $baseline }.
-overview-no-difference = There is no evidence that { $name } differs from { $baseline } in throughput.
+overview-difference = { $name } delivers { $rate }: { $ratio } times the { $base } of { $baseline }{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
+overview-no-difference = There is no evidence that { $name } differs from { $baseline } in throughput{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
 overview-too-few-trials = Too few trials to detect a difference between { $name } and { $baseline }.
-# Pairs of cells. `pairs` are phrases. `verdict`: lower, higher, unknown, few or none.
-overview-pairs = Throughput: { $pairs }.
+# Pairs of cells. `pairs` are phrases. `verdict`: lower, higher, unknown, few or none. `p99`: the same for the p99.
+# `figure`, by which the cells are compared: throughput, p99 or both.
+overview-pairs = { $figure ->
+    [p99] p99 at the offered load
+    [both] Throughput, or p99 at the offered load
+   *[throughput] Throughput
+ }: { $pairs }.
 overview-pairs-dull = no evidence of a difference in { $count ->
     [one] { $count } pair
    *[other] { $count } pairs
@@ -2316,8 +2327,15 @@ overview-pair-phrase = { $verdict ->
     [few] too few trials to compare { $name } with { $baseline }
     [none] { $name } is not comparable with { $baseline }
    *[other] { $name } is { $ratio }× { $baseline }
+ }{ $p99 ->
+    [lower] {" "}(p99 lower)
+    [higher] {" "}(p99 higher)
+   *[none] {""}
  }
-overview-pair-line = { $name }: { $ratio }× { $baseline }{ $low ->
+overview-pair-line = { $name }: { $figure ->
+    [p99] p99{" "}
+   *[throughput] {""}
+ }{ $ratio }× { $baseline }{ $low ->
     [none] {""}
    *[other] {" "}(95 % CI { $low } to { $high })
  }, { $verdict ->
@@ -2484,7 +2502,10 @@ overview-ratio = { $ratio } of the baseline{ $low ->
    *[other] {" "}(95 % CI { $low } to { $high })
  }
 overview-pair = { $name } vs { $baseline }
-overview-pair-ratio = { $ratio }×
+overview-pair-ratio = { $figure ->
+    [p99] p99{" "}
+   *[throughput] {""}
+ }{ $ratio }×
 overview-pair-detail = { $low ->
     [none] {""}
    *[other] 95 % CI { $low } to { $high }
@@ -2507,6 +2528,10 @@ overview-pair-not-compared = not comparable: clients were refused or starved, or
 overview-pair-p99 = p99 { $p99 }{ $base ->
     [none] {""}
    *[other] {" "}vs { $base }
+ }{ $verdict ->
+    [lower] , lower
+    [higher] , higher
+   *[none] {""}
  }
 overview-few-trials = { $count ->
     [one] { $count } trial: too few to compare
@@ -2593,7 +2618,11 @@ overview-control = { $lost ->
 overview-response = Response time
 overview-mean = Mean response time
 overview-metric = { $metric } of the response time
-overview-pair-axis = Throughput, relative to the baseline
+overview-pair-axis = { $figure ->
+    [p99] p99
+    [both] Throughput or p99
+   *[throughput] Throughput
+ }, relative to the baseline
 overview-pair-equal = equal
 overview-offered-rate = Offered rate
 overview-fault = fault
@@ -2614,8 +2643,16 @@ overview-caption-quantiles = Response time of { $count ->
  }
 overview-caption-cells = Throughput of each cell: median of its trials, with the 95 % CI
 overview-caption-medians = Throughput of each cell: median of its trials
-overview-caption-pairs = Throughput of each cell relative to its baseline, with the 95 % CI
-overview-caption-pair-medians = Throughput of each cell relative to its baseline
+overview-caption-pairs = { $figure ->
+    [p99] p99
+    [both] Throughput or p99
+   *[throughput] Throughput
+ } of each cell relative to its baseline, with the 95 % CI
+overview-caption-pair-medians = { $figure ->
+    [p99] p99
+    [both] Throughput or p99
+   *[throughput] Throughput
+ } of each cell relative to its baseline
 overview-caption-plateau = { $figure } of each cell, with the 95 % CI
 overview-caption-steps = { $metric } at each of { $count ->
     [one] { $count } measured load
@@ -2738,6 +2775,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}of { $quota }
  }
 live-left = about { $duration } left
+live-search-left = ends in about { $duration }
 live-step = step { $number }; the number of steps depends on the results
 live-step-between = step { $number }; the maximum is between { $low } and { $high }
 live-step-above = step { $number }; { $level } sustained so far

@@ -585,7 +585,7 @@ doctor-frequency = частота ЦП
 doctor-limits = ограничения
 doctor-jitter = таймеры
 
-doctor-download = если сервер не установлен, pgdyno распаковывает PostgreSQL (версии с { $first } по { $last }) из архива: см. PGDYNO_POSTGRES_MIRROR
+doctor-download = неустановленные версии PostgreSQL с { $first } по { $last } pgdyno распаковывает из архива: см. PGDYNO_POSTGRES_MIRROR
 doctor-features = Возможности экспериментов
 doctor-missing = не хватает: { $missing }
 doctor-missing-program = программа { $name } из PostgreSQL
@@ -2443,19 +2443,37 @@ overview-one = Система выполняет { $rate }{ $offered ->
    *[other] , p99 — { $p99 }
  }.
 overview-best = { $name }: { $rate }, больше всех остальных.
-overview-difference = { $name }: { $rate }, это { $ratio } от { $base } в { $baseline }.
-overview-no-difference = Нет свидетельств, что по пропускной способности { $name } отличается от { $baseline }.
+overview-difference = { $name }: { $rate }, это { $ratio } от { $base } в { $baseline }{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
+overview-no-difference = Нет свидетельств, что по пропускной способности { $name } отличается от { $baseline }{ $p99 ->
+    [none] {""}
+   *[other] ; { $p99 }
+ }.
 overview-too-few-trials = Слишком мало измерений, чтобы обнаружить разницу между { $name } и { $baseline }.
-# Пары ячеек. `verdict`: lower, higher, unknown, few или none.
-overview-pairs = Пропускная способность: { $pairs }.
+# Пары ячеек. `verdict`: lower, higher, unknown, few или none. `p99`: то же для p99.
+# `figure`, по которой сравниваются ячейки: throughput, p99 или both.
+overview-pairs = { $figure ->
+    [p99] p99 при предложенной нагрузке
+    [both] Пропускная способность или p99 при предложенной нагрузке
+   *[throughput] Пропускная способность
+ }: { $pairs }.
 overview-pairs-dull = различие не доказано, пар: { $count }
 overview-pair-phrase = { $verdict ->
     [unknown] различие { $name } и { $baseline } не доказано
     [few] слишком мало измерений для сравнения { $name } и { $baseline }
     [none] { $name } нельзя сравнить с { $baseline }
    *[other] { $name } — { $ratio } от { $baseline }
+ }{ $p99 ->
+    [lower] {" "}(p99 ниже)
+    [higher] {" "}(p99 выше)
+   *[none] {""}
  }
-overview-pair-line = { $name }: { $ratio } от { $baseline }{ $low ->
+overview-pair-line = { $name }: { $figure ->
+    [p99] p99 —{" "}
+   *[throughput] {""}
+ }{ $ratio } от { $baseline }{ $low ->
     [none] {""}
    *[other] {" "}(95 % ДИ от { $low } до { $high })
  }, { $verdict ->
@@ -2627,7 +2645,10 @@ overview-ratio = { $ratio } от базы{ $low ->
    *[other] {" "}(95 % ДИ от { $low } до { $high })
  }
 overview-pair = { $name } и { $baseline }
-overview-pair-ratio = { $ratio }×
+overview-pair-ratio = { $figure ->
+    [p99] p99{" "}
+   *[throughput] {""}
+ }{ $ratio }×
 overview-pair-detail = { $low ->
     [none] {""}
    *[other] 95 % ДИ от { $low } до { $high }
@@ -2651,6 +2672,10 @@ overview-pair-not-compared = не сравнивается: клиентам о�
 overview-pair-p99 = p99 { $p99 }{ $base ->
     [none] {""}
    *[other] {" "}против { $base }
+ }{ $verdict ->
+    [lower] , ниже
+    [higher] , выше
+   *[none] {""}
  }
 overview-few-trials = { $count ->
     [one] { $count } измерение: мало для сравнения
@@ -2733,7 +2758,11 @@ overview-control = { $lost ->
 overview-response = Время ответа
 overview-mean = Среднее время ответа
 overview-metric = { $metric } времени ответа
-overview-pair-axis = Пропускная способность относительно базы
+overview-pair-axis = { $figure ->
+    [p99] p99
+    [both] Пропускная способность или p99
+   *[throughput] Пропускная способность
+ } относительно базы
 overview-pair-equal = равны
 overview-offered-rate = Предложенная нагрузка
 overview-fault = отказ
@@ -2751,8 +2780,16 @@ overview-caption-quantiles = Квантили времени ответа, за�
  }
 overview-caption-cells = Пропускная способность ячеек: медиана измерений и 95 % ДИ
 overview-caption-medians = Пропускная способность ячеек: медиана измерений
-overview-caption-pairs = Пропускная способность ячеек относительно их баз, 95 % ДИ
-overview-caption-pair-medians = Пропускная способность ячеек относительно их баз
+overview-caption-pairs = { $figure ->
+    [p99] p99
+    [both] Пропускная способность или p99
+   *[throughput] Пропускная способность
+ } ячеек относительно их баз, 95 % ДИ
+overview-caption-pair-medians = { $figure ->
+    [p99] p99
+    [both] Пропускная способность или p99
+   *[throughput] Пропускная способность
+ } ячеек относительно их баз
 overview-caption-plateau = { $figure } каждой ячейки, 95 % ДИ
 overview-caption-steps = { $metric } при каждой измеренной нагрузке ({ $count }): выдержана или нет
 overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана или нет
@@ -2868,6 +2905,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}из { $quota }
  }
 live-left = осталось около { $duration }
+live-search-left = до конца поиска около { $duration }
 live-step = шаг { $number }; число шагов зависит от результатов
 live-step-between = шаг { $number }; максимум – между { $low } и { $high }
 live-step-above = шаг { $number }; пока выдержано: { $level }

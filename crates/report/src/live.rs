@@ -204,12 +204,20 @@ fn one_line(view: &LiveView, lang: &Lang) -> String {
         parts.push(lang.live_counts(second));
         parts.extend(pools(second, lang));
     }
-    let left = view.progress.map_or(String::new(), |it| format!("; {}", lang.live_left(it.remaining)));
+    let left = match (view.progress, view.search.and_then(|it| it.remaining)) {
+        (Some(progress), _) => format!("; {}", lang.live_left(progress.remaining)),
+        (None, Some(remaining)) => format!("; {}", lang.live_search_left(remaining)),
+        (None, None) => String::new(),
+    };
     format!("{}  {}{left}", position(view.trial, view.progress.map(|it| it.trials)), parts.join(", "))
 }
 
 fn progress(view: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang) -> String {
-    let Some(way) = view.progress else { return lang.live_step(view.trial, view.search.as_ref()) };
+    let Some(way) = view.progress else {
+        let step = lang.live_step(view.trial, view.search.as_ref());
+        let left = view.search.and_then(|it| it.remaining).map(|it| lang.live_search_left(it));
+        return [Some(step), left].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    };
     let words = format!("{}/{}  {}", view.trial, way.trials, lang.live_left(way.remaining));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
     let (full, empty) = match characters {

@@ -33,9 +33,10 @@ pub use proof::{SearchRun, interleave, is_decided, proof, prove};
 pub use rounds::combine;
 
 use crate::strategy::search::track::{Bracket, NextAction, SearchEnd, SearchTrack};
-use model::Nanos;
 use model::plan::MaxSearch;
 use model::search::{LevelOutcome, OverloadReason, SearchResult, SearchStep, StepPurpose, StepResult};
+use model::{Nanos, PerSecond};
+use std::iter::Sum;
 
 /// Next step of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +111,50 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
         }
     }
     result
+}
+
+/// Maximum number of steps in a forecast.
+const FORECAST_STEPS_MAX: u32 = 100;
+
+/// Expected further steps of one search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forecast {
+    pub steps: u32,
+    /// Time under load of these steps, without set-up.
+    pub load: Nanos,
+}
+
+impl Sum for Forecast {
+    fn sum<I: Iterator<Item = Forecast>>(all: I) -> Forecast {
+        all.fold(Forecast::default(), |sum, it| Forecast {
+            steps: sum.steps + it.steps,
+            load: sum.load + it.load,
+        })
+    }
+}
+
+/// Forecast of one search, as if the edge were in the middle of the levels between which it is now known to be. `None`
+/// as long as no level was sustained or none failed.
+pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Forecast> {
+    let SearchResult { sustained, failed, .. } = answer(max, done);
+    let edge = (sustained?.level * failed?.level).sqrt();
+    let mut steps = done.to_vec();
+    let mut forecast = Forecast::default();
+    while let NextStep::Measure(step) = next(max, start, &steps) {
+        if forecast.steps == FORECAST_STEPS_MAX {
+            return None;
+        }
+        forecast.steps += 1;
+        forecast.load = forecast.load + step.window;
+        let outcome = if step.level <= edge {
+            LevelOutcome::Sustained
+        } else {
+            LevelOutcome::NotSustained { reason: OverloadReason::Objective { text: String::new() } }
+        };
+        let delivered = PerSecond(step.level.min(edge));
+        steps.push(StepResult { step, outcome, delivered, p99: None, mean: None, time_objectives: Vec::new() });
+    }
+    Some(forecast)
 }
 
 /// Most frequent reason for overload. Among equally frequent reasons, it is the reason at the level nearest to `level`.

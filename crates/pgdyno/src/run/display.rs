@@ -8,6 +8,7 @@ use super::update::{self, DisplayUpdate};
 use crate::check::run_length::RunLength;
 use crate::trial_event::TrialEvent;
 use analysis::present::live::LiveState as Recent;
+use analysis::strategy::search::Forecast;
 use analysis::present::remaining::{self, RemainingTrials, TrialProgress};
 use analysis::verdict::objective;
 use experiment::Plan;
@@ -48,6 +49,8 @@ pub struct RunDisplay {
     trial: Option<DisplayedTrial>,
     /// State of the search that the current trial belongs to.
     search: Option<SearchBracket>,
+    /// Steps of this search from the current trial on; `None` if unknown.
+    forecast: Option<Forecast>,
     last_shown: Option<Instant>,
 }
 
@@ -100,6 +103,7 @@ impl RunDisplay {
             overhead: (Duration::ZERO, 0),
             trial: None,
             search: None,
+            forecast: None,
             last_shown: None,
         }
     }
@@ -151,9 +155,9 @@ impl RunDisplay {
         self.draw();
     }
 
-    /// Sets the state of the search that the next trials belong to; `None` outside of a search.
-    pub fn set_search(&mut self, bracket: Option<SearchBracket>) {
-        self.search = bracket;
+    /// Sets the state of the search that the next trials belong to, `None` outside of a search, and its expected steps.
+    pub fn set_search(&mut self, bracket: Option<SearchBracket>, forecast: Option<Forecast>) {
+        (self.search, self.forecast) = (bracket, forecast);
     }
 
     /// Shows an update of the setup that takes noticeable time.
@@ -265,20 +269,33 @@ impl RunDisplay {
         self.screen.print_line(&self.lang.run_kept(&path.display().to_string(), took));
     }
 
-    /// Estimated remaining time.
+    /// Estimated time until the run ends.
     fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Nanos {
+        let trials = trials.saturating_sub(trial.position + 1) as u32;
+        self.remaining_after(trial, self.cells[trial.cell].duration, trials, self.remaining_load.into())
+    }
+
+    /// Estimated time until the current search ends; `None` if unknown.
+    fn search_remaining(&self, trial: &DisplayedTrial) -> Option<Nanos> {
+        let forecast = self.forecast?;
+        let cell = &self.cells[trial.cell];
+        let warmup = Nanos(cell.duration.0.saturating_sub(cell.window.0));
+        let trials = forecast.steps.saturating_sub(1);
+        let later = forecast.load.0.saturating_sub(trial.window.0) + u64::from(trials) * warmup.0;
+        Some(self.remaining_after(trial, warmup + trial.window, trials, Nanos(later)))
+    }
+
+    /// Estimated time until the end of the current trial, which is under load for `duration`, and of `trials` later ones,
+    /// which are under load for `later`.
+    fn remaining_after(&self, trial: &DisplayedTrial, duration: Nanos, trials: u32, later: Nanos) -> Nanos {
         let (overhead, count) = self.overhead;
         let current = TrialProgress {
-            load: self.cells[trial.cell].duration,
+            load: duration,
             elapsed: trial.begun.elapsed().into(),
             under_load: trial.load_begun.map(|begun| begun.elapsed().into()),
         };
-        let after = RemainingTrials {
-            trials: trials.saturating_sub(trial.position + 1) as u32,
-            load: self.remaining_load.into(),
-            overhead: overhead.checked_div(count).map(Nanos::from),
-        };
-        remaining::remaining(Some(current), after)
+        let overhead = overhead.checked_div(count).map(Nanos::from);
+        remaining::remaining(Some(current), RemainingTrials { trials, load: later, overhead })
     }
 
     fn set_activity(&mut self, activity: Activity) {
@@ -301,7 +318,7 @@ impl RunDisplay {
             trial: trial.position + 1,
             cell: trial.name.clone(),
             progress,
-            search: self.search,
+            search: self.search.map(|it| SearchBracket { remaining: self.search_remaining(trial), ..it }),
             objectives: cell.objectives.clone(),
             latency_objective: cell.latency_objective.clone(),
             activity: trial.activity.clone(),

@@ -56,7 +56,7 @@ impl Runner {
             let done =
                 |it: &CompletedTrial| it.cell == cell && it.is_complete && it.step.as_ref() == Some(&step);
             if !self.is_over() && !before.iter().any(done) {
-                self.display.set_search(None);
+                self.display.set_search(None, None);
                 self.trial(experiment, &Task { cell, repetition: 0, step: Some(step) });
             }
         }
@@ -79,7 +79,9 @@ impl Runner {
             let task = Task { cell, repetition: round, step: Some(step.clone()) };
             let SearchResult { scale, sustained, failed, .. } = search::answer(max, &all[turn].done);
             let [sustained, failed] = [sustained, failed].map(|level| level.map(|trials| trials.level));
-            self.display.set_search(Some(SearchBracket { scale, sustained, failed }));
+            let bracket = SearchBracket { scale, sustained, failed, remaining: None };
+            let forecasts = all.iter().map(|it| search::forecast(max, it.start, &it.done));
+            self.display.set_search(Some(bracket), forecasts.sum());
             // `None` means that the user ended the trial and the run.
             all[turn].done.extend(self.trial(experiment, &task));
         }

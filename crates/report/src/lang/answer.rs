@@ -43,11 +43,19 @@ pub enum PageAnswer<'a> {
     },
 }
 
-/// A closed-model cell and the cell with which it is compared.
+/// A cell and the cell with which it is compared. Both have the closed model, or both the open model.
 #[derive(Clone, Copy, Debug)]
 pub struct PairAnswer<'a> {
     pub level: ObjectiveLevel<'a>,
     pub baseline: ObjectiveLevel<'a>,
+}
+
+/// Figure by which two cells are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairFigure {
+    Throughput,
+    /// The p99 of the response time, in the open model, where the schedule determines the throughput.
+    P99,
 }
 
 /// Maximum number of pairs in an answer.
@@ -67,8 +75,10 @@ pub struct ObjectiveLevel<'a> {
     pub p99: Option<Nanos>,
     /// True if the p99 is a lower bound, because arrivals remained unanswered.
     pub p99_at_least: bool,
-    /// Comparison with the baseline.
+    /// Comparison of the throughput with the baseline; closed model only.
     pub against: Option<BaselineComparison>,
+    /// Comparison of the p99 with the baseline; `None` if one of the two is only a lower bound.
+    pub p99_against: Option<BaselineComparison>,
     /// True if the cell is excluded from comparisons: clients were refused or starved, or too many errors occurred.
     pub idle: bool,
 }
@@ -108,9 +118,35 @@ pub struct ObjectiveCounts {
 }
 
 impl PairAnswer<'_> {
-    /// Change of throughput; `None` if one of the cells is excluded from comparisons.
+    pub fn figure(&self) -> PairFigure {
+        if self.level.offered.is_some() { PairFigure::P99 } else { PairFigure::Throughput }
+    }
+
+    /// Change of the figure; `None` if one of the cells is excluded from comparisons.
     pub fn change(&self) -> Option<BaselineComparison> {
-        self.level.against.filter(|_| !self.level.idle && !self.baseline.idle)
+        match self.figure() {
+            PairFigure::Throughput => self.level.against.filter(|_| self.is_comparable()),
+            PairFigure::P99 => self.p99_change(),
+        }
+    }
+
+    /// Change of the p99; `None` if one of the cells is excluded from comparisons.
+    pub fn p99_change(&self) -> Option<BaselineComparison> {
+        self.level.p99_against.filter(|_| self.is_comparable())
+    }
+
+    fn is_comparable(&self) -> bool {
+        !self.level.idle && !self.baseline.idle
+    }
+
+    /// True for a verdict that the cell is better than its baseline, false for worse, `None` without evidence.
+    pub fn is_better(&self) -> Option<bool> {
+        let is_higher = match self.change()?.verdict {
+            ChangeVerdict::Higher => true,
+            ChangeVerdict::Lower => false,
+            ChangeVerdict::NoEvidence | ChangeVerdict::TooFewRuns => return None,
+        };
+        Some(is_higher == (self.figure() == PairFigure::Throughput))
     }
 }
 

@@ -261,6 +261,10 @@ impl Lang {
         say!(self, "live-left", duration = self.whole_seconds(duration))
     }
 
+    pub fn live_search_left(&self, duration: Nanos) -> String {
+        say!(self, "live-search-left", duration = self.whole_seconds(duration))
+    }
+
     /// Number of a search's trial, from 1, and the levels between which the maximum lies so far.
     pub fn live_step(&self, number: usize, bracket: Option<&SearchBracket>) -> String {
         let plain = |level: f64| self.numbers().three(level);

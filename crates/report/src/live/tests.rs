@@ -168,7 +168,7 @@ transaction, 125: loading: 1000 of 100000 rows
 /// Objectives and the state of a search, at 80 columns.
 #[test]
 fn renders_a_search_with_objectives() {
-    let bracket = |sustained, failed| Some(SearchBracket { scale: LoadScale::Rate, sustained, failed });
+    let bracket = |sustained, failed| Some(SearchBracket { scale: LoadScale::Rate, sustained, failed, remaining: None });
     let mut view = LiveView {
         trial: 7,
         cell: "300 per second".to_owned(),
@@ -212,6 +212,10 @@ p99     12.3 ms
         let lines = render_frame(&view, TerminalSize { columns: 80, rows: 24 }, UTF8, english());
         assert_eq!(lines[0], expected);
     }
+    let known = bracket(Some(292.0), Some(307.4));
+    view.search = known.map(|it| SearchBracket { remaining: Some(Nanos::from_secs(80)), ..it });
+    let lines = render_frame(&view, TerminalSize { columns: 80, rows: 24 }, UTF8, english());
+    assert_eq!(lines[0], "step 7; the maximum is between 292 and 307 per second; ends in about 1 min 20 s");
 }
 
 #[test]

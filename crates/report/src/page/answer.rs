@@ -5,7 +5,7 @@ use super::{failover, maximum, plateau, soak};
 use crate::cells::baseline_name;
 use crate::findings::unused_nodes;
 use crate::lang::answer::{
-    ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PairAnswer, TrialCounts,
+    ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PairAnswer, PairFigure, TrialCounts,
 };
 use crate::lang::search::SearchQuestion;
 use crate::lang::workload::PageQuestion;
@@ -131,10 +131,13 @@ fn measured_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
-    let (pairs, uncompared) = pairs(case);
+    let (mut pairs, uncompared) = pairs(case);
+    pairs.retain(|pair| pair.figure() == PairFigure::Throughput);
     let page_answer = match (account.experiment.cells.len(), only) {
         (1, Some(level)) => PageAnswer::One { level, trials, objectives },
-        _ if !pairs.is_empty() => PageAnswer::Pairs { pairs: &pairs, uncompared, open, trials, objectives },
+        _ if !pairs.is_empty() && account.matrix.baseline.is_none() => {
+            PageAnswer::Pairs { pairs: &pairs, uncompared, open, trials, objectives }
+        }
         _ => PageAnswer::Many { baseline, best, worst, open, trials, objectives },
     };
     let doubtful = trials.valid < trials.total
@@ -150,24 +153,23 @@ fn measured_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     Line { text: case.lang.answer(&page_answer), tone }
 }
 
-/// Pairs of closed-model cells and their baselines, the highest ratio first; empty if all cells have the same baseline.
-/// The number counts the cells that cannot be compared, because no result of the same kind of load exists for the cell
-/// and its baseline.
+/// Pairs of cells and their baselines, the best change first. The number counts the cells that cannot be compared,
+/// because no result of the same kind of load exists for the cell and its baseline.
 pub(super) fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
     let matrix = &case.account.matrix;
-    if matrix.baseline.is_some() {
-        return (Vec::new(), 0);
-    }
-    let closed = (0..matrix.rows.len()).filter(|cell| !is_open(case.account, *cell));
-    let compared: Vec<(usize, usize)> =
-        closed.filter_map(|cell| Some((cell, matrix.rows[cell].baseline?))).collect();
+    let rows = matrix.rows.iter().enumerate();
+    let compared: Vec<(usize, usize)> = rows.filter_map(|(cell, row)| Some((cell, row.baseline?))).collect();
     let pair = |&(cell, baseline): &(usize, usize)| {
         let with = objective_levels(case, baseline).filter(|_| case.alike(cell, baseline))?;
         Some(PairAnswer { level: objective_levels(case, cell)?, baseline: with })
     };
     let mut pairs: Vec<PairAnswer<'_>> = compared.iter().filter_map(pair).collect();
-    let ratio = |pair: &PairAnswer<'_>| pair.change().and_then(|it| it.ratio).unwrap_or(f64::NEG_INFINITY);
-    pairs.sort_by(|one, other| ratio(other).total_cmp(&ratio(one)));
+    let gain = |pair: &PairAnswer<'_>| match (pair.change().and_then(|it| it.ratio), pair.figure()) {
+        (Some(ratio), PairFigure::Throughput) => ratio,
+        (Some(ratio), PairFigure::P99) => 1.0 / ratio,
+        (None, _) => f64::NEG_INFINITY,
+    };
+    pairs.sort_by(|one, other| gain(other).total_cmp(&gain(one)));
     let uncompared = compared.len() - pairs.len();
     (pairs, uncompared)
 }
@@ -178,16 +180,23 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
     let tps = row.estimate(Figure::Tps)?;
     let open = is_open(account, cell);
     let total = account.cells.get(cell).and_then(|it| it.total.as_ref());
-    let comparable = row.baseline.is_some_and(|it| !open && case.alike(cell, it));
+    let baseline = row.baseline.filter(|it| case.alike(cell, *it));
+    let p99 = row.estimate(Figure::P99);
+    let is_exact = |cell: usize| {
+        let p99 = account.matrix.rows.get(cell).and_then(|row| row.estimate(Figure::P99));
+        p99.is_some_and(|it| !it.is_lower_bound)
+    };
+    let p99_comparable = baseline.is_some_and(|it| is_exact(cell) && is_exact(it));
     Some(ObjectiveLevel {
         name: case.name(cell),
         tps: tps.median,
         interval: tps.interval,
         runs: tps.runs,
         offered: total.filter(|_| open).map(|it| it.offered.0),
-        p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
-        p99_at_least: row.estimate(Figure::P99).is_some_and(|it| it.is_lower_bound),
-        against: tps.vs_baseline.filter(|_| comparable),
+        p99: p99.map(|it| Nanos::from_secs_f64(it.median)),
+        p99_at_least: p99.is_some_and(|it| it.is_lower_bound),
+        against: tps.vs_baseline.filter(|_| baseline.is_some() && !open),
+        p99_against: p99.and_then(|it| it.vs_baseline).filter(|_| p99_comparable),
         idle: case.left_out(cell),
     })
 }

@@ -2,6 +2,7 @@
 
 mod failover;
 mod measured;
+mod pair;
 mod pairs;
 mod plateau;
 mod search;

@@ -2,7 +2,7 @@
 
 use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
 use super::track::SearchTrack;
-use super::{NextStep, answer, next};
+use super::{NextStep, answer, forecast, next};
 use model::SplitMix64;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
@@ -588,4 +588,30 @@ fn rests_have_whole_seconds() {
         let rest = SearchTrack::new(&max, 10.0, &[]).rest();
         assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");
     }
+}
+
+/// After the first overloaded level, the forecast of a system without irregular behaviour is right within a factor of
+/// two in two of three searches.
+#[test]
+fn forecasts_the_remaining_steps() {
+    let max = MaxSearch::DEFAULT;
+    let (mut good, mut total) = (0, 0);
+    for seed in 0..16 {
+        let (mut system, _, start) = random_system(Kind::Exponential, seed);
+        let done = search(&max, start, &mut system);
+        assert_eq!(forecast(&max, start, &[]), None);
+        let first = (1..done.len()).find_map(|cut| Some((cut, forecast(&max, start, &done[..cut])?)));
+        let (cut, expected) = first.expect("some level failed");
+        let steps = (done.len() - cut) as u32;
+        let load = done[cut..].iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window);
+        let is_near = |expected: f64, actual: f64| expected <= 2.0 * actual && actual <= 2.0 * expected;
+        total += 1;
+        good += u32::from(
+            is_near(expected.steps.into(), steps.into())
+                && is_near(expected.load.as_secs_f64(), load.as_secs_f64()),
+        );
+        let end = forecast(&max, start, &done);
+        assert!(end.is_none_or(|it| it.steps == 0), "{end:?}");
+    }
+    assert!(3 * good >= 2 * total, "{good} of {total}");
 }

@@ -278,6 +278,7 @@ fn answers(lang: &Lang) -> NamedTexts {
         p99: Some(Nanos::from_micros(12_345)),
         p99_at_least: false,
         against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: Some(0.01), verdict }),
+        p99_against: None,
         idle,
     };
     let doubt_summaries: Vec<DoubtSummary> = doubts()
@@ -487,9 +488,10 @@ fn live(lang: &Lang) -> NamedTexts {
     add("pool", lang.live_pool(&pool));
     add("used", lang.live_used(&NodeCpu { node: "№".into(), processors: 0.456 }, Some(0.5)));
     add("left", lang.live_left(took));
+    add("search left", lang.live_search_left(took));
     add("begins", lang.search_begins(12_345, 7, took));
     for (sustained, failed) in [(None, None), (Some(1.0), None), (None, Some(2.0)), (Some(1.0), Some(2.0))] {
-        let bracket = SearchBracket { scale: LoadScale::Rate, sustained, failed };
+        let bracket = SearchBracket { scale: LoadScale::Rate, sustained, failed, remaining: None };
         add("step", lang.live_step(12_345, Some(&bracket)));
     }
     for scale in [LoadScale::Rate, LoadScale::Clients] {

@@ -1,5 +1,6 @@
 //! First screen of a run that measures one cell, or compares cells
 
+use super::pair::{p99s, pair_of};
 use super::{Answer, interval, metric_of, objective_text, objectives, rate, time, time_axis, validity};
 use crate::page::context::{PageContext, is_open};
 use crate::say;
@@ -72,6 +73,8 @@ fn comparison(case: &PageContext<'_>, best: Option<usize>, baseline: Option<usiz
     };
     let (name, best_rate) = (case.name(cell), rate(case, tps.median));
     let with = baseline.and_then(|it| Some((case.name(it), estimate(case, it, Figure::Tps)?)));
+    let pair = pair_of(case, cell);
+    let p99 = || pair.as_ref().and_then(|pair| p99s(case, pair));
     match (change(case, cell), with) {
         (None, Some((baseline, base))) => {
             let base = rate(case, base.median);
@@ -82,12 +85,12 @@ fn comparison(case: &PageContext<'_>, best: Option<usize>, baseline: Option<usiz
             say!(lang, "overview-too-few-trials", name, baseline)
         }
         (Some((_, ChangeVerdict::NoEvidence)), Some((baseline, _))) => {
-            say!(lang, "overview-no-difference", name, baseline)
+            say!(lang, "overview-no-difference", name, baseline, p99 = p99())
         }
         (Some((ratio, _)), with) => {
             let base = with.map(|(_, base)| rate(case, base.median));
             let (ratio, baseline) = (lang.numbers().fixed(ratio, 2), with.map(|(baseline, _)| baseline));
-            say!(lang, "overview-difference", name, rate = best_rate, ratio, baseline, base)
+            say!(lang, "overview-difference", name, rate = best_rate, ratio, baseline, base, p99 = p99())
         }
     }
 }

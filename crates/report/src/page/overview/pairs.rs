@@ -1,8 +1,9 @@
-//! First screen of a run whose cells are compared with baselines of their own
+//! First screen of a run whose cells are compared with baselines
 
 use super::measured::{dots, errors, measured_trials};
+use super::pair::{kind, p99_kind, p99s};
 use super::{Answer, validity, words};
-use crate::lang::answer::{PAIRS_SHOWN, PairAnswer};
+use crate::lang::answer::{PAIRS_SHOWN, PairAnswer, PairFigure};
 use crate::page::answer::pairs;
 use crate::page::context::PageContext;
 use crate::say;
@@ -10,20 +11,18 @@ use crate::view::{IntervalRow, LargeFigure, Line, Picture, Plot, PlotAxis, Refer
 use model::chart::ChartUnit;
 use model::matrix::ChangeVerdict;
 
-/// Minimum number of pairs for this first screen. A single pair has the first screen of its two cells.
+/// Minimum number of pairs for this first screen. A single pair of closed-model cells has the first screen of its two
+/// cells.
 const PAIRS_MIN: usize = 2;
 /// Maximum number of figures about pairs.
 const FIGURES_MAX: usize = 3;
 /// Maximum number of words about pairs in the sentence, which may go on with violated objectives.
 const WORDS_MAX: usize = 14;
 
-/// First screen about all pairs; `None` with fewer than two pairs.
+/// First screen about all pairs; `None` with too few pairs.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let lang = case.lang;
-    let (pairs, uncompared) = pairs(case);
-    if pairs.len() < PAIRS_MIN {
-        return None;
-    }
+    let (pairs, uncompared) = enough_pairs(case)?;
     let errors = errors(case, &measured_trials(case, |_| true));
     // Errors are shown if there is room for them, or if there are any.
     let errors = errors.filter(|it| pairs.len() < FIGURES_MAX || it.tone != Tone::Good);
@@ -40,19 +39,23 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     })
 }
 
-/// Last lines of a command: one sentence per pair, best first; `None` with fewer than two pairs.
+/// Last lines of a command: one sentence per pair, best first; `None` with too few pairs.
 pub(super) fn lines(case: &PageContext<'_>) -> Option<Vec<String>> {
-    let (pairs, _) = pairs(case);
-    if pairs.len() < PAIRS_MIN {
-        return None;
-    }
+    let (pairs, _) = enough_pairs(case)?;
     let mut lines: Vec<String> = pairs.iter().take(PAIRS_SHOWN).map(|pair| line(case, pair)).collect();
     let hidden = pairs.len().saturating_sub(PAIRS_SHOWN);
     lines.extend((hidden > 0).then(|| say!(case.lang, "answer-more-pairs", count = hidden) + "."));
     Some(lines)
 }
 
-/// Ratio of throughputs, its interval and its verdict.
+/// All pairs with the number of cells that cannot be compared; `None` if there are too few pairs for this screen.
+fn enough_pairs<'a>(case: &'a PageContext<'_>) -> Option<(Vec<PairAnswer<'a>>, usize)> {
+    let (pairs, uncompared) = pairs(case);
+    let is_enough = pairs.len() >= PAIRS_MIN || pairs.iter().any(|pair| pair.figure() == PairFigure::P99);
+    is_enough.then_some((pairs, uncompared))
+}
+
+/// Ratio of the figure of a pair, its interval and its verdict.
 type Change = (f64, Option<(f64, f64)>, ChangeVerdict);
 
 /// Change of a pair; `None` if the cells are not comparable.
@@ -60,24 +63,26 @@ fn change(pair: &PairAnswer<'_>) -> Option<Change> {
     pair.change().and_then(|it| Some((it.ratio?, it.interval, it.verdict)))
 }
 
-/// The verdict as messages select it.
-fn kind(verdict: ChangeVerdict) -> &'static str {
-    match verdict {
-        ChangeVerdict::Lower => "lower",
-        ChangeVerdict::Higher => "higher",
-        ChangeVerdict::NoEvidence => "unknown",
-        ChangeVerdict::TooFewRuns => "few",
+/// The figure by which the pairs are compared, as messages select it.
+fn figure_kind(pairs: &[PairAnswer<'_>]) -> &'static str {
+    let count = pairs.iter().filter(|pair| pair.figure() == PairFigure::P99).count();
+    match count {
+        0 => "throughput",
+        count if count == pairs.len() => "p99",
+        _ => "both",
     }
 }
 
 fn summary(case: &PageContext<'_>, pairs: &[PairAnswer<'_>]) -> String {
     let lang = case.lang;
+    let figure = figure_kind(pairs);
     let is_dull = |pair: &PairAnswer<'_>| {
         change(pair).is_some_and(|(_, _, verdict)| verdict == ChangeVerdict::NoEvidence)
+            && !matches!(p99_kind(pair), "lower" | "higher")
     };
     if pairs.iter().all(is_dull) {
         let pairs = say!(lang, "overview-pairs-dull", count = pairs.len());
-        return say!(lang, "overview-pairs", pairs);
+        return say!(lang, "overview-pairs", pairs, figure);
     }
     let mut parts: Vec<String> = Vec::new();
     let mut length = 0;
@@ -91,7 +96,7 @@ fn summary(case: &PageContext<'_>, pairs: &[PairAnswer<'_>]) -> String {
     }
     let hidden = pairs.len() - parts.len();
     parts.extend((hidden > 0).then(|| say!(lang, "answer-more-pairs", count = hidden)));
-    say!(lang, "overview-pairs", pairs = parts.join("; "))
+    say!(lang, "overview-pairs", pairs = parts.join("; "), figure)
 }
 
 fn phrase(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
@@ -105,7 +110,8 @@ fn phrase(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
         name = pair.level.name,
         baseline = pair.baseline.name,
         ratio,
-        verdict
+        verdict,
+        p99 = p99_kind(pair)
     )
 }
 
@@ -118,8 +124,8 @@ fn line(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
     };
     let ratio = lang.numbers().fixed(ratio, 2);
     let [low, high] = ends(case, interval);
-    let p99 = p99s(case, pair);
-    say!(lang, "overview-pair-line", name, baseline, ratio, low, high, verdict = kind(verdict), p99)
+    let (figure, verdict, p99) = (figure_kind(&[*pair]), kind(verdict), p99s(case, pair));
+    say!(lang, "overview-pair-line", name, figure, baseline, ratio, low, high, verdict, p99)
 }
 
 fn ends(case: &PageContext<'_>, interval: Option<(f64, f64)>) -> [Option<String>; 2] {
@@ -127,12 +133,6 @@ fn ends(case: &PageContext<'_>, interval: Option<(f64, f64)>) -> [Option<String>
         Some((low, high)) => [low, high].map(|end| Some(case.lang.numbers().fixed(end, 2))),
         None => [None, None],
     }
-}
-
-/// `p99 12.3 ms vs 10.2 ms`; `None` if the p99 of the cell is unknown.
-fn p99s(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> Option<String> {
-    let [p99, base] = [&pair.level, &pair.baseline].map(|level| case.lang.p99(level));
-    p99.map(|p99| say!(case.lang, "overview-pair-p99", p99, base))
 }
 
 fn figure(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> LargeFigure {
@@ -146,9 +146,14 @@ fn figure(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> LargeFigure {
                 say!(lang, "overview-pair-detail", verdict = kind(verdict), low, high, count = runs);
             let tone = match verdict {
                 ChangeVerdict::TooFewRuns => Tone::Doubt,
-                verdict => change_tone(verdict),
+                _ => change_tone(pair),
             };
-            (say!(lang, "overview-pair-ratio", ratio = lang.numbers().fixed(ratio, 2)), comparison, tone)
+            let figure = figure_kind(&[*pair]);
+            (
+                say!(lang, "overview-pair-ratio", figure, ratio = lang.numbers().fixed(ratio, 2)),
+                comparison,
+                tone,
+            )
         }
         None => {
             let value = super::rate(case, pair.level.tps);
@@ -160,11 +165,11 @@ fn figure(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> LargeFigure {
     LargeFigure { label, value, detail, tone }
 }
 
-fn change_tone(verdict: ChangeVerdict) -> Tone {
-    match verdict {
-        ChangeVerdict::Higher => Tone::Good,
-        ChangeVerdict::Lower => Tone::Bad,
-        ChangeVerdict::NoEvidence | ChangeVerdict::TooFewRuns => Tone::Plain,
+fn change_tone(pair: &PairAnswer<'_>) -> Tone {
+    match pair.is_better() {
+        Some(true) => Tone::Good,
+        Some(false) => Tone::Bad,
+        None => Tone::Plain,
     }
 }
 
@@ -172,24 +177,26 @@ fn change_tone(verdict: ChangeVerdict) -> Tone {
 fn ratios(case: &PageContext<'_>, pairs: &[PairAnswer<'_>]) -> Option<Picture> {
     let lang = case.lang;
     let row = |pair: &PairAnswer<'_>| {
-        let (ratio, interval, verdict) = change(pair)?;
+        let (ratio, interval, _) = change(pair)?;
+        let figure = figure_kind(&[*pair]);
         Some(IntervalRow {
             label: say!(lang, "overview-pair", name = pair.level.name, baseline = pair.baseline.name),
             value: ratio,
             interval,
-            text: say!(lang, "overview-pair-ratio", ratio = lang.numbers().fixed(ratio, 2)),
-            tone: change_tone(verdict),
+            text: say!(lang, "overview-pair-ratio", figure, ratio = lang.numbers().fixed(ratio, 2)),
+            tone: change_tone(pair),
             ..IntervalRow::default()
         })
     };
     let rows: Vec<IntervalRow> = pairs.iter().filter_map(row).collect();
+    let figure = figure_kind(pairs);
     let caption = match rows.iter().any(|row| row.interval.is_some()) {
-        true => say!(lang, "overview-caption-pairs"),
-        false => say!(lang, "overview-caption-pair-medians"),
+        true => say!(lang, "overview-caption-pairs", figure),
+        false => say!(lang, "overview-caption-pair-medians", figure),
     };
     let equal = ReferenceLine { value: 1.0, text: say!(lang, "overview-pair-equal"), tone: Tone::Plain };
     let axis = PlotAxis {
-        title: say!(lang, "overview-pair-axis"),
+        title: say!(lang, "overview-pair-axis", figure),
         unit: ChartUnit::Count,
         logarithmic: false,
         references: vec![equal],

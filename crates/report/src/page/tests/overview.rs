@@ -7,7 +7,7 @@ use crate::view::{Block, LargeFigure, Overview, Plot, Tone};
 use model::Nanos;
 use model::chart::ChartSeriesKind;
 use model::finding::{Finding, IncomparableReason};
-use model::matrix::ChangeVerdict;
+use model::matrix::{BaselineComparison, ChangeVerdict, Figure};
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::LoadScale;
 use model::run_result::{RunResult, RunState, TrialResult};
@@ -66,13 +66,13 @@ fn first_screens_are_short_and_complete() {
 
 #[test]
 fn states_violated_objectives_and_excluded_cells() {
-    let text = |result: &RunResult| overview(result, lang::english()).summary.text;
+    let text = |result: &RunResult| overview(result, lang::english()).summary.text.replace('\u{a0}', " ");
     let mut result = account();
-    assert_eq!(text(&result), "pooled delivers 18120/s: 0.84 times the 21570/s of direct.");
+    assert_eq!(text(&result), "pooled delivers 18120/s: 0.84 times the 21570/s of direct; p99 12.3 ms vs 12.3 ms.");
     result.matrix.objectives[0].violated = 1;
     assert_eq!(
         text(&result),
-        "pooled delivers 18120/s: 0.84 times the 21570/s of direct. The objective is violated."
+        "pooled delivers 18120/s: 0.84 times the 21570/s of direct; p99 12.3 ms vs 12.3 ms. The objective is violated."
     );
     result.matrix.objectives.clear();
     result.findings.push(Finding::NotCompared { cell: 0, reason: IncomparableReason::ClientsStarved });
@@ -196,6 +196,83 @@ fn says_what_is_not_known_about_pairs() {
     unmeasured(&mut result);
     let doubts = overview(&result, lang::english()).doubts;
     assert_eq!(doubts[0].text, "1 cell has no measured baseline, or was not measured itself");
+}
+
+/// Sets the change of the p99 of each compared cell.
+fn change_p99(result: &mut RunResult, ratio: f64, verdict: ChangeVerdict) {
+    for row in result.matrix.rows.iter_mut().filter(|row| row.baseline.is_some()) {
+        let p99 = row.figures.iter_mut().find(|it| it.figure == Figure::P99).expect("a p99");
+        p99.median *= ratio;
+        p99.vs_baseline =
+            Some(BaselineComparison { ratio: Some(ratio), interval: None, p: Some(0.01), verdict });
+    }
+}
+
+/// A change of the p99 is stated even if the throughput did not change.
+#[test]
+fn states_changes_of_the_p99() {
+    let text = |result: &RunResult| overview(result, lang::english()).summary.text.replace('\u{a0}', " ");
+    let mut one = account();
+    change_p99(&mut one, 0.5, ChangeVerdict::Lower);
+    let expected =
+        "pooled delivers 18120/s: 0.84 times the 21570/s of direct; p99 6.15 ms vs 12.3 ms, lower.";
+    assert_eq!(text(&one), expected);
+    for figure in one.matrix.rows.iter_mut().flat_map(|row| &mut row.figures) {
+        let tps = figure.vs_baseline.iter_mut().filter(|_| figure.figure == Figure::Tps);
+        tps.for_each(|it| it.verdict = ChangeVerdict::NoEvidence);
+    }
+    let expected = "There is no evidence that pooled differs from direct in throughput; p99 6.15 ms vs 12.3 ms, \
+                    lower.";
+    assert_eq!(text(&one), expected);
+    let mut pairs = paired_account(2);
+    for change in
+        pairs.matrix.rows.iter_mut().flat_map(|row| &mut row.figures).filter_map(|it| it.vs_baseline.as_mut())
+    {
+        change.verdict = ChangeVerdict::NoEvidence;
+    }
+    change_p99(&mut pairs, 2.0, ChangeVerdict::Higher);
+    let expected =
+        "Throughput: no evidence that pooled/2 differs from direct/2 (p99 higher); and 1 more pair.";
+    assert_eq!(text(&pairs), expected);
+}
+
+/// In the open model, the schedule determines the throughput, so cells are compared by their p99.
+#[test]
+fn compares_open_cells_by_p99() {
+    let mut result = paired_account(1);
+    for cell in &mut result.experiment.cells {
+        cell.setup.load.model = soak_result().experiment.cells[0].setup.load.model.clone();
+    }
+    change_p99(&mut result, 0.25, ChangeVerdict::Lower);
+    let screen = overview(&result, lang::english());
+    assert_eq!(screen.summary.text, "p99 at the offered load: pooled/1 is 0.25× direct/1.");
+    let first = "pooled/1 vs direct/1: p99 0.25× (p99 3.08 ms vs 12.3 ms) Good";
+    assert_eq!(figures(&result)[0], first);
+    let Some(Plot::Intervals { axis, rows }) = screen.picture.map(|it| it.plot) else {
+        panic!("a picture with ratios")
+    };
+    assert_eq!((axis.title.as_str(), rows[0].value), ("p99, relative to the baseline", 0.25));
+    let lines = short_answer(&result, lang::english()).answer.join("\n").replace('\u{a0}', " ");
+    assert_eq!(lines, "pooled/1: p99 0.25× direct/1, lower; p99 3.08 ms vs 12.3 ms.");
+    // A p99 of which only a lower bound is known is not compared.
+    for figure in result.matrix.rows.iter_mut().flat_map(|row| &mut row.figures) {
+        figure.is_lower_bound = figure.figure == Figure::P99;
+    }
+    let screen = overview(&result, lang::english());
+    assert_eq!(screen.summary.text, "p99 at the offered load: pooled/1 is not comparable with direct/1.");
+}
+
+/// Several cells with one baseline are answered one by one.
+#[test]
+fn answers_all_cells_with_a_shared_baseline() {
+    let mut result = paired_account(2);
+    for row in result.matrix.rows.iter_mut().skip(1) {
+        row.baseline = Some(0);
+    }
+    result.matrix.baseline = Some(0);
+    let text = overview(&result, lang::english()).summary.text;
+    assert_eq!(text, "Throughput: pooled/2 is 2.00× direct/1; pooled/1 is 0.50× direct/1; direct/2 is not comparable with \
+         direct/1.");
 }
 
 /// One line per pair, at most four.

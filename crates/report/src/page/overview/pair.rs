@@ -1,0 +1,34 @@
+//! A cell compared with its baseline, in words
+
+use crate::lang::answer::{PairAnswer, PairFigure};
+use crate::page::answer::pairs;
+use crate::page::context::PageContext;
+use crate::say;
+use model::matrix::ChangeVerdict;
+
+/// Pair of this cell and its baseline; `None` if they cannot be compared.
+pub(super) fn pair_of<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<PairAnswer<'a>> {
+    pairs(case).0.into_iter().find(|pair| pair.level.name == case.name(cell))
+}
+
+/// The verdict as messages select it.
+pub(super) fn kind(verdict: ChangeVerdict) -> &'static str {
+    match verdict {
+        ChangeVerdict::Lower => "lower",
+        ChangeVerdict::Higher => "higher",
+        ChangeVerdict::NoEvidence => "unknown",
+        ChangeVerdict::TooFewRuns => "few",
+    }
+}
+
+/// Verdict on the p99 of a pair that is compared by its throughput, as messages select it.
+pub(super) fn p99_kind(pair: &PairAnswer<'_>) -> &'static str {
+    let change = pair.p99_change().filter(|_| pair.figure() == PairFigure::Throughput);
+    change.map_or("none", |change| kind(change.verdict))
+}
+
+/// `p99 12.3 ms vs 10.2 ms, higher`; `None` if the p99 of the cell is unknown.
+pub(super) fn p99s(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> Option<String> {
+    let [p99, base] = [&pair.level, &pair.baseline].map(|level| case.lang.p99(level));
+    p99.map(|p99| say!(case.lang, "overview-pair-p99", p99, base, verdict = p99_kind(pair)))
+}
