@@ -126,9 +126,9 @@ pub struct Forecast {
 
 impl Sum for Forecast {
     fn sum<I: Iterator<Item = Forecast>>(all: I) -> Forecast {
-        all.fold(Forecast::default(), |sum, it| Forecast {
-            steps: sum.steps + it.steps,
-            load: sum.load + it.load,
+        all.fold(Forecast::default(), |sum, forecast| Forecast {
+            steps: sum.steps + forecast.steps,
+            load: sum.load + forecast.load,
         })
     }
 }
@@ -145,7 +145,7 @@ pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Fore
             return None;
         }
         forecast.steps += 1;
-        forecast.load = forecast.load + step.window;
+        forecast.load += step.window;
         let outcome = if step.level <= edge {
             LevelOutcome::Sustained
         } else {
