@@ -152,7 +152,14 @@ pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Fore
             LevelOutcome::NotSustained { reason: OverloadReason::Objective { text: String::new() } }
         };
         let delivered = PerSecond(step.level.min(edge));
-        steps.push(StepResult { step, outcome, delivered, p99: None, mean: None, time_objectives: Vec::new() });
+        steps.push(StepResult {
+            step,
+            outcome,
+            delivered,
+            p99: None,
+            mean: None,
+            time_objectives: Vec::new(),
+        });
     }
     Some(forecast)
 }

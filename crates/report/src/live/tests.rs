@@ -168,7 +168,9 @@ transaction, 125: loading: 1000 of 100000 rows
 /// Objectives and the state of a search, at 80 columns.
 #[test]
 fn renders_a_search_with_objectives() {
-    let bracket = |sustained, failed| Some(SearchBracket { scale: LoadScale::Rate, sustained, failed, remaining: None });
+    let bracket = |sustained, failed| {
+        Some(SearchBracket { scale: LoadScale::Rate, sustained, failed, remaining: None })
+    };
     let mut view = LiveView {
         trial: 7,
         cell: "300 per second".to_owned(),

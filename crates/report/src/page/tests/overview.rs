@@ -68,7 +68,10 @@ fn first_screens_are_short_and_complete() {
 fn states_violated_objectives_and_excluded_cells() {
     let text = |result: &RunResult| overview(result, lang::english()).summary.text.replace('\u{a0}', " ");
     let mut result = account();
-    assert_eq!(text(&result), "pooled delivers 18120/s: 0.84 times the 21570/s of direct; p99 12.3 ms vs 12.3 ms.");
+    assert_eq!(
+        text(&result),
+        "pooled delivers 18120/s: 0.84 times the 21570/s of direct; p99 12.3 ms vs 12.3 ms."
+    );
     result.matrix.objectives[0].violated = 1;
     assert_eq!(
         text(&result),
@@ -271,8 +274,11 @@ fn answers_all_cells_with_a_shared_baseline() {
     }
     result.matrix.baseline = Some(0);
     let text = overview(&result, lang::english()).summary.text;
-    assert_eq!(text, "Throughput: pooled/2 is 2.00× direct/1; pooled/1 is 0.50× direct/1; direct/2 is not comparable with \
-         direct/1.");
+    assert_eq!(
+        text,
+        "Throughput: pooled/2 is 2.00× direct/1; pooled/1 is 0.50× direct/1; direct/2 is not comparable with \
+         direct/1."
+    );
 }
 
 /// One line per pair, at most four.
