@@ -453,7 +453,7 @@ check-goal-max = highest { $scale ->
 check-goal-share = { $share } of the maximum
 check-goal-confirm = { $level } reached within { $ramp } and held for { $hold }
 check-goal-soak = { $level } held for { $duration }
-check-goal-sweep = which points of the matrix suffice
+check-goal-sweep = which cells of the matrix meet the objectives
 check-goal-failover = whether every acknowledged write survives the faults
 
 check-fault-at = at { $time }: { $action }
@@ -523,7 +523,7 @@ doctor-frequency = frequency
 doctor-limits = limits
 doctor-jitter = timer jitter
 
-doctor-download = PostgreSQL { $first } to { $last }, where not installed, can be unpacked from an archive: see PGDYNO_POSTGRES_MIRROR
+doctor-download = PostgreSQL { $first } to { $last } can be unpacked from an archive if not installed; see PGDYNO_POSTGRES_MIRROR
 doctor-features = Features of experiments
 doctor-missing = lacks { $missing }
 doctor-missing-program = the program { $name } of PostgreSQL
@@ -591,7 +591,7 @@ runs-selected = { $text } is { $run }{ $started ->
  }
 runs-unknown = there is no run "{ $text }" in { $directory }
 runs-unknown-hint = the runs, the newest first: { $candidates }
-runs-ambiguous = "{ $text }" is the beginning of several runs' names: { $candidates }
+runs-ambiguous = "{ $text }" is ambiguous; it matches { $candidates }
 runs-ambiguous-hint = write more of the name
 runs-candidates = { $names }{ $more ->
     [0] {""}
@@ -1316,7 +1316,7 @@ finding-slots = PostgreSQL's connection slots were exhausted{ $max_connections -
    *[other] {" "}(max_connections { $max_connections })
  }
 finding-starved = only some clients were served, which the average hides (Jain's index; 1 is fair)
-finding-starved-pool = only some clients were served, which the average hides, behind a pool of { $size } in { $mode } mode
+finding-starved-pool = some clients were starved behind a pool of { $size } in { $mode } mode, which the average hides
 finding-not-compared = excluded from comparisons
 finding-host-bound = all { $processors } CPUs of this machine were saturated, so differences between cells may only show which process received CPU time
 finding-generator-share = the generator used a large share of this machine's { $processors } CPUs
@@ -1854,7 +1854,7 @@ page-question-users = What throughput does { $path } sustain with { $count ->
    *[other] { $count } users
  }?
 page-question-schedule = Does { $path } sustain { $schedule }?
-page-question-axes = How does throughput change with { $axes }{ $baseline ->
+page-question-axes = How does throughput depend on { $axes }{ $baseline ->
     [none] {""}
    *[other] , compared with { $baseline }
  }?
@@ -2348,8 +2348,22 @@ overview-pair-line = { $name }: { $figure ->
    *[other] ; { $p99 }
  }.
 overview-nothing-comparable = No cell has a throughput that can be compared.
-overview-not-compared = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many transactions failed.
-    .requests = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): clients were refused or starved, or too many requests failed.
+overview-not-compared = { $name } delivers { $rate }; it is not comparable with { $baseline } ({ $base }): { $reason }.
+# `kind`: slots, starved, errors, loads or unknown.
+overview-obstacle = { $kind ->
+    [slots] clients of { $cell } were refused
+    [starved] clients of { $cell } starved
+    [errors] { $share } of { $cell }'s transactions failed
+    [loads] only one of them is open-loop
+   *[unknown] a figure is missing
+ }
+    .requests = { $kind ->
+    [slots] clients of { $cell } were refused
+    [starved] clients of { $cell } starved
+    [errors] { $share } of { $cell }'s requests failed
+    [loads] only one of them is open-loop
+   *[unknown] a figure is missing
+ }
 overview-objectives-violated = { $total ->
     [1] The objective is violated.
    *[other] { $count } of { $total } objectives are violated.
@@ -2462,6 +2476,9 @@ overview-loss = { $name ->
  }{ $lost } of { $written } acknowledged writes were lost in { $failovers ->
     [one] { $failovers } failover
    *[other] { $failovers } failovers
+ }{ $promised ->
+    [true] {""}
+   *[other] ; no setting promised that they survive
  }.
 overview-loss-unknown = { $name ->
     [none] {""}
@@ -2523,8 +2540,7 @@ overview-pair-detail = { $low ->
     }
    *[other] {""}
  }
-overview-pair-not-compared = not comparable: clients were refused or starved, or too many transactions failed
-    .requests = not comparable: clients were refused or starved, or too many requests failed
+overview-pair-not-compared = not comparable: { $reason }
 overview-pair-p99 = p99 { $p99 }{ $base ->
     [none] {""}
    *[other] {" "}vs { $base }
@@ -2553,6 +2569,7 @@ overview-errors = Errors{ $count ->
    *[other] , worst of { $count } trials
  }
 overview-outage-seen = no success for { $time }
+overview-clients-unserved = clients without any success
 overview-errors-count = { $count ->
     [0] no failed or dropped arrivals
     [one] { $count } dropped arrival
@@ -2657,11 +2674,11 @@ overview-caption-plateau = { $figure } of each cell, with the 95 % CI
 overview-caption-steps = { $metric } at each of { $count ->
     [one] { $count } measured load
    *[other] { $count } measured loads
- }: sustained or not sustained
+ }: sustained (green), not sustained (red) or invalid (grey)
 overview-caption-means = Mean response time at each of { $count ->
     [one] { $count } measured load
    *[other] { $count } measured loads
- }: sustained or not sustained
+ }: sustained (green), not sustained (red) or invalid (grey)
 overview-caption-faults = Successful transactions per second around the fault, in { $count ->
     [one] { $count } trial
    *[other] { $count } trials
@@ -2957,7 +2974,7 @@ search-stop-descriptors = file descriptors or local ports were exhausted
 search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
 search-stop-max-level = no level above { $level } was tried
 search-stop-min-level = not even { $level } was sustained
-search-stop-feed-end = a feed was used up
+search-stop-feed-end = a feed was exhausted
 search-stop-unmeasured = { $objective }
 search-stop-suspended = suspended
 search-stop-aborted = clients aborted
@@ -3263,7 +3280,7 @@ failover-anomaly-lost-ambiguous = writes lost while the promise changed
 failover-anomaly-lost-unpromised = writes lost without a durability guarantee
 failover-anomaly-lost-local = writes lost after a warning
 failover-anomaly-retry = duplicates by retries
-failover-meaning-lost = acknowledged with the promise to survive the loss of the primary, and missing
+failover-meaning-lost = missing, although acknowledged as safe against the loss of the primary
 failover-meaning-hole = missing, although a later write of the same session on the same server is present
 failover-meaning-flicker = present in one read-back and missing in another, with no event between them
 failover-meaning-false-failure = refused, but present

@@ -2486,8 +2486,22 @@ overview-pair-line = { $name }: { $figure ->
    *[other] ; { $p99 }
  }.
 overview-nothing-comparable = Ни у одной ячейки нет пропускной способности, пригодной для сравнения.
-overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
-    .requests = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: клиентам отказывали, они простаивали без соединения или слишком много ошибок.
+overview-not-compared = { $name }: { $rate }; сравнивать с { $baseline } ({ $base }) нельзя: { $reason }.
+# `kind`: slots, starved, errors, loads или unknown.
+overview-obstacle = { $kind ->
+    [slots] клиентам { $cell } отказывали
+    [starved] клиенты { $cell } простаивали без соединения
+    [errors] ошибки { $cell }: { $share } транзакций
+    [loads] открытая модель только у одной из них
+   *[unknown] нет одного из чисел
+ }
+    .requests = { $kind ->
+    [slots] клиентам { $cell } отказывали
+    [starved] клиенты { $cell } простаивали без соединения
+    [errors] ошибки { $cell }: { $share } запросов
+    [loads] открытая модель только у одной из них
+   *[unknown] нет одного из чисел
+ }
 overview-objectives-violated = { $total ->
     [1] Цель нарушена.
    *[other] Нарушено целей: { $count } из { $total }.
@@ -2602,7 +2616,10 @@ overview-loss = { $name ->
     [one] { $failovers } переключение
     [few] { $failovers } переключения
    *[many] { $failovers } переключений
- }).
+ }){ $promised ->
+    [true] {""}
+   *[other] ; ни одна настройка не обещала их сохранить
+ }.
 overview-loss-unknown = { $name ->
     [none] {""}
    *[other] { $name }:{" "}
@@ -2667,8 +2684,7 @@ overview-pair-detail = { $low ->
     }
    *[other] {""}
  }
-overview-pair-not-compared = не сравнивается: клиентам отказывали, они голодали или слишком много ошибок
-    .requests = не сравнивается: клиентам отказывали, они голодали или слишком много ошибок
+overview-pair-not-compared = не сравнивается: { $reason }
 overview-pair-p99 = p99 { $p99 }{ $base ->
     [none] {""}
    *[other] {" "}против { $base }
@@ -2698,6 +2714,7 @@ overview-errors = Ошибки{ $count ->
    *[other] , худшее из { $count } измерений
  }
 overview-outage-seen = без успешных ответов { $time }
+overview-clients-unserved = клиенты без единого успешного ответа
 overview-errors-count = { $count ->
     [0] нет отказов и сброшенных заявок
     [one] сброшена { $count } заявка
@@ -2791,8 +2808,8 @@ overview-caption-pair-medians = { $figure ->
    *[throughput] Пропускная способность
  } ячеек относительно их баз
 overview-caption-plateau = { $figure } каждой ячейки, 95 % ДИ
-overview-caption-steps = { $metric } при каждой измеренной нагрузке ({ $count }): выдержана или нет
-overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана или нет
+overview-caption-steps = { $metric } при каждой измеренной нагрузке ({ $count }): выдержана (зелёный), нет (красный), измерение недействительно (серый)
+overview-caption-means = Среднее время ответа при каждой измеренной нагрузке ({ $count }): выдержана (зелёный), нет (красный), измерение недействительно (серый)
 overview-caption-faults = Успешные транзакции в секунду до и после отказа, измерений: { $count }
     .requests = Успешные запросы в секунду до и после отказа, измерений: { $count }
 

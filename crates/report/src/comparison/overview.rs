@@ -56,6 +56,11 @@ pub(super) fn overview(compared: &Comparison, details: &Line, lang: &Lang) -> Op
     doubts.truncate(DOUBTS_MAX);
     let more_doubts =
         if hidden > 0 { say!(lang, "overview-more-doubts", count = hidden) } else { String::new() };
+    // Changes between runs that are not alike are neither good nor bad.
+    let change_figure = |figure: &MetricComparison, name: Option<&str>, lang: &Lang| {
+        let change = change_figure(figure, name, lang);
+        LargeFigure { tone: if subjects.is_empty() { change.tone } else { Tone::Plain }, ..change }
+    };
     let figures = [
         Some(change_figure(largest.tps, name.as_deref(), lang)),
         largest.figure(Metric::P99).map(|p99| change_figure(p99, name.as_deref(), lang)),

@@ -184,8 +184,8 @@ fn first_screen_shows_the_change_with_its_interval() {
         })
         .collect();
     let expected = [
-        ("+887.6 %", "1250/s → 12345/s; 95 % CI +850.0 to +920.0 %", Tone::Good),
-        ("+12.8 %", "12.5 ms → 14.1 ms; 95 % CI +5.0 to +20.0 %", Tone::Bad),
+        ("+887.6 %", "1250/s → 12345/s; 95 % CI +850.0 to +920.0 %", Tone::Plain),
+        ("+12.8 %", "12.5 ms → 14.1 ms; 95 % CI +5.0 to +20.0 %", Tone::Plain),
         ("1 of 2 met", "", Tone::Bad),
         ("runs that are not comparable", "they also differ in transport", Tone::Bad),
     ];
@@ -207,6 +207,11 @@ fn first_screen_shows_the_change_with_its_interval() {
     let shown = first_screen(&fair);
     assert_eq!(shown.summary.text, "No evidence of a change in throughput.");
     assert_eq!(shown.figures.last().map(|figure| figure.value.as_str()), Some("like with like"));
+    // Changes are good or bad only if the runs are alike.
+    let mut alike = comparison();
+    alike.runs[0].differences.clear();
+    let tones: Vec<Tone> = first_screen(&alike).figures.iter().take(2).map(|figure| figure.tone).collect();
+    assert_eq!(tones, [Tone::Good, Tone::Bad]);
     fair.runs[0].cells.clear();
     assert_eq!(page(&fair, english()).overview, None);
 }

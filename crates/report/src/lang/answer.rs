@@ -64,6 +64,8 @@ pub const PAIRS_SHOWN: usize = 4;
 /// Results of one cell.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectiveLevel<'a> {
+    /// Index into the experiment's cells.
+    pub cell: usize,
     pub name: &'a str,
     /// Successful transactions per second; `interval` is the 95 % CI.
     pub tps: f64,

@@ -188,6 +188,7 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
     };
     let p99_comparable = baseline.is_some_and(|it| is_exact(cell) && is_exact(it));
     Some(ObjectiveLevel {
+        cell,
         name: case.name(cell),
         tps: tps.median,
         interval: tps.interval,

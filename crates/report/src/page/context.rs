@@ -1,7 +1,7 @@
 //! Selection of the cells and trials that a page shows
 
 use crate::lang::Lang;
-use model::finding::Finding;
+use model::finding::{Finding, IncomparableReason};
 use model::matrix::Figure;
 use model::plan::LoadModel;
 use model::run_result::{RunResult, TrialResult};
@@ -57,7 +57,7 @@ impl<'a> PageContext<'a> {
         let compared = || measured.iter().copied().filter(|it| only_baselines || !matrix.is_baseline(*it));
         let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
         let closed = || compared().filter(|it| !is_open(account, *it));
-        let mut ranked: Vec<usize> = closed().filter(|it| !is_excluded(account, *it)).collect();
+        let mut ranked: Vec<usize> = closed().filter(|it| !exclusion(account, *it).is_some()).collect();
         if ranked.is_empty() && baseline.is_none() {
             ranked = closed().collect();
         }
@@ -88,9 +88,14 @@ impl<'a> PageContext<'a> {
         self.names.get(cell).map_or("", String::as_str)
     }
 
-    /// True if the cell is excluded from comparisons: clients were refused or starved, or too many errors occurred.
+    /// True if the cell is excluded from comparisons.
     pub fn left_out(&self, cell: usize) -> bool {
-        is_excluded(self.account, cell)
+        self.exclusion(cell).is_some()
+    }
+
+    /// Reason why the cell is excluded from comparisons; `None` if it is not.
+    pub fn exclusion(&self, cell: usize) -> Option<IncomparableReason> {
+        exclusion(self.account, cell)
     }
 
     /// True if both cells have the same kind of load, so that their throughputs are comparable.
@@ -122,8 +127,11 @@ pub(crate) fn charted(account: &RunResult) -> impl Iterator<Item = &TrialResult>
     account.trials.iter().filter(|it| !it.charts.times.is_empty() && !it.charts.charts.is_empty())
 }
 
-fn is_excluded(account: &RunResult, cell: usize) -> bool {
-    account.findings.iter().any(|it| matches!(it, Finding::NotCompared { cell: of, .. } if *of == cell))
+fn exclusion(account: &RunResult, cell: usize) -> Option<IncomparableReason> {
+    account.findings.iter().find_map(|finding| match finding {
+        Finding::NotCompared { cell: excluded, reason } if *excluded == cell => Some(*reason),
+        _ => None,
+    })
 }
 
 pub(crate) fn is_open(account: &RunResult, cell: usize) -> bool {

@@ -176,7 +176,7 @@ fn names_pairs_of_cells_with_their_own_baselines() {
         (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "))
     };
     let (question, text) = answer(2, english());
-    assert_eq!(question, "How does throughput change with way and clients, compared with direct?");
+    assert_eq!(question, "How does throughput depend on way and clients, compared with direct?");
     assert_eq!(
         text,
         "pooled/2 sustains 20000 transactions per second compared with 10000 of direct/2: ratio 2.000 (95 % CI 1.900 \

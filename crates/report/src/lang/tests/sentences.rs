@@ -270,6 +270,7 @@ fn loads(lang: &Lang) -> NamedTexts {
 fn answers(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let level = |offered, verdict, idle| ObjectiveLevel {
+        cell: 0,
         name: "№",
         tps: 21_570.4,
         interval: Some((21_400.0, 21_700.0)),

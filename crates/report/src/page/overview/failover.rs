@@ -9,6 +9,7 @@ use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::durability::Conclusion;
 use model::fault_injection::FailoverResult;
 use model::run_result::TrialResult;
+use std::cmp::Reverse;
 
 /// Maximum number of trials in the picture.
 const TRIALS_DRAWN_MAX: usize = 8;
@@ -16,12 +17,16 @@ const TRIALS_DRAWN_MAX: usize = 8;
 const SECONDS_BEFORE: f64 = 5.0;
 const SECONDS_AFTER_MIN: f64 = 10.0;
 
-/// First screen about the cell with the worst conclusion.
+/// First screen about the cell with the worst conclusion. Among equal conclusions, it is the cell with the most lost
+/// writes.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
-    let rank = |result: &&FailoverResult| match result.conclusion {
-        Some(Conclusion::Broken) => 0,
-        Some(Conclusion::Unknown) | None => 1,
-        Some(Conclusion::Kept) => 2,
+    let rank = |result: &&FailoverResult| {
+        let conclusion = match result.conclusion {
+            Some(Conclusion::Broken) => 0,
+            Some(Conclusion::Unknown) | None => 1,
+            Some(Conclusion::Kept) => 2,
+        };
+        (conclusion, Reverse(result.lost))
     };
     let worst = case.account.failovers.iter().min_by_key(rank)?;
     let lang = case.lang;
@@ -35,9 +40,10 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
         (None, _) => say!(lang, "overview-outage-only", name, failovers, time),
         (Some(Conclusion::Unknown), _) => say!(lang, "overview-loss-unknown", name, failovers),
         (Some(_), 0) => say!(lang, "overview-no-loss", name, failovers, time),
-        (Some(_), lost) => {
+        (Some(conclusion), lost) => {
             let written = count(worst.counts.acknowledged);
-            say!(lang, "overview-loss", name, lost = count(lost), written, failovers)
+            let promised = conclusion == Conclusion::Broken;
+            say!(lang, "overview-loss", name, lost = count(lost), written, failovers, promised)
         }
     };
     let loss = has_ledger.then(|| LargeFigure {

@@ -1,6 +1,6 @@
 //! First screen of a run that measures one cell, or compares cells
 
-use super::pair::{p99s, pair_of};
+use super::pair::{obstacle, p99s, pair_of};
 use super::{Answer, interval, metric_of, objective_text, objectives, rate, time, time_axis, validity};
 use crate::page::context::{PageContext, is_open};
 use crate::say;
@@ -72,24 +72,24 @@ fn comparison(case: &PageContext<'_>, best: Option<usize>, baseline: Option<usiz
         return say!(lang, "overview-nothing-comparable");
     };
     let (name, best_rate) = (case.name(cell), rate(case, tps.median));
-    let with = baseline.and_then(|it| Some((case.name(it), estimate(case, it, Figure::Tps)?)));
+    let measured = baseline.and_then(|base| Some((base, estimate(case, base, Figure::Tps)?)));
+    let Some((base_cell, base_tps)) = measured else {
+        return say!(lang, "overview-best", name, rate = best_rate);
+    };
+    let (baseline, base) = (case.name(base_cell), rate(case, base_tps.median));
     let pair = pair_of(case, cell);
     let p99 = || pair.as_ref().and_then(|pair| p99s(case, pair));
-    match (change(case, cell), with) {
-        (None, Some((baseline, base))) => {
-            let base = rate(case, base.median);
-            say!(lang, "overview-not-compared", name, rate = best_rate, baseline, base)
+    match change(case, cell) {
+        None => {
+            let reason = obstacle(case, cell, base_cell);
+            say!(lang, "overview-not-compared", name, rate = best_rate, baseline, base, reason)
         }
-        (None, None) => say!(lang, "overview-best", name, rate = best_rate),
-        (Some((_, ChangeVerdict::TooFewRuns)), Some((baseline, _))) => {
-            say!(lang, "overview-too-few-trials", name, baseline)
-        }
-        (Some((_, ChangeVerdict::NoEvidence)), Some((baseline, _))) => {
+        Some((_, ChangeVerdict::TooFewRuns)) => say!(lang, "overview-too-few-trials", name, baseline),
+        Some((_, ChangeVerdict::NoEvidence)) => {
             say!(lang, "overview-no-difference", name, baseline, p99 = p99())
         }
-        (Some((ratio, _)), with) => {
-            let base = with.map(|(_, base)| rate(case, base.median));
-            let (ratio, baseline) = (lang.numbers().fixed(ratio, 2), with.map(|(baseline, _)| baseline));
+        Some((ratio, _)) => {
+            let ratio = lang.numbers().fixed(ratio, 2);
             say!(lang, "overview-difference", name, rate = best_rate, ratio, baseline, base, p99 = p99())
         }
     }
@@ -200,7 +200,18 @@ pub(super) fn errors(case: &PageContext<'_>, trials: &[&TrialResult]) -> Option<
     let (lang, numbers) = (case.lang, case.lang.numbers());
     let measured = trials.iter().filter_map(|trial| Some((trial.cell, trial.errors?)));
     // Among equal trials, choose the first.
-    let (cell, share) = measured.reduce(|worst, it| if it.1 > worst.1 { it } else { worst })?;
+    let (mut cell, mut share) = measured.reduce(|worst, it| if it.1 > worst.1 { it } else { worst })?;
+    // An objective also counts clients without any success.
+    let judged = |trial: &&TrialResult| {
+        let results = trial.objectives.iter().filter(|it| is_on_errors(it));
+        let measured = results.filter_map(|it| Some((it.measured?, it.is_lower_bound)));
+        Some((trial.cell, measured.reduce(|worst, it| if it.0 > worst.0 { it } else { worst })?))
+    };
+    let judged = trials.iter().filter_map(judged).reduce(|worst, it| if it.1.0 > worst.1.0 { it } else { worst });
+    let unserved = judged.filter(|(_, (judged, is_lower_bound))| *is_lower_bound && *judged > share);
+    if let Some((judged_cell, (judged, _))) = unserved {
+        (cell, share) = (judged_cell, judged);
+    }
     let total = case.account.cells.get(cell).and_then(|it| it.total.as_ref());
     let outage = |doubt: &Doubt| match doubt {
         Doubt::Outage { duration, .. } => Some(*duration),
@@ -212,13 +223,17 @@ pub(super) fn errors(case: &PageContext<'_>, trials: &[&TrialResult]) -> Option<
         share if share < ERRORS_SHOWN_MIN => {
             format!("<{}{}", numbers.gap, numbers.percent(ERRORS_SHOWN_MIN, 2))
         }
-        share => numbers.percent(share, if share < 0.1 { 2 } else { 0 }),
+        share => {
+            let bound = if unserved.is_some() { format!(">{}", numbers.gap) } else { String::new() };
+            bound + &numbers.percent(share, if share < 0.1 { 2 } else { 0 })
+        }
     };
     let failure = total.and_then(|it| it.failures.first()).filter(|_| share > 0.0);
     let cause = match (failure, outage) {
-        (Some(first), _) => first.describe(),
-        (None, Some(duration)) => say!(lang, "overview-outage-seen", time = lang.time(duration)),
-        (None, None) => {
+        (_, None) if unserved.is_some() => say!(lang, "overview-clients-unserved"),
+        (Some(first), _) if unserved.is_none() => first.describe(),
+        (_, Some(duration)) => say!(lang, "overview-outage-seen", time = lang.time(duration)),
+        (_, None) => {
             let dropped = total.filter(|_| share > 0.0).map_or(0, |it| it.dropped);
             match (share, dropped) {
                 (0.0, _) | (_, 1..) => say!(lang, "overview-errors-count", count = dropped),

@@ -4,11 +4,28 @@ use crate::lang::answer::{PairAnswer, PairFigure};
 use crate::page::answer::pairs;
 use crate::page::context::PageContext;
 use crate::say;
+use model::finding::IncomparableReason;
 use model::matrix::ChangeVerdict;
 
 /// Pair of this cell and its baseline; `None` if they cannot be compared.
 pub(super) fn pair_of<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<PairAnswer<'a>> {
-    pairs(case).0.into_iter().find(|pair| pair.level.name == case.name(cell))
+    pairs(case).0.into_iter().find(|pair| pair.level.cell == cell)
+}
+
+/// Reason why a cell cannot be compared with its baseline.
+pub(super) fn obstacle(case: &PageContext<'_>, cell: usize, baseline: usize) -> String {
+    let lang = case.lang;
+    let excluded = [cell, baseline].into_iter().find_map(|it| Some((it, case.exclusion(it)?)));
+    let (excluded, kind, share) = match excluded {
+        Some((cell, IncomparableReason::SlotsExhausted)) => (Some(cell), "slots", None),
+        Some((cell, IncomparableReason::ClientsStarved)) => (Some(cell), "starved", None),
+        Some((cell, IncomparableReason::Errors { per_thousand })) => {
+            (Some(cell), "errors", Some(lang.numbers().percent(per_thousand / 1000.0, 1)))
+        }
+        None if !case.alike(cell, baseline) => (None, "loads", None),
+        None => (None, "unknown", None),
+    };
+    say!(lang, "overview-obstacle", kind, cell = excluded.map(|it| case.name(it)), share)
 }
 
 /// The verdict as messages select it.

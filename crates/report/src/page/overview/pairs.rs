@@ -1,7 +1,7 @@
 //! First screen of a run whose cells are compared with baselines
 
 use super::measured::{dots, errors, measured_trials};
-use super::pair::{kind, p99_kind, p99s};
+use super::pair::{kind, obstacle, p99_kind, p99s};
 use super::{Answer, validity, words};
 use crate::lang::answer::{PAIRS_SHOWN, PairAnswer, PairFigure};
 use crate::page::answer::pairs;
@@ -27,7 +27,7 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     // Errors are shown if there is room for them, or if there are any.
     let errors = errors.filter(|it| pairs.len() < FIGURES_MAX || it.tone != Tone::Good);
     let shown = FIGURES_MAX - usize::from(errors.is_some());
-    let figures = pairs.iter().take(shown).map(|pair| figure(case, pair));
+    let figures = shown_pairs(&pairs, shown).into_iter().map(|pair| figure(case, pair));
     let figures = figures.chain(errors).chain([validity(case)]).collect();
     let unmeasured = (uncompared > 0)
         .then(|| Line { text: say!(lang, "answer-uncompared", count = uncompared), tone: Tone::Doubt });
@@ -42,7 +42,8 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
 /// Last lines of a command: one sentence per pair, best first; `None` with too few pairs.
 pub(super) fn lines(case: &PageContext<'_>) -> Option<Vec<String>> {
     let (pairs, _) = enough_pairs(case)?;
-    let mut lines: Vec<String> = pairs.iter().take(PAIRS_SHOWN).map(|pair| line(case, pair)).collect();
+    let shown = shown_pairs(&pairs, PAIRS_SHOWN);
+    let mut lines: Vec<String> = shown.into_iter().map(|pair| line(case, pair)).collect();
     let hidden = pairs.len().saturating_sub(PAIRS_SHOWN);
     lines.extend((hidden > 0).then(|| say!(case.lang, "answer-more-pairs", count = hidden) + "."));
     Some(lines)
@@ -53,6 +54,18 @@ fn enough_pairs<'a>(case: &'a PageContext<'_>) -> Option<(Vec<PairAnswer<'a>>, u
     let (pairs, uncompared) = pairs(case);
     let is_enough = pairs.len() >= PAIRS_MIN || pairs.iter().any(|pair| pair.figure() == PairFigure::P99);
     is_enough.then_some((pairs, uncompared))
+}
+
+/// The first `count` pairs, best first. If none of them is worse than its baseline but others are, the worst of all pairs
+/// is the last one, so that it is not hidden.
+fn shown_pairs<'a, 'b>(pairs: &'b [PairAnswer<'a>], count: usize) -> Vec<&'b PairAnswer<'a>> {
+    let is_worse = |pair: &&PairAnswer<'_>| pair.is_better() == Some(false);
+    let mut shown: Vec<&PairAnswer<'_>> = pairs.iter().take(count).collect();
+    if count > 1 && !shown.iter().any(is_worse) {
+        let worst = pairs.iter().rfind(is_worse);
+        worst.into_iter().zip(shown.last_mut()).for_each(|(worst, last)| *last = worst);
+    }
+    shown
 }
 
 /// Ratio of the figure of a pair, its interval and its verdict.
@@ -84,16 +97,12 @@ fn summary(case: &PageContext<'_>, pairs: &[PairAnswer<'_>]) -> String {
         let pairs = say!(lang, "overview-pairs-dull", count = pairs.len());
         return say!(lang, "overview-pairs", pairs, figure);
     }
-    let mut parts: Vec<String> = Vec::new();
-    let mut length = 0;
-    for pair in pairs {
-        let part = phrase(case, pair);
-        length += words(&part);
-        if length > WORDS_MAX && !parts.is_empty() {
-            break;
-        }
-        parts.push(part);
-    }
+    let phrases = |count: usize| -> Vec<String> {
+        shown_pairs(pairs, count).into_iter().map(|pair| phrase(case, pair)).collect()
+    };
+    let fits = |parts: &[String]| parts.iter().map(|part| words(part)).sum::<usize>() <= WORDS_MAX;
+    let count = (2..=pairs.len()).take_while(|count| fits(&phrases(*count))).last();
+    let mut parts = phrases(count.unwrap_or(1));
     let hidden = pairs.len() - parts.len();
     parts.extend((hidden > 0).then(|| say!(lang, "answer-more-pairs", count = hidden)));
     say!(lang, "overview-pairs", pairs = parts.join("; "), figure)
@@ -120,7 +129,8 @@ fn line(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
     let (lang, name, baseline) = (case.lang, pair.level.name, pair.baseline.name);
     let Some((ratio, interval, verdict)) = change(pair) else {
         let [rate, base] = [&pair.level, &pair.baseline].map(|level| super::rate(case, level.tps));
-        return say!(lang, "overview-not-compared", name, rate, baseline, base);
+        let reason = obstacle(case, pair.level.cell, pair.baseline.cell);
+        return say!(lang, "overview-not-compared", name, rate, baseline, base, reason);
     };
     let ratio = lang.numbers().fixed(ratio, 2);
     let [low, high] = ends(case, interval);
@@ -157,7 +167,8 @@ fn figure(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> LargeFigure {
         }
         None => {
             let value = super::rate(case, pair.level.tps);
-            (value, say!(lang, "overview-pair-not-compared"), Tone::Doubt)
+            let reason = obstacle(case, pair.level.cell, pair.baseline.cell);
+            (value, say!(lang, "overview-pair-not-compared", reason), Tone::Doubt)
         }
     };
     let parts = [Some(comparison), p99s(case, pair)];
