@@ -52,8 +52,8 @@ macro_rules! drivers {
 
             /// Drives `shard` on this thread until the shard is done.
             ///
-            /// Returns an error if the operating system does not provide a resource for the driver. The shard receives
-            /// connection errors.
+            /// Returns an error if the operating system denies a resource that the driver needs. Errors of single
+            /// connections are passed to the shard instead.
             pub fn drive<R: Recorder>(
                 self,
                 shard: Shard<R>,
@@ -76,7 +76,7 @@ drivers! {
 /// Properties of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Properties {
-    /// Requirement in addition to pgdyno's requirements; `None` without one.
+    /// Requirement beyond pgdyno's own requirements; `None` if there is none.
     pub requirement: Option<Requirement>,
     /// True if the driver suits loads whose responses arrive one by one.
     pub suits_few: bool,
@@ -147,7 +147,7 @@ impl StartGate {
         self.settled.load(Ordering::Acquire) == self.threads
     }
 
-    /// Number of connected clients, counting only the threads whose clients are all connected or refused.
+    /// Number of connected clients in the threads whose clients are all connected or refused.
     pub fn connected(&self) -> u32 {
         self.connected.load(Ordering::Acquire)
     }
@@ -180,9 +180,9 @@ pub struct DriverContext<'a> {
     pub gate: &'a StartGate,
     /// Flag that ends the window at once.
     pub stop: &'a AtomicBool,
-    /// Flag that cancels transactions in flight. The outcome of these transactions is then Unknown.
+    /// Flag that cancels transactions in flight, whose outcome is then Unknown.
     pub abandon: &'a AtomicBool,
-    /// Time before a due time during which the driver busy-waits instead of sleeping; zero means that it only sleeps.
+    /// Length of the busy-wait before a due time. If it is zero, the driver only sleeps.
     pub spin: Nanos,
     /// Channel for reported events; each thread has a sender.
     pub events: Sender<LoadEvent>,
@@ -249,7 +249,7 @@ impl DriverState {
         if !self.started {
             self.check_gate(now, shard, ground);
         } else {
-            // If the round took longer than its sleep, the thread was stalled, or the round had much work.
+            // A round that is longer than its sleep means that the thread was stalled or had much work.
             if now <= shard.window_end() {
                 self.meter.record_stall((now - self.last) - self.max_sleep);
             }
@@ -287,7 +287,8 @@ impl DriverState {
         }
     }
 
-    /// Time that the driver may sleep from `now`, at most until `deadline`, without being late for a tick or the stop flag.
+    /// Time that the driver may sleep from `now`: at most until `deadline` or the next tick, and short enough to notice
+    /// the stop flag.
     #[inline]
     fn sleep_until(&mut self, now: Nanos, deadline: Nanos) -> Nanos {
         let nap = if self.started { MAX_SLEEP } else { MAX_SLEEP_BEFORE_START };

@@ -1,4 +1,4 @@
-//! Feeds: rows of which each transaction draws one
+//! Feeds: rows from which each transaction draws one
 //!
 //! All clients of all threads draw from one feed and share only an atomic counter.
 
@@ -24,8 +24,8 @@ pub enum DrawOrder {
     Shuffled { seed: i64 },
     /// Uniformly random, from the client's generator.
     Random,
-    /// Zipfian: rows with low numbers more often, as `random_zipfian` with parameter `s`, in
-    /// [`crate::random::ZIPFIAN_MIN`]..=1000.
+    /// Zipfian distribution: rows with low numbers are drawn more often, as by `random_zipfian`. The parameter `s` is
+    /// in [`crate::random::ZIPFIAN_MIN`]..=1000.
     Zipfian { s: f64 },
     /// Single pass: from the first row to the last; then the feed is exhausted.
     Once,
@@ -50,7 +50,7 @@ impl Feed {
     #[inline]
     pub fn draw(&self, rng: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
-        // Relaxed ordering: the order of draws is irrelevant; they only must be distinct.
+        // Relaxed ordering suffices, because draws must be distinct but need no order.
         let count = || self.draws.fetch_add(1, Ordering::Relaxed);
         match self.order {
             DrawOrder::Sequential => Some(count() % rows),

@@ -55,7 +55,7 @@ pub(crate) struct HttpRequest {
     template: Template,
     /// Template for an ammunition request without a body.
     without_body: Template,
-    /// Template for the target of a redirect, with the original body.
+    /// Template for a redirected request with the original body.
     redirected: Template,
     redirected_as_get: Template,
     /// Variables in the order of the templates' arguments, without [`TARGET`] and [`COOKIES`].
@@ -68,7 +68,7 @@ pub(crate) struct HttpRequest {
     pub finder: usize,
 }
 
-/// Length of the beginning of a body that is reported with a failure, in bytes.
+/// Maximum number of body bytes that are reported with a failure.
 pub(crate) const EXCERPT_BYTES: u32 = 256;
 
 /// Reserved argument number: the target of a redirect.
@@ -89,8 +89,8 @@ pub(crate) enum RedirectStep {
 }
 
 impl RedirectStep {
-    /// Kind of the next request after a response with this status to a request of this method; `None` if the response
-    /// is not a redirect.
+    /// Next request after a response with `status` to a request with `method`; `None` if the response is not a
+    /// redirect.
     ///
     /// The rules are those of browsers: RFC 9110, section 15.4, and the Fetch standard, section 4.4.
     pub fn next(self, status: u16, method: Method) -> Option<RedirectStep> {
@@ -115,7 +115,7 @@ impl HttpRequest {
             None => compile_call(call, service),
         };
         let head = call.ammo.is_none() && (service.cookies || call.redirects > 0);
-        // The beginning of a body shows why the call failed.
+        // Keep the beginning of the body, because it shows why the call failed.
         let body = if call.contains.is_some() { EXCERPT_BYTES } else { 0 };
         let mut keep = Retain { head, body, error_body: EXCERPT_BYTES, decompress: call.decompress };
         for CallCapture { source: from, .. } in &call.captures {
@@ -202,7 +202,7 @@ fn compile_call(call: &HttpCall, service: &Service) -> (Box<[Slot]>, [Template; 
     }
     let target = [http::TemplatePart::Arg(TARGET, wire::Placeholder::Raw)];
     let moved = http::Request { target: &target, ..first };
-    // Remove the headers that describe the body together with the body.
+    // Without the body, also omit the headers that describe it.
     let describes_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
     let without: Vec<_> = headers.iter().copied().filter(|it| !describes_body(it.0)).collect();
     let fetched =
@@ -216,7 +216,7 @@ fn build_template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
     builder.build()
 }
 
-/// Template parts, with their variables appended to `args` and numbered.
+/// Converts text with variables to template parts. Appends the variables to `args` and numbers them.
 fn number_arguments<'a>(parts: &'a [CallPart], args: &mut Vec<Slot>) -> Vec<http::TemplatePart<'a>> {
     let part = |part: &'a CallPart| match part {
         CallPart::Text(text) => http::TemplatePart::Text(text),

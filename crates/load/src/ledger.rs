@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex};
 pub struct KeyedScript {
     /// Variable that holds the write's [`Token`](model::durability::Token), a new one for each transaction.
     ///
-    /// In SQL, the variable stands for a value in any query mode. The session of the token is the number of the client.
+    /// SQL may contain the variable wherever a value is allowed, in every query mode. The token's session is the
+    /// client's number.
     pub token: Slot,
     /// Variable in which the script stores the value of [`SERVER_IDENTITY_SQL`] that the writing statement returned.
     pub server: Option<Slot>,
@@ -43,20 +44,19 @@ pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_t
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
-/// Converts the outcome of a transaction to the outcome of its write; `None` if there is no record.
+/// Converts the outcome of a transaction to the outcome of its write. Returns `None` if the ledger needs no record.
 ///
-/// `sent` is true if at least one request was sent. `settled` is true if a statement before the last statement
-/// succeeded outside of a transaction block. `local` is true if the server warned that it no longer waited for a
-/// standby.
+/// `sent` is true if at least one request was sent. `settled` is true if an earlier statement succeeded outside of a
+/// transaction block. `local` is true if the server warned that it no longer waited for a standby.
 pub(crate) fn write_outcome(
     transaction: model::Outcome,
     sent: bool,
     settled: bool,
     local: bool,
 ) -> Option<WriteOutcome> {
-    // True if the write certainly failed, because the server reports that it rolled back the transaction.
+    // True if the write certainly failed: the code means that the server rolled back the transaction.
     let certain = |code| match code {
-        // These SQLSTATEs do not tell whether the transaction completed (40003, 08007), or come from the client itself
+        // These SQLSTATEs leave open whether the transaction completed (40003, 08007), or come from the client itself
         // (38000).
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
         // A service may have written before it failed.
@@ -256,7 +256,8 @@ impl LedgerProducer {
         }
     }
 
-    /// Number of a server other than the most recent server, as after a failover or behind a balancer.
+    /// Returns the number of a server that is not the most recent one, for example after a failover or behind a
+    /// balancer.
     #[cold]
     fn register_server(&mut self, identity: &[u8]) -> Option<ServerId> {
         if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *identity) {

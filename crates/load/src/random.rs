@@ -140,7 +140,7 @@ pub fn uniform(rng: &mut Prng, min: i64, max: i64) -> Result<i64, DrawError> {
     Ok(min + rng.u64_range(0, (max - min) as u64) as i64)
 }
 
-/// `random_exponential`: the density decreases from `min` by e^−`parameter` over the range.
+/// `random_exponential`: the density decreases from `min` to `max` by the factor e^−`parameter`.
 pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter <= 0.0 {

@@ -30,7 +30,8 @@ pub trait Recorder {
     fn rows_counted(&mut self, _script: ScriptId, _command: u16, _kind: StatementKind, _rows: u64) {}
     /// Called when a replayed request received a response; `recorded` is the response in the log.
     fn replayed(&mut self, _script: ScriptId, _recorded: Answer, _measured: Answer) {}
-    /// Called when the transaction failed at command `command`, or before it was sent, with this outcome.
+    /// Called when the transaction failed with this outcome. `command` is the failed command, which may not have been
+    /// sent.
     fn statement_failed(
         &mut self,
         _script: ScriptId,
@@ -45,16 +46,17 @@ pub trait Recorder {
     fn send_lag(&mut self, _lag: Nanos) {}
     /// Called when an arrival was sent `wait` after its intended start, because all clients were busy.
     fn backlog_wait(&mut self, _wait: Nanos) {}
-    /// Called when a connection was opened and logged in within this time.
+    /// Called when a connection was opened and logged in. The argument is the elapsed time.
     fn connected(&mut self, _took: Nanos) {}
     /// Called when a connection could not be opened.
     fn refused(&mut self, _code: Code) {}
-    /// Called when the start of the window is known. The end is [`Nanos::MAX`] while it depends on the clients.
+    /// Called when the start of the window is known. The second argument is its end, or [`Nanos::MAX`] while the end
+    /// depends on the clients.
     fn window(&mut self, _start: Nanos, _ends: Nanos) {}
     /// Called once per second of the window.
     fn tick(&mut self, _now: Nanos) {}
-    /// Called before a client uses this sequence number in a key. The client waits until the call returns, which may
-    /// take long.
+    /// Called before a client uses this sequence number in a key. The client waits until the call returns. The call may
+    /// block for a long time.
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
     /// Called when a write with a key has ended, before [`Recorder::record`] for its transaction. `server` is the
     /// identity that the script stored.
@@ -78,7 +80,7 @@ pub enum TraceEvent<'a> {
     Request(&'a [u8]),
     /// HTTP response; `body` is its beginning, `length` the size of the whole body as received.
     Response { head: &'a [u8], body: &'a [u8], length: u64 },
-    /// Command succeeded within this time and set these variables.
+    /// Command that succeeded after `elapsed`, and the client's variables afterwards.
     Finished { command: u16, elapsed: Nanos, variables: &'a Variables },
 }
 

@@ -82,7 +82,7 @@ pub enum Mode {
     Prepared,
 }
 
-/// Program: all compiled scripts of a run.
+/// All compiled scripts of a run.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Scripts, at least one.
@@ -107,15 +107,15 @@ pub struct Script {
     pub commands: Vec<Command>,
 }
 
-/// Largest number of commands of all scripts together whose steps are measured. Each takes a histogram of 270 KiB in
-/// each of several intervals.
+/// Maximum number of commands in all scripts together up to which steps are measured. Each command needs a histogram of
+/// 270 KiB in each of several intervals.
 const MEASURED_COMMANDS_MAX: usize = 256;
 
-/// Names of the steps of each script, by command: the commands that send a request. Other commands have an empty name.
+/// Step names by script and command. The steps are the commands that send a request; other commands have an empty name.
 ///
-/// The statements of a pipeline are one step, its end. A script with one SQL request has no steps (an empty list),
-/// because its measurements equal those of the script. If the scripts together have more than
-/// [`MEASURED_COMMANDS_MAX`] commands, none has steps.
+/// The statements of a pipeline form one step, which belongs to the end of the pipeline. A script with one SQL request
+/// has no steps (an empty list), because its measurements equal those of the script. If the scripts together have more
+/// than [`MEASURED_COMMANDS_MAX`] commands, no script has steps.
 pub fn step_names(scripts: &[Script]) -> Vec<Vec<String>> {
     let names: Vec<Vec<String>> = scripts.iter().map(Script::step_names).collect();
     let is_too_long = names.iter().map(Vec::len).sum::<usize>() > MEASURED_COMMANDS_MAX;
@@ -177,15 +177,15 @@ pub enum CommandKind {
         test: Expr,
         next: usize,
     },
-    /// `\elif`. If execution arrives from a taken branch, it continues at `end`, the `EndIf`. If it arrives by a jump,
-    /// the condition is tested.
+    /// `\elif`. At the end of a taken branch, execution continues at `end`, the `EndIf`. After a jump from a false
+    /// condition, the condition of the `\elif` is tested.
     Elif {
         test: Expr,
         next: usize,
         end: usize,
     },
-    /// `\else`. If execution arrives from a taken branch, it continues at `end`. If it arrives by a jump, it continues
-    /// with the next command.
+    /// `\else`. At the end of a taken branch, execution continues at `end`. After a jump from a false condition, it
+    /// continues with the next command.
     Else {
         end: usize,
     },

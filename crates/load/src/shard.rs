@@ -82,7 +82,7 @@ struct DueArrival {
     script: Option<ScriptId>,
 }
 
-/// Failure whose first occurrence is reported: script and command, unless a connection failed, and the code.
+/// Failure that is reported only the first time: script and command (`None` if a connection failed), and code.
 type ReportedFailure = (Option<(u16, u16)>, Code);
 
 /// One thread's clients and connections.
@@ -100,7 +100,7 @@ pub struct Shard<R> {
     /// Number of sessions that are being shut down.
     shutdowns: u32,
     reported_slow_shutdown: bool,
-    /// Number of the shard's first client, counted over all threads.
+    /// Number of the shard's first client among the clients of all threads.
     first: u32,
     arrivals: Option<Streams>,
     /// Users of the closed model who are present.
@@ -154,7 +154,7 @@ pub struct Shard<R> {
     closed: bool,
     /// Number of clients that are neither finished nor aborted.
     active: u32,
-    /// True for each script of which a transaction has succeeded in this shard.
+    /// By script: true if at least one of its transactions has succeeded in this shard.
     succeeded: Box<[bool]>,
 }
 

@@ -246,7 +246,7 @@ enum EventKind {
     Served(u64, SimulatedRequest),
     ToClient(SimulatedLink, Vec<u8>),
     Closed(SimulatedLink),
-    /// The server closes the connection if it has answered this many requests and received none since.
+    /// The server closes the connection if it has answered this many requests and received none since then.
     Idle(SimulatedLink, u64),
     Break,
     /// All connections of this endpoint break.
@@ -507,9 +507,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Completion time of work that starts now and takes `takes`, plus the pauses in that period.
-    fn completion_time(&self, takes: Nanos) -> Nanos {
-        let (mut at, mut left) = (self.now, takes);
+    /// Time at which work that starts now completes, if it needs `work` of processing and stops during pauses.
+    fn completion_time(&self, work: Nanos) -> Nanos {
+        let (mut at, mut left) = (self.now, work);
         for &(from, to) in &self.world.pauses {
             if to <= at {
                 continue;

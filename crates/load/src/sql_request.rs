@@ -25,7 +25,7 @@ pub(crate) struct SqlRequest {
     pub keep: Option<ResultStore>,
 }
 
-/// Templates for a single request, and for a request within a pipeline, which has no Sync.
+/// Templates for a single request, and for a request in a pipeline. The latter has no Sync.
 #[derive(Debug)]
 pub(crate) struct RequestTemplates {
     pub alone: Template,

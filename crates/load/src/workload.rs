@@ -47,11 +47,11 @@ pub struct LoadPlan {
     pub connecting_max: u32,
     /// Timeout of a login.
     pub connect_timeout: Nanos,
-    /// Time limit for a transaction, from sending, or from the start of the log-in if the transaction opens a
-    /// connection.
+    /// Time limit for a transaction. It begins when the transaction is sent, or with the log-in if the transaction
+    /// opens a connection.
     ///
     /// When the limit is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection
-    /// is closed. The limit is checked ten times while it lasts, and at least every 100 ms.
+    /// is closed. The limit is checked at intervals of a tenth of the limit, but at least every 100 ms.
     pub timeout: Option<Nanos>,
     /// True if every failed transaction is reported, instead of only the first failure with each code.
     pub verbose: bool,
@@ -125,7 +125,7 @@ pub struct Workload {
     requests: Vec<Vec<Option<SqlRequest>>>,
     /// Calls by script, then command; `None` for commands without a request to an HTTP service.
     calls: Vec<Vec<Option<http_service::HttpRequest>>>,
-    /// Command that counts a failure at each command, by script, see [`Workload::failing_command`].
+    /// Results of [`Workload::failing_command`], by script and command.
     failing_commands: Vec<Box<[u16]>>,
     /// Properties of the statements of each script.
     traits: Vec<ScriptTraits>,
@@ -145,7 +145,7 @@ pub struct PostgresEndpoint {
     pub hosts: Hosts,
 }
 
-/// Number of a server's addresses, and the role it must have: libpq's list of hosts and `target_session_attrs`.
+/// Number of hosts and the required role, as in libpq's list of hosts and `target_session_attrs`.
 ///
 /// Each client tries the hosts in turn, starting with the host to which it was last connected. After all hosts have
 /// refused the client, it waits. If a primary is required, all clients start with the first host. If a replica is
@@ -189,7 +189,7 @@ impl PostgresEndpoint {
 /// Destination of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// PostgreSQL by number of the endpoint (1: replicas), and index of the host.
+    /// PostgreSQL, by the number of the endpoint (1 means the replicas) and the index of the host.
     Postgres { endpoint: u16, host: u16 },
     /// Index among the workload's HTTP services.
     Service(u16),
@@ -490,7 +490,7 @@ impl Workload {
         }
     }
 
-    /// Commands that receive responses or rows, by script and command, ascending, for
+    /// Script and command of each command that receives responses or rows, in ascending order, for
     /// [`model::Interval::with_answer_sizes`].
     ///
     /// The rows of statements in a pipeline count for the command that ends the pipeline.
@@ -548,8 +548,8 @@ impl Workload {
         &self.plan
     }
 
-    /// Command that counts a failure of the transaction at this command. If only steps are measured, it is the next
-    /// step; after the last step, it is the last one.
+    /// Command for which a failure at this command is counted. If only steps are measured, it is the next step, or the
+    /// last step if none follows.
     pub(crate) fn failing_command(&self, script: u16, command: u16) -> u16 {
         let steps = self.failing_commands.get(usize::from(script));
         steps.and_then(|it| it.get(usize::from(command))).copied().unwrap_or(command)
@@ -591,7 +591,7 @@ impl Workload {
 /// Maximum size of a response, which limits an endless response. No realistic benchmark has longer responses.
 const RESPONSE_MAX: u64 = 4 << 30;
 
-/// Values of [`Workload::failing_command`] by command. `names` are those of the steps.
+/// Values of [`Workload::failing_command`] by command. `names` are the names of the steps.
 fn failing_commands(names: &[String]) -> Box<[u16]> {
     let is_step = |it: &usize| !names[*it].is_empty();
     let last = (0..names.len()).rfind(is_step).unwrap_or_default();

@@ -200,7 +200,8 @@ impl<R: Recorder> EpollLoop<'_, R> {
             match connect_result(&link.socket) {
                 Ok(()) => {
                     self.shard.connected(self.ground.clock.now(), conn);
-                    // Stop watching for writability, because it would cause a wake-up for every response.
+                    // Stop watching for writability. Otherwise every response would also report that the socket is
+                    // writable.
                     self.watch(conn, EventFlags::empty(), false);
                 }
                 Err(error) => self.broken(conn, error),
@@ -212,8 +213,8 @@ impl<R: Recorder> EpollLoop<'_, R> {
         self.perform();
     }
 
-    /// Receives from a connection. `ends` is true if the event also reports that the peer closed the connection,
-    /// because no later event reports it.
+    /// Receives from a connection. `ends` is true if the event also reports that the peer closed the connection; no
+    /// later event reports it.
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {

@@ -22,7 +22,7 @@ impl ThreadMeter {
         *self = ThreadMeter { started: now, user, system, starved: starved_time(), ..ThreadMeter::default() };
     }
 
-    /// Records that a due event was handled `late` after its time.
+    /// Records that an event was handled `late` after it was due.
     #[inline]
     pub fn record_stall(&mut self, late: Nanos) {
         self.longest_stall = self.longest_stall.max(late);

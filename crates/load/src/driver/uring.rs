@@ -274,7 +274,8 @@ impl<R: Recorder> UringLoop<'_, R> {
         let link = &mut self.links[index(conn)];
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return };
-        // Ends the multishot receive, which keeps the socket open after the descriptor is closed, and any blocked send.
+        // Ends any blocked send and the multishot receive, which would otherwise keep the socket open after the
+        // descriptor is closed.
         let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
         let _ = self.ring.submitter().register_files_update(conn.0, &[-1]);
     }

@@ -50,7 +50,7 @@ impl Arrivals {
         all
     }
 
-    /// Time of the next arrival since the schedule's start; `None` after the last.
+    /// Time of the next arrival, relative to the schedule's start; `None` after the last arrival.
     #[inline]
     pub fn peek(&self) -> Option<Nanos> {
         self.next
@@ -106,8 +106,8 @@ impl Iterator for Arrivals {
 /// Poisson process of intensity 1, transformed to the curve's rate by the inverse of the curve's integral.
 ///
 /// The intervals are −ln of uniform numbers from (0, 1], so a sum of intervals is −ln of a product. A thread that takes
-/// every T-th arrival thus needs one logarithm per own arrival. Products have a fixed number of factors, so that sums
-/// are rounded identically for every T.
+/// every T-th arrival thus needs one logarithm per arrival of its own. Products have a fixed number of factors, so that
+/// sums are rounded identically for every T.
 #[derive(Clone, Debug)]
 struct PoissonProcess {
     rng: Prng,
@@ -119,15 +119,15 @@ struct PoissonProcess {
 }
 
 impl PoissonProcess {
-    /// Number of factors per block. The smallest factor is 2⁻⁵², so the smallest product is 2⁻⁸³², above the underflow
-    /// limit (2⁻¹⁰²²).
+    /// Number of factors per block. The smallest factor is 2⁻⁵², so the smallest product is 2⁻⁸³². It does not
+    /// underflow (limit 2⁻¹⁰²²).
     const BLOCK: u32 = 16;
 
     fn new(seed: u64) -> PoissonProcess {
         PoissonProcess { rng: Prng::seeded(seed), sum: 0.0, product: 1.0, factor_count: 0 }
     }
 
-    /// Advances by `n` arrivals; returns the position of the last.
+    /// Advances by `n` arrivals and returns the position of the last one.
     #[inline]
     fn step(&mut self, n: u64) -> f64 {
         for _ in 0..n {

@@ -6,7 +6,7 @@
 //!           | const(rate, duration)
 //!           | step(a, b, increment, duration)   levels a, a±increment, …; the last exactly at b
 //! rate     := digits [ . digits ]               per second
-//! duration := [Nd][Nh][Nm][N[s]]                whole numbers; bare ones are seconds
+//! duration := [Nd][Nh][Nm][N[s]]                whole numbers, in seconds without a unit
 //! ```
 //!
 //! Text that Tank misreads (`1.5s`, `-1`, text between the parts) is an error.
@@ -30,7 +30,7 @@ pub const MAX_RAMPS: usize = 100_000;
 /// Names of the parts, with their numbers of values.
 const PARTS: [(&str, usize); 3] = [("line", 3), ("const", 2), ("step", 4)];
 
-/// Number of errors at which parsing stops.
+/// Number of errors after which parsing stops.
 const MAX_DIAGNOSTICS: usize = 100;
 
 /// Parses a schedule, or returns all errors in it (about a hundred at most), in the order of their positions.

@@ -31,9 +31,9 @@ impl Ramp {
         Ramp { begin, duration, from, to, slope, expected: area, count }
     }
 
-    /// Time at which the integral of the rate reaches `n`, from 0 to `expected`.
+    /// Time at which the integral of the rate reaches `n` (0..=`expected`).
     ///
-    /// The function solves slope/2·t² + from·t = n in the form without cancellation.
+    /// Solves slope/2·t² + from·t = n in the form that avoids cancellation.
     #[inline]
     pub fn time_of_arrival(&self, n: f64) -> Nanos {
         let t = if n <= 0.0 {
@@ -43,7 +43,7 @@ impl Ramp {
         } else {
             2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
         };
-        // Round with the cast, because `f64::round` is a function call on the compilation target, baseline x86-64.
+        // Round with the cast: on baseline x86-64, `f64::round` would be a function call.
         self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.duration)
     }
 
@@ -70,7 +70,7 @@ pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
     all
 }
 
-/// Number of evenly spaced arrivals of the curve: the integer parts of the ramps' integrals, summed.
+/// Number of evenly spaced arrivals of the curve: the sum of the integer parts of the ramps' integrals.
 pub fn even_count(curve: &Curve) -> u64 {
     ramps(curve).iter().map(|ramp| ramp.count).sum()
 }
@@ -96,8 +96,8 @@ pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
     let ramps = ramps(curve);
     let duration = curve.duration();
     let edge = |i: usize| Nanos((u128::from(duration.0) * i as u128 / n as u128) as u64);
-    // The edges between the parts ascend, so each ramp is visited once. `before` counts the ramps that ended before the
-    // edge.
+    // The edges between the parts are ascending, so each ramp is visited once. `before` counts the ramps that end
+    // before the edge.
     let (mut before, mut area_before) = (0, 0.0);
     let mut due = |at: Nanos| {
         while before < ramps.len() && ramps[before].begin + ramps[before].duration <= at {

@@ -38,8 +38,8 @@ impl Streams {
         Some(all)
     }
 
-    /// Time of the next arrival since the schedule's start, and its script unless the script is drawn by weight. `None`
-    /// after the last arrival.
+    /// Time of the next arrival, relative to the schedule's start, and its script (`None` if the script is drawn by
+    /// weight). Returns `None` after the last arrival.
     #[inline]
     pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
         let (arrivals, script) = self.streams.get(self.next)?;
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_operation_has_its_own_arrivals() {
-        // Rates of ten, ten, six, five, one, one and one per second, times three.
+        // Rates per second, each multiplied by three below.
         let rates = [10, 10, 6, 5, 1, 1, 1];
         let streams =
             rates.iter().zip(0..).map(|(it, n)| stream(f64::from(3 * it), 60, Spacing::Even, Some(n)));

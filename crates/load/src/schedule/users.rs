@@ -14,7 +14,7 @@ pub struct UserEvent {
     pub joins: bool,
 }
 
-/// Events of all users who join or leave, in time order.
+/// Times at which users join or leave, in order.
 ///
 /// In each stage, the n-th event (from 0) takes place n / `spawn_rate` after the stage's start, unless the stage has
 /// ended by then. The next stage starts with the users who are present at its start. The user who joined last leaves
@@ -57,9 +57,9 @@ pub fn think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
 
 /// Rate cap on the transactions that one thread starts.
 ///
-/// With the interval i of all threads together, thread k of T may start transactions at k·i, (k+T)·i, (k+2T)·i, …. Thus
-/// each thread has its share without communication. One unused start is kept, so that a slightly late thread loses
-/// nothing. In any period, a thread starts at most its rate × time + 2 transactions.
+/// If i is the interval between starts over all threads, thread k of T may start transactions at k·i, (k+T)·i,
+/// (k+2T)·i, …. Each thread thus gets its share without communication. One unused start is kept, so that a slightly
+/// late thread loses nothing. In any period, a thread starts at most its rate × time + 2 transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct RateCap {
     /// Nanoseconds since the window's start. A double represents them exactly for a hundred days.
@@ -68,7 +68,7 @@ pub struct RateCap {
 }
 
 impl RateCap {
-    /// Share of thread `part.0` of `part.1` of a rate above 0.
+    /// Cap for thread `part.0` of `part.1`, which gets its share of `rate`. The rate must be above 0.
     pub fn new(rate: PerSecond, part: (u16, u16)) -> RateCap {
         let each = 1e9 / rate.0;
         RateCap { next: each * f64::from(part.0), interval: each * f64::from(part.1) }

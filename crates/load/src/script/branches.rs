@@ -9,8 +9,8 @@ struct OpenConditional {
     has_else: bool,
 }
 
-/// Sets the targets of conditionals. Returns errors, each with the index of the command and the key by which the
-/// message `script-condition` selects its text.
+/// Sets the targets of conditionals. Each returned error consists of the index of a command and the key that selects
+/// the text of the message `script-condition`.
 pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
     let mut wrong = Vec::new();
     let mut stack: Vec<OpenConditional> = Vec::new();

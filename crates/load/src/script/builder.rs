@@ -22,9 +22,9 @@ use wire::json::PointerError;
 
 /// Compiles all scripts, or returns all their errors.
 ///
-/// `predefined` are the names given by `-D`. The number of a statement's parameters is limited except in simple `mode`.
-/// Unless `allow_shell` is true, `\shell` and `\setshell` are errors. Errors that pgbench detects only during execution
-/// (an unset variable, an overflow, a pipeline in simple mode) are not detected here either.
+/// `predefined` are the names given by `-D`. The number of a statement's parameters is limited, except if `mode` is
+/// simple. Unless `allow_shell` is true, `\shell` and `\setshell` are errors. Like pgbench, the compiler does not
+/// detect errors that only execution reveals (an unset variable, an overflow, a pipeline in simple mode).
 pub fn parse(
     sources: &[ScriptSource<'_>],
     mode: Mode,
@@ -97,7 +97,7 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Adds a script whose requests go to this service one after the other. A script needs at least one request.
+    /// Adds a script that sends its requests to this service one after the other. A script needs at least one request.
     ///
     /// `sets` are evaluated first. Each has a variable and an expression, as in `\set`. Texts contain variables as
     /// `${name}`.
@@ -147,7 +147,7 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Adds a script that sends whole requests, which a feed contains, to this service.
+    /// Adds a script that sends whole requests from a feed to this service.
     ///
     /// The feed has the columns `method`, `target`, `headers` (each with its line end) and `body`.
     pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16) {
@@ -169,7 +169,7 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
-    /// Names of the steps of each script, see [`super::step_names`]. Errors do not matter.
+    /// Step names of each script, even if some scripts have errors; see [`super::step_names`].
     pub fn step_names(&self) -> Vec<Vec<String>> {
         super::step_names(&self.scripts)
     }

@@ -26,7 +26,7 @@ pub struct HttpCall {
     pub body: Option<Vec<CallPart>>,
     /// Variables that hold a whole request from a feed. If `Some`, method, target, headers and body are ignored.
     pub ammo: Option<Ammo>,
-    /// Expected statuses; any other status is a failure. Empty means 200..=399.
+    /// Expected statuses; any other status is a failure. If empty, 200..=399 are expected.
     pub expect: Vec<RangeInclusive<u16>>,
     /// Text that the body must contain; otherwise the request fails.
     pub contains: Option<String>,
@@ -101,7 +101,7 @@ pub struct Ammo {
 }
 
 impl Ammo {
-    /// Columns of a feed of ammunition; other columns are not sent.
+    /// Feed columns that contain ammunition; other columns are not sent.
     pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
     /// Optional columns with the recorded response.
     pub const RECORDED_COLUMNS: [&str; 2] = ["status", "bytes"];
@@ -147,7 +147,7 @@ impl HttpCall {
         }
     }
 
-    /// True if the call expects this status of its response.
+    /// True if a response with this status is expected.
     pub fn expects(&self, status: u16) -> bool {
         match &self.expect[..] {
             [] => (200..=399).contains(&status),
@@ -155,7 +155,7 @@ impl HttpCall {
         }
     }
 
-    /// Text that names the request in reports: `GET /books?author=${author}`, at most 127 bytes.
+    /// Name of the request in reports, such as `GET /books?author=${author}`; at most 127 bytes.
     pub fn first_line(&self, names: &[Box<str>]) -> String {
         let mut line = format!("{} ", self.method.name());
         for part in &self.target {

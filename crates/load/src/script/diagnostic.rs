@@ -14,7 +14,7 @@ pub struct Diagnostic {
     pub column: u32,
     /// Text of the whole line, converted by [`readable`].
     pub text: String,
-    /// Text of the error, in English in pgbench's wording. Its help text is the correction.
+    /// Error message in English, in pgbench's wording. Its help text is the suggested correction.
     pub message: Message,
 }
 
@@ -25,7 +25,7 @@ impl Diagnostic {
     }
 }
 
-/// Text for people, in which every byte that is not UTF-8 is written like `\xe9`.
+/// Converts bytes to text for people. A byte that is not valid UTF-8 becomes an escape such as `\xe9`.
 pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(
         |_| {

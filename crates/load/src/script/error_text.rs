@@ -10,7 +10,7 @@ use model::message;
 use model::message::Message;
 
 impl EvalError {
-    /// Message, in English in pgbench's wording, with a suggested correction.
+    /// English message in pgbench's wording, with a suggested correction.
     pub fn message(&self, names: &VariableNames, variables: &Variables) -> Message {
         let name = |slot: Slot| &*names[usize::from(slot)];
         let text = |slot: Slot| {

@@ -51,12 +51,12 @@ const COMPARISON: Precedence = 5;
 const BITS: Precedence = 6;
 const SIGN: Precedence = 9;
 
-/// Node of a binary operator.
+/// Tree node that a binary operator creates.
 #[derive(Clone, Copy)]
 enum Infix {
     Plain(BinaryOp),
-    /// Operator that is converted to another operator with swapped operands: `a > b` becomes `b < a`, so the right
-    /// operand is evaluated first.
+    /// Operator that is replaced by another one with swapped operands: `a > b` becomes `b < a`, so the right operand is
+    /// evaluated first.
     Swapped(BinaryOp),
     And,
     Or,

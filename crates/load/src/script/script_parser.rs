@@ -346,7 +346,7 @@ fn missing<T>(at: usize, usage: &str) -> Result<T, ExpressionDiagnostic> {
     Err(ExpressionDiagnostic { at, message: message!("script-missing-argument", usage) })
 }
 
-/// Replacement for a conditional command with errors. Without the replacement, the `\endif` would be reported too.
+/// Replacement for a conditional command with errors. Without it, the matching `\endif` would be reported too.
 fn recover_branch(command: &str) -> Option<CommandKind> {
     let test = Expr(ExprNode::Const(Value::Null));
     Some(match command {
@@ -384,7 +384,7 @@ fn skip_line_comments(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Splits a statement at its variables, which are a single colon and a name. Quotes and comments do not matter.
+/// Splits a statement at its variables. A variable is a single colon and a name, even within quotes or comments.
 ///
 /// A name that is not UTF-8 is sent unchanged, because no command can assign such a variable.
 fn split_variables(text: &[u8], names: &mut NameTable) -> Vec<Piece> {

@@ -168,8 +168,8 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// End of a string without escapes. A doubled quote counts as the end of one string and the start of another, with the
-/// same result.
+/// End of a string without escapes. A doubled quote counts as the end of one string and the start of another, which
+/// gives the same result.
 pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
     find_after(bytes, from, b"'")
 }
@@ -197,7 +197,7 @@ pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Start of the string that continues the string which ended at `from`, after white space with a newline.
+/// Start of a string that continues the string before `from`, after white space with a newline.
 fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
     let (mut at, mut newline) = (from, false);
     loop {

@@ -16,8 +16,8 @@ const LISTED_MAX: usize = 8;
 /// Finds reads of variables that no earlier command assigns. Each result has the variable's slot and the command's
 /// index. Each slot occurs once.
 ///
-/// `defined` are variables that have a value when the script begins. A command within a branch counts, whether or not
-/// the branch is taken. A result that `\gset` or `\aset` stores may have columns of any names.
+/// `defined` are variables that have a value when the script begins. Every command counts, even in a branch that is not
+/// taken. After `\gset` or `\aset`, any variable with the command's prefix may be a column, so it is not reported.
 pub(super) fn undefined(
     commands: &[Command],
     names: &NameTable,
@@ -46,7 +46,8 @@ pub(super) fn undefined(
 
 /// Table by slot: true if a command assigns the variable.
 ///
-/// Columns that `\gset` or `\aset` stores count only if a prefix identifies them.
+/// Variables with the prefix of a `\gset` or `\aset` count as assigned. Without a prefix, the columns are unknown and
+/// do not count.
 pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     let mut assigned: Box<[bool]> = vec![false; names.len()].into();
     for command in scripts.iter().flat_map(|it| &it.commands) {
@@ -89,8 +90,8 @@ pub(super) fn diagnostics(
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }
 
-/// Position of the first `:name` at or after the line `from`: line and column from 1, and the line's text. If there is
-/// no `:name`, the start of the line `from`.
+/// Line and column (from 1) of the first `:name` at or after the line `from`, and the line's text. If there is no
+/// `:name`, the start of the line `from`.
 fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     let written = format!(":{name}");
     let is_name = |line: &str, at: usize| {

@@ -30,8 +30,7 @@ enum StoredValue {
 pub enum WriteResult {
     /// The value was appended.
     Value,
-    /// The value is null, and `NULL` was appended. pgbench sends this text in every mode, even as the text of a
-    /// parameter.
+    /// The value is null, and `NULL` was appended. pgbench sends this text in every mode, even if it is a parameter.
     Null,
     /// The variable is unset; nothing was appended. pgbench keeps `:name` in a simple query, and sends an SQL null as a
     /// parameter.

@@ -39,7 +39,7 @@ pub(super) struct Client {
     /// Deadline of the current timer; older heap entries are stale.
     pub timer_deadline: Nanos,
     pub tx: Option<Transaction>,
-    /// Variable for each column of the result for which a \gset or \aset waits.
+    /// Variables for the columns of the awaited result, which `\gset` or `\aset` stores.
     pub columns: Vec<Option<Slot>>,
     /// Number of rows of the current statement.
     pub rows: u32,
@@ -98,7 +98,7 @@ pub(super) struct Transaction {
     pub script: u16,
     /// Row of the feed that the transaction drew.
     pub row: Option<u64>,
-    /// Index of the command that runs or runs next.
+    /// Index of the current command, or of the next one.
     pub command: u16,
     pub intended: Nanos,
     pub started: Nanos,
@@ -123,7 +123,7 @@ pub(super) struct Transaction {
     /// True if the server stopped waiting for standbys, so that the commit may exist on one server only.
     pub local_only: bool,
     pub status: TransactionStatus,
-    /// State of the client's random number generator at the transaction's start. A retry restores this state.
+    /// State of the client's random number generator at the transaction's start, restored by a retry.
     pub rng: Prng,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Transaction {
 pub(super) enum ClientState {
     /// User who has not joined yet, or has left.
     Absent,
-    /// Client without a connection; a timer or the queue will open one.
+    /// Client without a connection. It connects when its timer expires or its turn in the queue comes.
     Offline,
     Connecting,
     LoggingIn,

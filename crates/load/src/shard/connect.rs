@@ -8,8 +8,8 @@ use model::{Code, Nanos, Outcome};
 
 /// First delay before a client retries a connection. The delay doubles after each failure.
 const RETRY_DELAY: Nanos = Nanos::from_millis(10);
-/// Maximum retry delay per client of the thread; a thread's maximum is this value times its clients, within the range
-/// `RETRY_DELAY_MAX`.
+/// Share of each client in its thread's maximum retry delay, which is this value times the thread's clients, within the
+/// range `RETRY_DELAY_MAX`.
 ///
 /// The clients of a thread thus make about a hundred attempts per second together. The end of an outage is then
 /// detected within a tenth of a second, and retries hardly load a recovering server.
@@ -154,7 +154,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles a transport that broke, or could not be opened, with the system's `code` and message.
+    /// Handles a transport that broke or could not be opened. `code` and `words` are the system's error code and
+    /// message.
     pub fn broken(&mut self, now: Nanos, conn: ConnId, code: Code, words: &str) {
         if let Some(w) = self.http_index(conn) {
             return match w.checked_sub(self.http_connections.len()) {
@@ -331,7 +332,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// True if a failure with this code at this command was reported before, or a failed connection with this code.
+/// True if an earlier report had this code and either the same command or a failed connection.
 pub(super) fn was_reported(reported: &[ReportedFailure], failure: ReportedFailure) -> bool {
     reported.iter().any(|it| *it == failure || *it == (None, failure.1))
 }

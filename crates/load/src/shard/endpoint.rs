@@ -49,7 +49,7 @@ impl<R: Recorder> Shard<R> {
         if conn.0 < clients { conn.0 } else { conn.0 - clients }
     }
 
-    /// Client that currently uses this session; `None` if the session is parked.
+    /// Client that uses this session; `None` if the session is parked.
     #[inline]
     pub(super) fn active_client(&self, conn: ConnId) -> Option<u32> {
         let i = self.client_of(conn);
@@ -80,8 +80,8 @@ impl<R: Recorder> Shard<R> {
         !self.parked.is_empty()
     }
 
-    /// Selects the session for this script's SQL before client `i` begins it. Returns true if the session must be
-    /// opened first.
+    /// Selects the session for the SQL of `script` before client `i` begins the script. Returns true if the session
+    /// must be opened first.
     pub(super) fn switch_endpoint(&mut self, i: u32, script: u16) -> bool {
         if !self.has_two_endpoints() {
             // With one endpoint, the session is already open, unless each transaction opens its own session.

@@ -44,7 +44,7 @@ pub(super) struct HttpConnection {
     phases: [Option<Nanos>; 4],
     /// Start of the current phase.
     phase_start: Nanos,
-    /// True if the first byte of the answer to the current request has arrived.
+    /// True if the first byte of the response to the current request has arrived.
     answer_begun: bool,
     /// Bytes sent for the current call, and received before its last request.
     call_sent: u64,
@@ -55,7 +55,7 @@ pub(super) struct HttpConnection {
     received: u64,
     /// True if a byte of the current request was sent.
     pub request_sent: bool,
-    /// True if the current request is a retry, because the connection was closed before the first attempt had a
+    /// True if the current request is a retry, because the connection was closed before the first attempt received a
     /// response.
     is_retry: bool,
 }
@@ -104,7 +104,7 @@ impl HttpConnection {
         self.phase_start = now;
     }
 
-    /// Ends the wait for the answer at `now`, unless its first byte arrived earlier.
+    /// Ends the wait for the response at `now`, unless its first byte arrived earlier.
     #[inline]
     fn begin_answer(&mut self, now: Nanos) {
         if !std::mem::replace(&mut self.answer_begun, true) {
@@ -399,7 +399,7 @@ impl<R: Recorder> Shard<R> {
         was_reported(&self.reported_failures, (place, code)) && !self.work.plan.verbose
     }
 
-    /// Retained beginning of the body of client `i`'s current response; empty without a response.
+    /// Beginning of the body of client `i`'s current response, as far as it is retained; empty without a response.
     pub(super) fn response_excerpt(&self, i: u32) -> Vec<u8> {
         let connection = self.awaited_connection(i).map(|it| &self.http_connections[it]);
         let begun = connection.filter(|it| it.answer_begun);

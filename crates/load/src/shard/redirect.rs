@@ -53,7 +53,7 @@ impl<R: Recorder> Shard<R> {
         Ok(true)
     }
 
-    /// Removes the cookies of client `i`, because the client then represents another user.
+    /// Removes the cookies of client `i`, which represents another user from now on.
     pub(super) fn clear_cookies(&mut self, i: u32) {
         for w in self.http_connections_of(i) {
             if let Some(jar) = &mut self.http_connections[w].cookies {

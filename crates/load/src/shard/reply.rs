@@ -262,8 +262,8 @@ fn bind_columns(
 }
 
 impl Client {
-    /// Marks statements as prepared: the first `parsed` statements that were sent with a Parse before the answered
-    /// Sync.
+    /// Marks statements as prepared: the first `parsed` of those that were sent with a Parse before the Sync that this
+    /// reply answers.
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut parse_index = 0;
@@ -278,7 +278,7 @@ impl Client {
     }
 }
 
-/// True for errors such as a syntax error or an unknown table. A script with such an error fails every time.
+/// True for errors such as a syntax error or an unknown table, which make the script fail every time.
 fn is_permanent_error(code: Code) -> bool {
     matches!(code, Code::SqlState([b'4', b'2', ..] | [b'3', b'F', ..] | [b'0', b'A', ..]))
 }

@@ -15,8 +15,8 @@ use wire::pg::{Channel, Event};
 
 /// Timeout of a connection that sends a cancel request.
 const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
-/// Interval between cancel requests. A single request does not suffice, because it may arrive before its statement or
-/// cancel the previous statement.
+/// Interval between cancel requests. A single request does not suffice, because it may arrive before its statement
+/// starts or may cancel the previous statement.
 const CANCEL_INTERVAL: Nanos = Nanos::from_secs(1);
 /// Time limit for the shutdown of the last sessions at the end of a run.
 const SHUTDOWN_TIMEOUT: Nanos = Nanos::from_secs(5);
@@ -54,8 +54,8 @@ impl CancelConnection {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins the shutdown of client `i`'s session, whose transaction is given up. If `deaf` is true, further received
-    /// bytes are ignored, because the server violated the protocol.
+    /// Begins the shutdown of client `i`'s session, whose transaction is given up. If `deaf` is true, the server
+    /// violated the protocol, and further received bytes are ignored.
     ///
     /// Returns false if the server has no statement to end, or if the client does not wait for the end.
     pub(super) fn end_session(&mut self, now: Nanos, i: u32, deaf: bool) -> bool {

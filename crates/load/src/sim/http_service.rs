@@ -64,7 +64,7 @@ pub(super) struct HttpServerSide {
     closed: bool,
 }
 
-/// Bytes of a response, whether the connection is then closed, and the number of responses on the connection.
+/// Bytes of a response, whether the service then closes the connection, and the number of responses so far.
 pub(super) struct SimulatedResponse {
     pub bytes: Vec<u8>,
     pub closes: bool,
@@ -93,7 +93,7 @@ impl HttpServerSide {
         requests
     }
 
-    /// Closes the connection if the server has sent `responses` responses and received no request since.
+    /// Closes the connection if the server has sent `responses` responses and received no request since then.
     pub fn closes_when_idle(&mut self, responses: u64) -> bool {
         let idle = self.responses == responses && self.requests == responses && !self.closed;
         self.closed |= idle;

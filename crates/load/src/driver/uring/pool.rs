@@ -53,8 +53,8 @@ impl BufferPool {
     #[inline]
     pub fn recycle(&mut self, buffer: u16) {
         let at = &raw mut self.buffers[buffer as usize * SIZE];
-        // SAFETY: the index is below COUNT, thus within the mapping. The kernel reads an entry only after the tail,
-        // which is stored later, has passed it.
+        // SAFETY: the index is below COUNT, thus within the mapping. The kernel does not read an entry before the tail
+        // has passed it, and the tail is stored later.
         unsafe {
             let entry = &mut *self.ring.add((self.tail & (COUNT - 1)) as usize);
             entry.set_addr(at as u64);

@@ -104,7 +104,8 @@ fn distant_arrivals_keep_nanosecond_precision() {
     assert_eq!(late.peek(), Some(Nanos(863_999_000_999_000)));
 }
 
-/// Poisson: intervals with mean and standard deviation 1/rate, counts per second whose variance equals their mean.
+/// In a Poisson process, intervals have mean and standard deviation 1/rate, and counts per second have a variance equal
+/// to their mean.
 #[test]
 fn poisson_intervals_are_exponential() {
     for seed in [1, 2, 3] {
