@@ -1,6 +1,6 @@
 //! HTTP/1.1, client side. Sources: RFC 9110 (semantics), RFC 9112 (framing).
 //!
-//! Each connection has one request at a time, without pipelining. Bodies are drained without a copy; compressed bodies
+//! A connection carries one request at a time, without pipelining. Bodies are drained without a copy; compressed bodies
 //! are decompressed only on request.
 
 mod body;

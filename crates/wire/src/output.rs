@@ -40,8 +40,8 @@ impl OutputBuffer {
             assert!(self.sent == self.bytes.len(), "more bytes were sent than queued");
             self.clear();
         } else if self.sent > COMPACT && self.sent * 2 > self.bytes.len() {
-            // Without compaction, the buffer would grow without bound if the sender never catches up. Each compaction
-            // moves fewer bytes than were sent.
+            // Compact the buffer, which would otherwise grow without bound if the sender never catches up. Each
+            // compaction moves fewer bytes than were sent.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }

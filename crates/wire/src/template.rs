@@ -4,7 +4,8 @@ mod escape;
 
 use std::fmt;
 
-/// Request compiled once per run: bytes with placeholders, and lengths to fill in after rendering them.
+/// Request compiled once per run: bytes with placeholders, and length fields that are filled in after the arguments are
+/// rendered.
 ///
 /// Rendering copies the fixed bytes and lets the caller append each argument in place. It then writes the lengths
 /// (big-endian `i32`, or decimal). It allocates only when `out` must grow.
@@ -21,11 +22,12 @@ pub enum Placeholder {
     Raw,
     /// Parameter of a Bind message: big-endian `i32` length, then the bytes. NULL is the length −1 without bytes.
     LengthPrefixed,
-    /// Percent-encoded except for RFC 3986's unreserved characters: within a URL or a form.
+    /// Percent-encoded except for RFC 3986's unreserved characters; used within a URL or a form.
     Url,
-    /// Escaped for the inside of a JSON string.
+    /// Escaped for use inside a JSON string.
     Json,
-    /// Control characters replaced by blanks: within a header's value, where a line ending would inject another header.
+    /// Control characters are replaced by blanks; used within a header's value, where a line ending would inject
+    /// another header.
     HeaderValue,
 }
 
@@ -40,7 +42,7 @@ enum TemplateStep {
         arg: u16,
         hole: Placeholder,
     },
-    /// Four bytes whose value is the distance from themselves to the matching `Close`.
+    /// Four-byte length, which counts the bytes from itself up to the matching `Close`.
     Open,
     Close,
     /// `DECIMAL_WIDTH` blanks, later overwritten by the length of the bytes between `Begin` and `End`.
@@ -62,7 +64,7 @@ impl fmt::Debug for Template {
 impl Template {
     /// Appends the request to `out`. `write(arg, out)` appends argument `arg` and returns true if it is not NULL.
     ///
-    /// A NULL in a raw placeholder leaves the bytes that `write` appended.
+    /// If the argument of a raw placeholder is NULL, the bytes that `write` appended remain.
     #[inline]
     pub fn render(&self, out: &mut Vec<u8>, mut write: impl FnMut(u16, &mut Vec<u8>) -> bool) {
         let (mut open, mut place) = (0, 0);
@@ -118,7 +120,7 @@ impl Template {
     }
 }
 
-/// Builds a [`Template`] from front to back; frames do not nest.
+/// Builds a [`Template`] from front to back. Messages do not nest.
 #[derive(Debug, Default)]
 pub struct TemplateBuilder {
     bytes: Vec<u8>,

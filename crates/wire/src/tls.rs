@@ -66,13 +66,13 @@ impl fmt::Debug for TlsIdentity<'_> {
 pub enum TlsConfigError {
     /// `sslmode` requires verification, but there are no roots.
     MissingRoots,
-    /// The file for `what` contains no certificate or key; the text is rustls's.
+    /// The file for `what` contains no certificate or key; `reason` is the text of rustls.
     Pem { what: &'static str, reason: String },
     /// Certificate without its key, or key without its certificate.
     IncompleteIdentity { missing: &'static str },
-    /// Client key of an unsupported kind; the text is rustls's.
+    /// Client key of an unsupported kind; `reason` is the text of rustls.
     UnusableKey { reason: String },
-    /// Client certificate of another key, or a certificate that cannot be read.
+    /// Client certificate that does not match the client key, or a certificate that cannot be read.
     OtherKey,
     /// Empty range of TLS versions.
     VersionRange,
@@ -162,7 +162,7 @@ pub fn server_verifier(
     Ok(Arc::new(ServerVerifier { algorithms, roots, name: mode == SslMode::VerifyFull }))
 }
 
-/// TLS configuration for connections to one HTTP service: HTTP/1.1 by ALPN, sessions resumed.
+/// TLS configuration for connections to one HTTP service. It negotiates HTTP/1.1 by ALPN and resumes sessions.
 #[derive(Clone, Debug)]
 pub struct HttpsClient {
     pub(crate) config: Arc<ClientConfig>,

@@ -84,8 +84,9 @@ impl<'a> Certificate<'a> {
 
     /// True if the certificate is valid for `host` by libpq's rules for `sslmode=verify-full`.
     ///
-    /// Alternative names of the host's kind (DNS name or address) are compared; if there is none, the common name. `*`
-    /// matches one whole leftmost label. Unreadable alternative names match no host.
+    /// `host` is compared with the alternative names of its kind (DNS name or address), or with the common name if
+    /// there are none. `*` matches one whole leftmost label. Unreadable alternative names match no host.
+    ///
     /// Source: PostgreSQL 15, `fe-secure-common.c` and `fe-secure-openssl.c`.
     pub fn matches_host(&self, host: &str) -> bool {
         let address = match host.parse() {
@@ -144,7 +145,7 @@ fn binding_hash(algorithm: &AlgorithmIdentifier<'_>, der: &[u8]) -> Option<Vec<u
     const SHA512: [Oid<'static>; 3] =
         [OID_PKCS1_SHA512WITHRSA, OID_SIG_ECDSA_WITH_SHA512, OID_NIST_HASH_SHA512];
     let pss;
-    // RSASSA-PSS has its hash among its parameters.
+    // The parameters of RSASSA-PSS name its hash.
     let named = if algorithm.algorithm == OID_PKCS1_RSASSAPSS {
         pss = RsaSsaPssParams::try_from(algorithm.parameters()?).ok()?;
         pss.hash_algorithm_oid()

@@ -16,7 +16,7 @@ pub(super) enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunks {
     state: ChunkState,
-    /// Chunk size parsed so far; within a chunk, the number of bytes that remain.
+    /// Chunk size parsed so far; within a chunk, the number of remaining bytes.
     remaining: u64,
     /// Number of bytes that are neither data nor sizes: extensions since the last size, or all trailers.
     overhead: usize,

@@ -1,6 +1,7 @@
 //! Text search in a body that arrives in pieces.
 
-/// Text that is searched for with the Knuth–Morris–Pratt algorithm. The state between two pieces is one number.
+/// Text that is searched for with the Knuth–Morris–Pratt algorithm. Between two pieces, the state of the search is one
+/// number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodySearch {
     text: Box<[u8]>,
@@ -32,7 +33,7 @@ impl BodySearch {
         self.text.is_empty()
     }
 
-    /// Number of matching bytes after `piece`, given the number `found` before it. A complete match is final.
+    /// Number of matching bytes after `piece`; `found` is the number before it. A complete match is final.
     pub fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
         let mut rest = piece;
         while found < self.len() {

@@ -76,8 +76,8 @@ impl Channel {
         self.receive_seeking(input, None)
     }
 
-    /// Returns the next event like [`Channel::receive`] and searches the body for a text. The text must stay the same
-    /// until the end of the response.
+    /// Returns the next event as [`Channel::receive`] does, and searches the body for a text. The text must stay the
+    /// same until the end of the response.
     #[inline]
     pub fn receive_seeking(
         &mut self,
@@ -94,8 +94,7 @@ impl Channel {
         }
     }
 
-    /// Handles the server's close: returns the response if the close ends it. With TLS, the close must follow a
-    /// close_notify.
+    /// Handles the server's close. Returns the response if the close ends it. With TLS, this requires a close_notify.
     pub fn closed(&mut self) -> Option<Response> {
         if self.tls.as_ref().is_some_and(|it| !it.close_notified) {
             return None;
@@ -120,7 +119,7 @@ impl Channel {
         &self.reader
     }
 
-    /// True if bytes were sent since the connection was opened or the send buffer was last empty.
+    /// True if bytes were sent since the send buffer was last empty, or since the connection was opened.
     pub fn has_sent_some(&self) -> bool {
         self.out.is_partly_sent()
     }

@@ -43,7 +43,7 @@ impl Method {
         Method::ALL.into_iter().find(|it| it.name().as_bytes() == name)
     }
 
-    /// True if a request without a body must declare its length of 0: RFC 9110, section 8.6.
+    /// True if a request without a body must declare the length 0: RFC 9110, section 8.6.
     pub fn expects_body(self) -> bool {
         matches!(self, Method::Post | Method::Put | Method::Patch)
     }

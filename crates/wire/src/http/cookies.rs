@@ -1,7 +1,7 @@
 //! Cookie jar of one client.
 //!
-//! Source: RFC 6265, as far as it concerns one client of one service. Such a client needs no public suffix list,
-//! because it contacts no other host.
+//! Source: RFC 6265, limited to one client of one service. Such a client needs no public suffix list, because it
+//! contacts no other host.
 
 use super::location::{Origin, split_query};
 use time::{Date, Month, Time, UtcDateTime};
@@ -50,7 +50,7 @@ impl Default for CookieJar {
 }
 
 impl CookieJar {
-    /// Maximum number of bytes of all names, values and paths: as much as servers accept in one header.
+    /// Maximum total size of names, values and paths, in bytes: as much as servers accept in one header.
     pub const MAX_BYTES: usize = 8 << 10;
     pub const MAX_COOKIES: usize = 32;
 
@@ -163,7 +163,8 @@ struct SetCookie<'a> {
     expires: u64,
 }
 
-/// Seconds of a day. A cookie that expires before the second day of 1970 is removed regardless of the current time.
+/// Number of seconds in a day. A cookie that expires before the second day of 1970 is removed regardless of the current
+/// time.
 const DAY: i64 = 86_400;
 
 impl<'a> SetCookie<'a> {
@@ -286,7 +287,7 @@ fn parse_time(token: &[u8]) -> Option<i64> {
     fields.next().is_none().then_some(sum)
 }
 
-/// Value of a number with at most four digits, and the count of its digits.
+/// Value of a number with at most four digits, and the number of its digits.
 fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
     let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
     is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))

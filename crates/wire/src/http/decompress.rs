@@ -34,18 +34,19 @@ impl Coding {
     }
 }
 
-/// Decompressor for one body after another. It allocates only when it is created.
+/// Decompressor that is reused for consecutive bodies. It allocates only when it is created.
 #[derive(Debug)]
 pub(super) struct Decompressor {
     inflate: Decompress,
     out: Box<[u8]>,
     at: DecodeState,
-    /// Flags of a gzip member's header. `extra` is the remaining length of the extra field, `check` is the checksum.
+    /// Flags in the header of a gzip member. `extra` is the remaining length of the extra field; `check` is the
+    /// checksum.
     flags: u8,
     extra: u16,
     check: Crc,
     trailer: [u8; 8],
-    /// Number of bytes that the current body has after decompression so far.
+    /// Number of decompressed bytes of the current body so far.
     length: u64,
 }
 
@@ -211,7 +212,8 @@ impl Decompressor {
         Ok(())
     }
 
-    /// State for the header field after the field with the flag `part`; 0 means the beginning of the optional fields.
+    /// State for the header field that follows the field with the flag `part`. If `part` is 0, the state for the first
+    /// optional field.
     fn next_header_field(&mut self, part: u8) -> DecodeState {
         let next = |it: u8, at: DecodeState| (part < it && self.flags & it != 0).then_some(at);
         // The checksum is the last field, although its flag is not the last flag.

@@ -58,7 +58,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         _ if method == Method::Head || status < 200 || status == 204 || status == 304 => {
             head(Framing::Length(0), close)
         }
-        // HTTP/1.0 has no Transfer-Encoding: an intermediary may have mishandled it, so the connection is not reused.
+        // HTTP/1.0 has no Transfer-Encoding. An intermediary may have mishandled it, so the connection is not reused.
         BodyHeaders { encoded: true, .. } if old => head(Framing::UntilClose, true),
         // Both headers together indicate request smuggling, in which this client and an intermediary would see
         // different responses.
@@ -113,7 +113,7 @@ impl BodyHeaders {
         let mut body = BodyHeaders::default();
         for Header { name, value } in headers {
             let is_header = |it: &str| name.eq_ignore_ascii_case(it);
-            // Lengths are compared first, because most headers are irrelevant.
+            // Compare lengths first, because most headers are irrelevant.
             match name.len() {
                 14 if is_header("content-length") => {
                     for one in list_items(value) {

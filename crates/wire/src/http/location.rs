@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Origin of requests.
+/// Origin (scheme, host and port) that requests are sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// Value of the `Host` header; it contains the port unless the port is the scheme's default.
@@ -14,7 +14,7 @@ pub struct Origin<'a> {
 /// Reason why a redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectError {
-    /// Redirect to another origin; the text is its scheme and name, as far as they may be displayed.
+    /// Redirect to another origin. The text is its scheme and name, as far as they may be displayed.
     CrossOrigin(String),
     /// Location header that is not a valid reference.
     Malformed,
@@ -33,8 +33,8 @@ impl fmt::Display for RedirectError {
 
 impl std::error::Error for RedirectError {}
 
-/// Maximum length of the path and query of a redirect target, in bytes. Common servers reject longer targets by
-/// default.
+/// Maximum length of the path and query of a redirect target, in bytes. By default, common servers reject longer
+/// targets.
 const TARGET_MAX: usize = 8 << 10;
 /// Maximum number of bytes of another origin's name that are displayed.
 const SHOWN_MAX: usize = 100;

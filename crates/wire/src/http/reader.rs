@@ -48,7 +48,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retain {
     pub head: bool,
-    /// Number of bytes of the body to retain; `error_body` applies to statuses from 400 on, if it is larger.
+    /// Number of body bytes to retain. For statuses from 400 on, `error_body` applies if it is larger.
     pub body: u32,
     pub error_body: u32,
     /// True if compressed bodies are decompressed for searching and retention. An unknown coding is an error.
@@ -73,14 +73,15 @@ impl ResponseReader {
         self.clear();
     }
 
-    /// Consumes `input` and returns the response if it is complete; otherwise `None`, and all input is consumed.
+    /// Consumes input up to the end of the response and returns the response. If `input` ends before that, consumes all
+    /// of it and returns `None`.
     #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Response>, Error> {
         self.next_seeking(input, None)
     }
 
-    /// Reads like [`ResponseReader::next`] and searches the body for a text. The text must stay the same until the end
-    /// of the response.
+    /// Reads as [`ResponseReader::next`] does, and searches the body for a text. The text must stay the same until the
+    /// end of the response.
     #[inline]
     pub fn next_seeking(
         &mut self,
@@ -139,7 +140,7 @@ impl ResponseReader {
         }
     }
 
-    /// Handles the server's close: returns the response if the close ends it.
+    /// Handles the server's close. Returns the response if the close ends it.
     pub fn closed(&mut self) -> Option<Response> {
         match self.stage {
             Stage::Body(head, Body::UntilClose) if self.is_decompressed(head) => Some(self.end(head)),

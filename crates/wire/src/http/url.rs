@@ -36,13 +36,13 @@ pub enum UrlProblem {
     /// The text contains a space or a control character.
     Blank,
     NoSocket,
-    /// The target after a socket's path does not begin with `/`.
+    /// The target after the path of a socket does not begin with `/`.
     RelativeTarget,
     NoScheme,
     UnknownScheme(String),
     /// The URL contains a user name or a password.
     Credentials,
-    /// Text is between the closing bracket of an IPv6 address and the port.
+    /// There is text between the closing bracket of an IPv6 address and the port.
     AfterBracket,
     NoIpv6Address,
     NoHost,

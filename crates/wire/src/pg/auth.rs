@@ -20,7 +20,7 @@ pub(super) struct Authenticator {
 }
 
 pub(super) enum AuthResponse {
-    /// The server accepted the login, and the settings of the login allow that.
+    /// The server accepted the login, and the login's settings permit that at this point.
     Authenticated,
     /// The request needs no response.
     Nothing,
@@ -31,8 +31,8 @@ pub(super) enum AuthResponse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChannelProtection {
     Plain,
-    /// Connection with TLS. The value is the `tls-server-end-point` hash of the server's certificate, if the
-    /// certificate has one.
+    /// Connection with TLS. The value is the `tls-server-end-point` hash of the server's certificate; `None` if the
+    /// certificate has no such hash.
     Tls(Option<Vec<u8>>),
 }
 

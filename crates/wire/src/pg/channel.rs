@@ -68,11 +68,11 @@ impl Channel {
         }
     }
 
-    /// Creates a channel for another connection to the same server, which only cancels this session's current
-    /// statement.
+    /// Creates a channel for another connection to the same server. The only purpose of that connection is to cancel
+    /// this session's current statement.
     ///
-    /// The new connection is encrypted like this connection. The server closes it without a response. `None` if the
-    /// server sent no cancel key, or if [`Login::send_cancel`] is false.
+    /// It is encrypted in the same way as this connection, and the server closes it without a response. Returns `None`
+    /// if the server sent no cancel key, or if [`Login::send_cancel`] is false.
     pub fn cancel_channel(&self) -> Option<Channel> {
         if !self.session.login.send_cancel {
             return None;
@@ -104,8 +104,8 @@ impl Channel {
         }
     }
 
-    /// Encryption of a second attempt after a failed login; `None` if no second attempt is allowed. The attempt needs a
-    /// new connection and a new channel. Only `sslmode` `allow` and `prefer` permit a second attempt.
+    /// Encryption of a second attempt after a failed login; `None` if no second attempt is allowed. A second attempt
+    /// needs a new connection and a new channel. Only `allow` and `prefer` of `sslmode` permit it.
     pub fn second_attempt(&self) -> Option<Encryption> {
         let login = &self.session.login;
         let first = self.attempt == login.first_attempt(self.transport);
@@ -160,7 +160,7 @@ impl Channel {
         }
     }
 
-    /// True if login is complete, so requests may be sent.
+    /// True if the login is complete, so that requests may be sent.
     pub fn is_open(&self) -> bool {
         self.session.stage() == SessionStage::Open
     }
@@ -177,7 +177,7 @@ impl Channel {
         self.out.mark_sent(n);
     }
 
-    /// Process id and cancel key of the server process, which a cancel request names; `None` if the server sent no key.
+    /// Process ID and cancel key of the server process, for a cancel request; `None` if the server sent no key.
     pub fn backend(&self) -> Option<(i32, i32)> {
         self.session.backend
     }
@@ -192,7 +192,7 @@ impl Channel {
         if let Tls::Active(spoken) = &self.tls { tls::protection(&spoken.connection) } else { None }
     }
 
-    /// Size of the channel on the heap, in bytes, without the data of `Login` and of rustls.
+    /// Heap memory of the channel in bytes, without the data of `Login` and rustls.
     pub fn memory(&self) -> usize {
         self.out.memory() + self.session.memory()
     }

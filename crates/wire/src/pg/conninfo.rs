@@ -25,10 +25,9 @@ use values::Values;
 pub struct Diagnostic {
     /// Location: a character of the connection string, an environment variable, or a line of a file.
     pub place: Message,
-    /// Offending text or condition, in libpq's words where libpq reports it. Never contains a password or a part of
-    /// one.
+    /// Wrong text or condition, in libpq's words if libpq reports it. It never contains a password or a part of one.
     pub found: Message,
-    /// Correction to write instead.
+    /// Suggested correction.
     pub suggestion: Message,
 }
 

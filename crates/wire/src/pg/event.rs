@@ -22,7 +22,7 @@ pub enum Event<'a> {
     CopyData(&'a [u8]),
     /// ErrorResponse. During login, or with severity FATAL or PANIC, the session has ended. Otherwise, `Ready` follows.
     Error(Notice<'a>),
-    /// Notice of the server: NoticeResponse.
+    /// NoticeResponse of the server.
     Notice(Notice<'a>),
     /// ReadyForQuery. It acknowledges all requests up to one Sync or one simple query.
     Ready(Reply),
@@ -107,7 +107,7 @@ impl RowCount {
             b"MERGE " => RowCommand::Merge,
             b"COPY " => RowCommand::Copy,
             b"FETCH " | b"MOVE " => RowCommand::Cursor,
-            // The first number is an object id, which is always 0 from PostgreSQL 12 on.
+            // The first number is an object ID, which has always been 0 since PostgreSQL 12.
             _ if name.starts_with(b"INSERT ") => RowCommand::Insert,
             _ => return None,
         };

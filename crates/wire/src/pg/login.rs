@@ -26,8 +26,8 @@ pub struct Login {
     pub keep_parameters: bool,
     /// True if the peer is PostgreSQL itself. Only then may a statement that timed out be cancelled.
     ///
-    /// Must be false for a pooler. A cancel request ends some poolers ("bad client state"), or cancels another client's
-    /// statement.
+    /// Must be false for a pooler. A cancel request makes some poolers terminate ("bad client state"), or cancels the
+    /// statement of another client.
     pub send_cancel: bool,
     /// Authentication methods that the server may request.
     pub methods: AuthMethods,

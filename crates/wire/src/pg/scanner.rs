@@ -2,7 +2,7 @@
 
 use super::{ProtocolError, Reply, RowCount, TransactionStatus};
 
-/// Maximum length in bytes of a message that is buffered until it is complete. Longer messages can only be skipped.
+/// Maximum length in bytes of a message that is buffered as a whole. A longer message can only be skipped.
 const MESSAGE_MAX: u32 = 16 << 20;
 /// Maximum length of a message during login, in bytes. The server is not yet authenticated, so it gets little memory.
 const LOGIN_MESSAGE_MAX: u32 = 64 << 10;
@@ -12,7 +12,7 @@ const TAG_MAX: u32 = 59;
 /// Capacity in bytes that `buffer` keeps between messages.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
-/// Scanner of the server's bytes. It splits them into messages; it counts and skips messages that are not needed,
+/// Scanner of the server's bytes. It splits them into messages. Messages that are not needed are counted and skipped
 /// without a copy.
 ///
 /// A needed message that is not contiguous in the input is collected in `buffer`. The buffer grows with the bytes
@@ -33,8 +33,8 @@ pub(super) struct Scanner {
     statements: u32,
     completed: u32,
     failed: bool,
-    /// Most recent expected ReadyForQuery. It is returned only if nothing follows it: surplus bytes mean that responses
-    /// and requests do not match.
+    /// Most recent expected ReadyForQuery. It is returned only if nothing follows it, because surplus bytes mean that
+    /// responses and requests do not match.
     last: Option<Reply>,
     /// True during login, when other messages are allowed.
     login: bool,
@@ -242,7 +242,8 @@ impl Scanner {
         self.buffer.shrink_to(BUFFER_RETAIN_MAX);
     }
 
-    /// Decides how to treat a message, by its header and by whether rows are watched. Counts skipped messages.
+    /// Decides how to treat a message, by its header and depending on whether rows are watched. Counts skipped
+    /// messages.
     #[inline]
     fn action(&mut self, tag: u8, length: u32) -> Result<MessageAction, ProtocolError> {
         if !(4..=i32::MAX as u32).contains(&length) {

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-/// Maximum number of hash iterations that a server may request: about 0.25 s of CPU time. PostgreSQL's default is 4096.
+/// Maximum number of hash iterations that a server may request; they take about 0.25 s of CPU time. PostgreSQL's
+/// default is 4096.
 const ITERATIONS_MAX: u32 = 1_000_000;
 
 type Hash = [u8; 32];
@@ -51,8 +52,8 @@ pub(super) struct ScramExchange {
 }
 
 impl ScramExchange {
-    /// Starts an exchange. The nonce has 24 printable characters, made of `random`. PostgreSQL ignores `user`, because
-    /// the StartupMessage names the user.
+    /// Starts an exchange. The nonce is `random`, encoded as 24 printable characters. PostgreSQL ignores `user`,
+    /// because the StartupMessage names the user.
     pub fn new(user: &str, random: &[u8; 18], binding: GsChannelBinding) -> ScramExchange {
         ScramExchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
     }
@@ -112,8 +113,8 @@ impl ScramExchange {
     }
 }
 
-/// Stored form of a password, as `CREATE ROLE … PASSWORD` accepts it. With this form, the password occurs in no
-/// statement and no log. Source: PostgreSQL manual, "pg_authid".
+/// Stored form of a password, as `CREATE ROLE … PASSWORD` accepts it. If it is used, neither statements nor logs
+/// contain the password. Source: PostgreSQL manual, "pg_authid".
 pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     const ITERATIONS: u32 = 4096;
     let salted = salt_password(password, salt, ITERATIONS);

@@ -18,10 +18,10 @@ pub(super) struct Session {
     stage: SessionStage,
     /// State of the authentication; `None` after it has ended.
     authenticator: Option<Box<Authenticator>>,
-    /// True if the server rejected the StartupMessage with an error that other encryption might avoid.
+    /// True if the server rejected the StartupMessage with an error that a different encryption might avoid.
     pub retry_without_encryption: bool,
     pub backend: Option<(i32, i32)>,
-    /// Process id and key of the session to cancel. If set, the connection only sends a cancel request.
+    /// Process ID and key of the session to cancel. If set, the connection only sends a cancel request.
     cancel_target: Option<(i32, i32)>,
     parameters: Vec<(Box<str>, Box<str>)>,
 }
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Creates a session that cancels the current statement of another session, given its process id and key.
+    /// Creates a session that cancels the current statement of another session, given its process ID and key.
     pub fn for_cancel(login: Arc<Login>, backend: (i32, i32)) -> Session {
         Session { cancel_target: Some(backend), authenticator: None, ..Session::new(login, [0; 18]) }
     }
@@ -153,7 +153,7 @@ impl Session {
         self.parameters.iter().find(|it| &*it.0 == name).map(|it| &*it.1)
     }
 
-    /// Size of the session on the heap, in bytes, without the data of `Login`.
+    /// Heap memory of the session in bytes, without the data of `Login`.
     pub fn memory(&self) -> usize {
         let parameters = &self.parameters;
         let texts: usize = parameters.iter().map(|it| it.0.len() + it.1.len()).sum();
@@ -237,8 +237,8 @@ impl Session {
     }
 }
 
-/// SQLSTATE of a server that is starting or stopping, or of a standby that accepts no connections. Another encryption
-/// would not help.
+/// SQLSTATE of a server that is starting or stopping, or of a standby that accepts no connections. A different
+/// encryption would not help.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Maximum number of stored parameters. Servers report about fifteen.
 const PARAMETERS_MAX: usize = 100;

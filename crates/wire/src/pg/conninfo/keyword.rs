@@ -16,7 +16,7 @@ pub(super) enum Effect {
     Applied,
     /// The setting is accepted, but has no effect in pgdyno.
     Ignored,
-    /// The setting is not supported, except for these values, which describe pgdyno's behaviour anyway. The message
+    /// The setting is supported only with these values, which describe what pgdyno does in any case. The message
     /// `conninfo-write-fixed` explains each setting.
     FixedValues(&'static [&'static str]),
 }
@@ -87,7 +87,7 @@ pub(super) fn find(name: &str) -> Option<&'static Keyword> {
     ALL.iter().find(|it| it.name == name)
 }
 
-/// Name of a setting that differs from `name` in at most two letters, which the user probably meant.
+/// Name of a setting that differs from `name` in at most two letters, because the user probably meant that setting.
 pub(super) fn similar(name: &str) -> Option<&'static str> {
     ALL.iter().map(|it| (distance(name, it.name), it.name)).filter(|it| it.0 <= 2).min().map(|it| it.1)
 }

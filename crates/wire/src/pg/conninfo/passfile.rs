@@ -1,6 +1,6 @@
 //! Parser of password files.
 //!
-//! Lines are `host:port:database:user:password`; `*` matches anything, `\` escapes the next character.
+//! Lines are `host:port:database:user:password`. `*` matches any value; `\` escapes the next character.
 
 use super::super::Secret;
 

@@ -36,7 +36,7 @@ pub struct Settings {
 /// Host to try, with its port and password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSpec {
-    /// Host name, address, directory of Unix sockets, or `@` and an abstract socket.
+    /// Host name, address, directory of Unix sockets, or `@` followed by the name of an abstract socket.
     pub host: String,
     /// Address from `hostaddr`. With it, the host name is not looked up.
     pub address: Option<IpAddr>,
@@ -56,7 +56,7 @@ pub struct TcpSettings {
     pub user_timeout_ms: Option<u32>,
 }
 
-/// Required kind of session among several hosts; libpq's `target_session_attrs`.
+/// Kind of session that one of the hosts must offer; libpq's `target_session_attrs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetSessionAttrs {
     Any,
@@ -67,7 +67,7 @@ pub enum TargetSessionAttrs {
     PreferStandby,
 }
 
-/// Directories of server sockets: Debian's packages and PostgreSQL's own build.
+/// Default directories of server sockets, in Debian's packages and in PostgreSQL's own build.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const PORT: u16 = 5432;
 
@@ -316,7 +316,8 @@ fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMetho
 
 /// Creates the TLS configuration from the files in the settings, or else from the files in the user's home directory.
 ///
-/// Unlike in libpq, a file that a setting names must exist. Otherwise a typo would disable the verification.
+/// Unlike libpq, pgdyno requires that a file named by a setting exists. Otherwise a typo would disable the
+/// verification.
 fn tls_config(
     mode: SslMode,
     values: &Values,

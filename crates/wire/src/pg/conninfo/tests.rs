@@ -18,7 +18,7 @@ fn resolve_with(
     resolve(dsn, flags, environment)
 }
 
-/// Each diagnostic as `place: error; correction`. The identifiers of the messages lack their prefix `conninfo-`.
+/// Each diagnostic as `place: error; correction`, with message identifiers that lack the prefix `conninfo-`.
 fn describe(diagnostics: &[Diagnostic]) -> Vec<String> {
     let lines = diagnostics.iter().map(|Diagnostic { place, found, suggestion }| {
         format!("{}: {}; {}", place.describe(), found.describe(), suggestion.describe())

@@ -125,7 +125,7 @@ impl Values {
 }
 
 fn unknown_keyword(name: &str, place: &Message) -> Diagnostic {
-    // The text before a `=` may be any text, even a password.
+    // The text before a `=` may be anything, even a password.
     let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
     let found = message!("conninfo-unknown-option", name = shown.then_some(name));
     let suggestion = match keyword::similar(name) {
