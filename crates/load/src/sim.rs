@@ -450,7 +450,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Ends the current statement of the session with this process id.
+    /// Ends the current statement of the session with this process ID.
     fn cancel(&mut self, pid: u32) {
         let has_pid = |it: &&SimulatedLink| it.generation as u32 == pid;
         let link = self.sessions.open.iter().find(has_pid).copied().filter(|_| self.world.cancels);

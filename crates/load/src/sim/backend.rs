@@ -13,7 +13,7 @@ pub(super) struct SimulatedBackend {
     /// Text of the statement that Execute would run, from which BEGIN, COMMIT and ROLLBACK are recognised.
     statement: Vec<u8>,
     prepared: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Process id, which is also the cancel key.
+    /// Process ID, which is also the cancel key.
     pid: u32,
 }
 
@@ -32,7 +32,7 @@ pub enum StatementResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SimulatedRequest {
     LogIn,
-    /// Cancel the statement of the session with this process id.
+    /// Cancel the statement of the session with this process ID.
     Cancel(u32),
     /// Messages up to a Sync, or a simple query: the texts of the statements, and the replies to the other messages.
     Batch {
