@@ -68,7 +68,7 @@ pub enum ErrorCause {
     HostileJournal,
     /// A value is longer than any value that pgdyno writes.
     ValueTooLong,
-    /// A query needs more memory than its limit.
+    /// The rows of a query exceed the memory limit of a query.
     OutOfMemoryBudget,
     /// Reading the file takes more work than any valid file of this length requires.
     OutOfWorkBudget,

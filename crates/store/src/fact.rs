@@ -32,7 +32,7 @@ fn parse(kind: &str, version: u32, payload: &str) -> std::result::Result<Fact, F
 
 impl Run {
     /// Facts of the run and of all its trials, in the order in which they were written. Texts that an older pgdyno
-    /// stored as notes follow as [`Fact::Note`].
+    /// stored as notes are returned as [`Fact::Note`]; from version 4 on, they come last.
     pub fn facts(&self) -> Result<Vec<FactRecord>> {
         let is_legacy = self.version < schema::FACTS_SINCE;
         let mut facts = if is_legacy { Vec::new() } else { self.fact_rows()? };
@@ -94,7 +94,7 @@ struct NoteRow {
     text: String,
 }
 
-/// Subjects of notes that are facts in files before version 4, and the names of their kinds.
+/// Subjects of the notes that store facts in files before version 4, each with the name of the fact's kind.
 const NOTE_SUBJECTS: [(&str, &str); 15] = [
     ("built", "index_build"),
     (COMMAND, COMMAND),
@@ -124,8 +124,8 @@ struct LegacyFact<'a> {
 impl<'a> LegacyFact<'a> {
     /// Fact that the note stores; `None` if the note is a text for people.
     ///
-    /// The subject does not suffice, because a note for people may have the same subject as a fact: if an operation has
-    /// this name, or if the note replaces a fact that was too long.
+    /// The subject alone does not identify a fact. A note for people has the same subject if an operation has this
+    /// name, or if the note replaces a fact that was too long.
     fn from_note(note: &'a NoteRow) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {

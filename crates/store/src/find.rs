@@ -1,10 +1,10 @@
-//! Look-up of the run to which a user's text refers
+//! Lookup of a run by its path, name or age
 
 use crate::error::{Error, Result};
 use crate::list::{list, run_names, run_path};
 use std::path::{Path, PathBuf};
 
-/// Run to which a user's text refers.
+/// Run that a user's text identifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRun {
     pub path: PathBuf,
@@ -12,7 +12,7 @@ pub struct FoundRun {
     pub is_exact: bool,
 }
 
-/// Reason why a text refers to no run.
+/// Reason why a text does not identify a run.
 #[derive(Debug)]
 pub enum FindError {
     /// The directory cannot be read.
@@ -42,8 +42,8 @@ pub fn find(dir: &Path, text: &str) -> std::result::Result<FoundRun, FindError> 
 }
 
 /// Finds a run in `dir`. `text` is the name of a run, `last` (the newest run), the name of an experiment (its newest
-/// run), either of these with `~N` (N runs earlier), or the beginning of exactly one run's name. No `text` can refer to
-/// a file outside of `dir`.
+/// run), `last` or an experiment's name with `~N` (the run N runs earlier), or the beginning of exactly one run's name.
+/// No `text` can refer to a file outside of `dir`.
 pub fn find_in(dir: &Path, text: &str) -> std::result::Result<FoundRun, FindError> {
     let names = run_names(dir)?;
     if names.iter().any(|it| it == text) {

@@ -31,7 +31,7 @@ const WORK_PER_BYTE: i64 = 40;
 /// Number of instructions between two checks of the budget.
 const PROGRESS_INTERVAL: i32 = 1000;
 
-/// Further limits of SQLite, which are far above the needs of pgdyno's statements and tables.
+/// Further limits of SQLite. They are far above what pgdyno's statements and tables need.
 ///
 /// Source: <https://sqlite.org/security.html>, "Untrusted SQLite Database Files".
 const LIMITS: [(Limit, i32); 9] = [
@@ -80,7 +80,7 @@ pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     Ok(WorkBudget(work))
 }
 
-/// Removes the work limit for writing, because each writing statement affects only a few rows.
+/// Removes the work limit before the file is written. Each writing statement affects only a few rows.
 pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(0, None::<fn() -> bool>)
 }

@@ -3,7 +3,8 @@
 //! Each trial has a ledger file next to the run's file: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended.
 //! Each frame has a checksum over all preceding frames and the frame itself. Entries written by [`LedgerFile::write`]
 //! survive the end of this process; synced entries survive a crash of the host. If the end of a ledger is lost, the
-//! outcomes in it are unknown. A loss may then be missed, but no loss is reported that did not happen.
+//! outcomes that it contained are unknown. pgdyno may then miss a lost write, but it never reports a loss that did not
+//! happen.
 //!
 //! ```text
 //! file   magic frame frame …

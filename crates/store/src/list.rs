@@ -82,7 +82,7 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     }
     match Run::open(&path).and_then(|it| it.state()) {
         Ok(State::Running) => return Err(Error::new(&path, ErrorCause::Busy)),
-        // Never delete a file of another program, even if its name is that of a run.
+        // Never delete a file of another program, even if it is named like a run.
         Err(error) if matches!(error.cause, ErrorCause::NotRunFile) => return Err(error),
         _ => {}
     }

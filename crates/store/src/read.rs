@@ -65,7 +65,7 @@ pub struct TrialRecord {
     pub summary: Option<Value>,
 }
 
-/// Number of sampling times per read. The number limits the time for which a read blocks the writer.
+/// Number of sampling times per read. A larger number would block the writer for longer.
 pub const MOMENTS_PER_READ: usize = 512;
 
 /// Timeout for a lock that the writer holds.
@@ -222,7 +222,7 @@ impl Run {
             })
         };
         let mut all = Vec::new();
-        // Count each document's memory for every node, because several nodes may share a configuration.
+        // Nodes may share a stored configuration, but each node gets a copy in memory. Count every copy.
         let mut memory = 0;
         for row in rows {
             let stored = full(row)?;
@@ -295,7 +295,7 @@ impl Run {
         Ok(all.into_iter().filter(|it| series.is_none_or(|series| it.series == series)).collect())
     }
 
-    /// Samples of a trial in several parts, because all samples together may exceed the memory. The order is as in
+    /// Samples of a trial in several parts, because all samples together may not fit into memory. The order is as in
     /// [`Run::samples`].
     pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";

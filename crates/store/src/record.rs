@@ -45,7 +45,7 @@ pub struct TrialHeader {
     pub position: u32,
     /// Start of the trial, Unix time in milliseconds.
     pub begun_ms: u64,
-    /// Operations in the order of the counts in intervals, with the commands that are measured individually.
+    /// Operations, in the order in which intervals count them, each with its individually measured commands.
     pub operations: Vec<Script>,
     /// Nodes of the stack; the first node receives the load.
     pub nodes: Vec<NodeRecord>,

@@ -34,7 +34,7 @@ pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(TABLES).chain(added).chain(split(VIEWS))
 }
 
-/// Former statements of tables in files that have the current format version and are still readable.
+/// Statements in `LEGACY_TABLES`. A file that was created with them is still readable.
 pub(crate) fn legacy_statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(LEGACY_TABLES)
 }

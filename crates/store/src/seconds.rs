@@ -25,7 +25,7 @@ pub enum HistogramSelection {
     All,
     /// Service times of operations.
     Service,
-    /// All other distributions.
+    /// All distributions except the service times of operations.
     Response,
 }
 
@@ -45,7 +45,7 @@ pub struct Seconds<'a> {
     selection: HistogramSelection,
     /// Queries for response sizes and row counts. They are read together with the response times.
     answer_queries: Vec<&'static str>,
-    /// Queries of steps: with response times, for the tables that the file has.
+    /// Queries for steps, for the tables that the file has. They are read together with the response times.
     step_queries: Vec<(&'static str, StepRows, &'static str)>,
     unpacker: HistogramDecoder,
 }
@@ -93,7 +93,7 @@ impl Run {
         Ok(queries)
     }
 
-    /// Queries of steps for the tables that the file has; older files lack some.
+    /// Queries for steps, for the tables that the file has. Older files lack some tables.
     pub(crate) fn step_queries(&self) -> Result<Vec<(&'static str, StepRows, &'static str)>> {
         let mut queries = STEP_QUERIES.to_vec();
         for (table, ..) in STEP_QUERIES {

@@ -4,17 +4,17 @@ use crate::rows::{self, FailureClass, count, nanos};
 use model::{CommandCounts, FailureCounts, Nanos, PhaseSum, RequestPhase};
 use rusqlite::Row;
 
-/// Kind of rows about steps. Their first columns are tick, operation and command.
+/// Kind of rows that describe steps. Their first columns are tick, operation and command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepRows {
-    /// Failures and retries; files before version 5.
+    /// Failures and retries in files before version 5.
     Statements,
     Counts,
     Failures,
     Phases,
 }
 
-/// Queries of steps between two ticks, each with the table that it needs.
+/// Queries for steps between two ticks, each with the table that it needs.
 pub const STEP_QUERIES: [(&str, StepRows, &str); 4] = [
     (
         "statement",
@@ -82,7 +82,7 @@ fn add_failures(failures: &mut FailureCounts, code: Option<String>, count: u64) 
     Ok(true)
 }
 
-/// Largest sum of durations that a file may contain; a longer sum is stored as this one.
+/// Sum of durations as it is stored: `sum`, but at most the largest value that a file may contain.
 pub fn stored_sum(sum: Nanos) -> Nanos {
     sum.min(rows::NANOS_MAX)
 }

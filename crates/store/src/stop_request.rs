@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Requests the end of the run in `path`, with the effect of Ctrl-C.
+/// Requests that the run in `path` stop, as after Ctrl-C.
 pub fn request_stop(path: &Path) -> Result<()> {
     let place = request_path(path);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {

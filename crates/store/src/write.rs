@@ -157,7 +157,7 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// Writes all messages in one transaction. After an error, no message is written.
+    /// Writes all messages in one transaction. If an error occurs, none of the messages is written.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
         self.transaction(|database| messages.iter().try_for_each(|it| database.write_message(it)))
     }

@@ -28,8 +28,8 @@ pub struct LedgerFile {
 }
 
 impl LedgerFile {
-    /// Size of a preallocation in bytes. A failed preallocation shows that the disk is full while entries can still be
-    /// written.
+    /// Size of a preallocation in bytes. A failed preallocation reveals that the disk is full while there is still
+    /// space for entries.
     pub const PREALLOCATION: u64 = 64 << 20;
 
     /// Creates the file, which must not exist, and writes its header.
@@ -82,7 +82,7 @@ impl LedgerFile {
         self.low_space
     }
 
-    /// Handle for the separate thread that syncs the file, because a sync takes long.
+    /// Handle of the file for a separate thread, which syncs the file. A sync takes long.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }

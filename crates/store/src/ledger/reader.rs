@@ -71,7 +71,7 @@ impl<R: Read> LedgerReader<R> {
         &self.header
     }
 
-    /// State of the ledger's end; `None` until every entry was returned.
+    /// State of the ledger's end; `None` until all entries have been returned.
     pub fn end(&self) -> Option<LedgerEnd> {
         self.end
     }

@@ -18,13 +18,13 @@ use std::time::Duration;
 pub trait EntrySource: Send {
     /// Appends the entries since the previous call to `to`, in their order.
     fn take(&mut self, to: &mut Vec<LedgerEntry>);
-    /// Called when all taken entries survive the end of this process. It is also called after a failed write, so that
-    /// clients do not wait forever if the disk is full.
+    /// Called after the taken entries were written and therefore survive the end of this process. Also called after a
+    /// failed write; otherwise clients would wait forever when the disk is full.
     fn mark_written(&mut self);
 }
 
-/// Interval between two writes. Interval and write together take less than 10 ms, so a kill loses at most the entries
-/// of 10 ms.
+/// Interval between two writes. The interval and the write together take less than 10 ms, so a killed process
+/// loses at most the entries of the last 10 ms.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 /// Interval between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);

@@ -95,7 +95,7 @@ mod tests {
         check((0..40).map(|at| (at, fact())), &[(31, 32), (532, 8)]);
     }
 
-    /// A thread that was not scheduled in time finds a message instead of the timeout.
+    /// A writer thread that is scheduled late receives a message after the deadline, not the timeout.
     #[test]
     fn message_after_the_deadline_is_written_at_once() {
         let start = Instant::now();
