@@ -95,7 +95,7 @@ pub fn read(
     Ok(skipped)
 }
 
-/// Reader of lines, and of bodies whose length a line states.
+/// Reader of lines, and of bodies whose length is stated in a line.
 struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: u64,
@@ -228,7 +228,7 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let (method, rest) = split_word(parts.nth(1)?);
     let (target, _) = split_word(rest);
     let (status, rest) = split_word(parts.next().unwrap_or_default().trim_ascii_start());
-    // The common log format has a dash in place of 0.
+    // The common log format writes a dash instead of 0.
     let bytes = match split_word(rest).0 {
         b"-" => b"0",
         bytes => bytes,

@@ -56,8 +56,8 @@ pub struct RowLimitedReader<'a> {
 }
 
 impl<'a> RowLimitedReader<'a> {
-    /// Creates a reader. `left` is the number of bytes that the row may still have; the reader decreases this number.
-    /// Set it to [`MAX_ROW_BYTES`] before each row.
+    /// Creates a reader. `left` is the number of bytes that the row may still contain; the reader decreases this
+    /// number. Set it to [`MAX_ROW_BYTES`] before each row.
     pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
         RowLimitedReader { source, remaining: left }
     }

@@ -24,7 +24,7 @@ impl Diagnostic {
         Diagnostic::new(line, message!("feed-unreadable", error = io_message(error)))
     }
 
-    /// Line, identifier and arguments.
+    /// Text form for tests: the line, and the message's identifier and arguments.
     #[cfg(test)]
     pub(crate) fn describe(&self) -> String {
         format!("{}: {}", self.line, self.message.describe())

@@ -13,7 +13,7 @@ pub struct PackedWriter<W> {
     /// Maximum number of bytes to write.
     limit: u64,
     layout: RowLayout,
-    /// Number of source entries that could not become a row.
+    /// Number of source entries that could not be converted to rows.
     pub skipped: u64,
 }
 

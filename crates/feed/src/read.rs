@@ -45,7 +45,7 @@ mod tests {
     use model::row_table::Rows;
     use std::sync::Arc;
 
-    /// Columns and rows that the reader finds in a text, or its error, as text.
+    /// Reads a text. Returns its columns and rows in text form, or the text form of the error.
     pub(crate) fn read_rows(format: FeedFormat, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> =
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
@@ -80,7 +80,7 @@ mod tests {
         check("id,\n1,2\n", None, "1: feed-column-without-name");
     }
 
-    /// Checks feeds that would take minutes to read or would exhaust the memory: the reader rejects them.
+    /// Each of these feeds would take minutes to read or would exhaust the memory.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";

@@ -49,7 +49,8 @@ pub fn read<W: Write>(
     packing.ok_or_else(|| Diagnostic::new(0, message!("feed-empty")))
 }
 
-/// Names of the object's members in the order of the text. The memory addresses of their values give this order.
+/// Names of the object's members in the order of the text. The values point into the text, so their addresses have the
+/// same order.
 fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|it| it.1.get().as_ptr());
