@@ -33,9 +33,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Mapping of the experiment file, and the paths at which it occurs.
+/// Mapping in the experiment file, with all paths at which it occurs.
 struct Section<'a> {
-    /// Definition that may occur at several paths, or the only path. Alternatives of a definition are merged.
+    /// Name of the schema's definition, which may occur at several paths. For a mapping without a definition, its only
+    /// path. Alternatives of a definition are merged.
     id: String,
     paths: Vec<String>,
     keys: BTreeMap<&'a str, Key<'a>>,
@@ -43,7 +44,7 @@ struct Section<'a> {
 
 struct Key<'a> {
     schema: &'a Value,
-    /// Description of a mapping with only this key.
+    /// Description of the mapping, if this key is the mapping's only key.
     fallback: Option<&'a str>,
 }
 
@@ -82,7 +83,8 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Adds the mappings of a schema. `within` contains the definitions around it, which may contain themselves.
+/// Adds the mappings of a schema. `within` lists the enclosing definitions. A definition that contains itself is
+/// visited only once.
 fn visit<'a>(
     root: &'a Value,
     schema: &'a Value,
@@ -136,7 +138,7 @@ fn definition(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/$defs/")
 }
 
-/// Kinds of values that a schema accepts, or the values themselves.
+/// Types of the values that a schema accepts, or a list of the accepted values.
 fn values(root: &Value, schema: &Value) -> BTreeSet<String> {
     if let Some(name) = definition(schema) {
         return values(root, &root["$defs"][name]);

@@ -1,5 +1,5 @@
 //! Development tasks: `cargo xtask tidy` checks the code's layers, `cargo xtask capture` captures probe fixtures,
-//! `cargo xtask keys` writes a page of the manual, `cargo xtask site` builds it.
+//! `cargo xtask keys` writes `docs/keys.md`, `cargo xtask site` builds the manual's web site.
 
 mod capture;
 mod keys;

@@ -21,7 +21,7 @@ pub fn targets(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Link in a text: byte ranges of the whole, of its text, and of its target without title and angle brackets.
+/// Link in a document, as byte ranges: the whole link, its text, and its target without title and angle brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub whole: Range<usize>,
@@ -38,7 +38,7 @@ pub fn links(text: &str) -> Vec<Link> {
             let begin = target.as_ptr() as usize - line.as_ptr() as usize;
             let middle = line[..begin].rfind("](").expect("targets follow a bracket");
             let end = begin + line[begin..].find(')').expect("targets precede a parenthesis") + 1;
-            // The text of a link may begin on an earlier line.
+            // A link's text may begin on an earlier line.
             let opening = opening_bracket(&text[..start + middle]);
             all.push(Link {
                 whole: opening..start + end,
@@ -50,7 +50,8 @@ pub fn links(text: &str) -> Vec<Link> {
     all
 }
 
-/// Position of the bracket that opens the text before a closing bracket. A text may contain pairs of brackets.
+/// Position of the bracket that opens a link's text. `before` ends before the closing bracket. The text itself may
+/// contain pairs of brackets.
 fn opening_bracket(before: &str) -> usize {
     let mut depth = 0;
     for (i, c) in before.char_indices().rev() {
@@ -69,7 +70,8 @@ pub fn headings(text: &str) -> impl Iterator<Item = (usize, &str)> {
     prose(text).filter(|(_, line)| line.starts_with('#'))
 }
 
-/// Anchors of a document: its headings in lower case, with hyphens for blanks, without punctuation; and `<a id="…">`.
+/// Anchors of a document: each `<a id="…">`, and each heading in lower case, without punctuation, with hyphens instead
+/// of blanks.
 pub fn anchors(text: &str) -> impl Iterator<Item = String> {
     let slug = |(_, line): (usize, &str)| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
@@ -83,7 +85,7 @@ pub fn anchors(text: &str) -> impl Iterator<Item = String> {
     headings(text).map(slug).chain(prose(text).flat_map(explicit))
 }
 
-/// Section of an index page: a heading, and the pages that its table lists.
+/// Section of an index page: a heading, and the pages that the section's table lists.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Section<'a> {
     pub title: &'a str,
@@ -129,7 +131,8 @@ pub fn normalise(path: &str) -> String {
     parts.join("/")
 }
 
-/// Path of a relative link's target from the project's root, without its anchor. `page` is the page with the link.
+/// Path of a relative link's target, from the project's root and without the anchor. `page` is the page that contains
+/// the link.
 pub fn resolve(page: &str, target: &str) -> String {
     let target = target.split('#').next().unwrap_or("");
     match (target, page.rsplit_once('/')) {

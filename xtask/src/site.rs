@@ -87,7 +87,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns the number of pages.
+/// Builds both books in `site`, and returns the number of pages. `source` receives mdBook's input files.
 fn build(root: &Path, source: &Path, site: &Path) -> Result<usize, SiteError> {
     let tree = Tree::read(root).map_err(|error| SiteError::Io(root.to_owned(), error))?;
     let plan = pages::Plan::new(&tree, &BOOKS);
@@ -143,7 +143,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), SiteError> {
 
 fn configuration(book: Book) -> String {
     let Book { language, title, .. } = book;
-    // mdBook's index contains no Cyrillic word, so the Russian book has its own index and stemmer.
+    // mdBook's search index contains no Cyrillic words, so the Russian book has its own index and stemmer.
     let script = if language == "en" { "" } else { "additional-js = [\"search.js\"]\n" };
     format!(
         "[book]\ntitle = \"{title}\"\nlanguage = \"{language}\"\nsrc = \"src\"\n\n\

@@ -1,4 +1,5 @@
-//! Check of the built site: every link leads to a file, and to an element of it.
+//! Check of the built site: every link leads to an existing file, and every anchor in a link to an element of that
+//! file.
 
 use super::SiteError;
 use crate::markdown::normalise;
@@ -20,7 +21,7 @@ pub fn dead_links(site: &Path) -> Result<Vec<String>, SiteError> {
                 continue;
             }
             let name = path.strip_prefix(site).expect("found below the site").to_string_lossy().into_owned();
-            // toc.html is a frame for browsers without scripts; its links are those of every page.
+            // Skip toc.html, a frame for browsers without scripts. Every page contains the same links.
             if name.ends_with(".html") && !name.ends_with("toc.html") {
                 let text = fs::read_to_string(&path).map_err(|error| SiteError::Io(path.clone(), error))?;
                 pages.insert(name.clone(), text);

@@ -1,4 +1,4 @@
-//! Pages of the site: their places, their tables of contents, and their links.
+//! Pages of the site: their paths, tables of contents and links.
 
 use super::Book;
 use crate::markdown::{links, resolve, sections};
@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
         text
     }
 
-    /// The page's text, with links to places on the site. Files that are no pages are copied into the English book.
+    /// The page's text, with links adapted to the site. Files that are no pages are copied into the English book.
     fn with_site_links(
         &self,
         path: &str,
@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         result + &text[end..]
     }
 
-    /// Place of a file of the project on the site.
+    /// Path on the site of a file of the project.
     fn destination(&self, path: &str, copies: &mut BTreeMap<String, Book>) -> Destination {
         if let Some(page) = self.pages.get(path) {
             let stem = page.place.strip_suffix(".md").unwrap_or(&page.place);
@@ -169,7 +169,7 @@ impl<'a> Plan<'a> {
 /// Target of a link, on the site.
 enum Destination {
     Place(String),
-    /// Directory without a page: the link is replaced by its text.
+    /// Directory without a page. The link is replaced by its text.
     Directory,
     /// Markdown file that no index lists.
     Nowhere,
@@ -180,7 +180,7 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Place of a file in a book whose pages are in this directory: the index of each directory is its `index.md`.
+/// Path of a file within a book whose pages are in `folder`. A `README.md` becomes the `index.md` of its directory.
 fn place(folder: &str, path: &str) -> String {
     let path = path.strip_prefix(&format!("{folder}/")).unwrap_or(path);
     match path.strip_suffix("README.md") {

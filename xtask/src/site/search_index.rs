@@ -1,7 +1,7 @@
 //! Search index of books that are not in English.
 //!
-//! mdBook removes every character from its index that is no ASCII letter or digit, so a Russian book has an empty index.
-//! This module indexes the stored texts again, in the format of elasticlunr 0.9, with a stemmer that removes endings.
+//! mdBook's index omits every character except ASCII letters and digits, so the index of a Russian book is empty. This
+//! module indexes the stored texts again, in the format of elasticlunr 0.9, with a stemmer that removes endings.
 
 use super::SiteError;
 use serde_json::{Map, Value, json};
@@ -39,7 +39,7 @@ pub fn rebuild(book: &Path) -> Result<(), SiteError> {
     Err(SiteError::SearchIndex(book.to_owned(), "mdBook wrote no search index".to_owned()))
 }
 
-/// The file of mdBook's index, with a new index of its texts. `None` if its format is unknown.
+/// mdBook's index file, with a new index of the stored texts. `None` if the file's format is unknown.
 fn rebuilt(file: &str) -> Option<String> {
     let quoted = file.trim_end().strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     let mut search: Value = serde_json::from_str(&quoted.replace("\\'", "'").replace("\\\\", "\\")).ok()?;
@@ -98,7 +98,7 @@ fn stem(word: &str) -> &str {
     stems.filter(|stem| stem.chars().count() >= SHORTEST).min_by_key(|stem| stem.len()).unwrap_or(word)
 }
 
-/// Script that gives the browser the same stemmer, for the words of a query.
+/// Script with the same stemmer, which the browser applies to the words of a query.
 pub fn stemmer_script() -> String {
     let endings = ENDINGS.split(' ').filter(|ending| !ending.is_empty()).collect::<Vec<_>>().join(" ");
     format!(
@@ -110,7 +110,7 @@ pub fn stemmer_script() -> String {
     )
 }
 
-/// Node of an index: the documents that contain the word that leads to it.
+/// Node of the index tree. The path from the root spells a word; `documents` are the documents that contain this word.
 #[derive(Default)]
 struct Node {
     documents: Map<String, Value>,

@@ -31,7 +31,7 @@ pub fn commands(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Reports findings, figures and charts without an anchor, and anchors of those that do not exist.
+/// Reports findings, figures and charts without an anchor, and anchors that name none of them.
 pub fn facts(tree: &Tree) -> Vec<Violation> {
     let schema = tree.get(REPORT_SCHEMA).and_then(|file| serde_json::from_str::<Value>(&file.text).ok());
     let Some(schema) = schema else {
@@ -48,7 +48,7 @@ pub fn facts(tree: &Tree) -> Vec<Violation> {
     };
     let mut findings: BTreeSet<String> =
         ["Finding", "Bound", "Circumstance"].into_iter().flat_map(kinds).collect();
-    // These two have kinds of their own.
+    // Remove the two findings that contain a `Bound` or `Circumstance`, because these have kinds of their own.
     findings.remove("bound");
     findings.remove("circumstance");
     let mut all = Vec::new();

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Directory with one Fluent file per language.
 const MESSAGES: &str = "crates/report/messages/";
 
-/// Prefixes of messages that scripts use instead of Rust code.
+/// Prefixes of messages that scripts use. Rust code need not use these messages.
 const WEB_PREFIXES: [&str; 3] = ["web-", "list-", "bar-"];
 
-/// Language with whose messages the messages of other languages are compared.
+/// Reference file. The messages of all other languages are compared with its messages.
 const REFERENCE: &str = "en.ftl";
 
 /// A message of a file.

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// Line of a binding, its problem, and its fix.
 type Finding = (usize, &'static str, &'static str);
 
-/// Reports bindings called `it`, except arguments of closures that have one line and are not nested.
+/// Reports bindings called `it`, except arguments of one-line closures that are not nested.
 pub fn it_bindings(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with(".rs")) {
@@ -76,7 +76,7 @@ fn walk(tokens: &[TokenTree], inside: bool, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Index of the first token for which `is_end` is true; without one, the number of tokens.
+/// Index of the first token for which `is_end` is true; the number of tokens if there is no such token.
 fn position(tokens: &[TokenTree], is_end: impl Fn(&TokenTree) -> bool) -> usize {
     tokens.iter().position(is_end).unwrap_or(tokens.len())
 }

@@ -3,7 +3,7 @@
 use super::{Violation, tree::File, tree::Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Imported modules by importing module, each with one place of the import.
+/// Imported modules by importing module, each with the file and line of one import.
 type Imports<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
 pub fn cycles(tree: &Tree) -> Vec<Violation> {
@@ -109,7 +109,7 @@ fn resolve<'a>(from: &[&'a str], path: &'a str) -> Path<'a> {
     all
 }
 
-/// Sets of two or more modules that all reach each other, in the order of their names.
+/// Sets of two or more modules that all import each other, directly or indirectly, in the order of their names.
 fn components<'a>(imports: &Imports<'a>) -> BTreeSet<Vec<&'a str>> {
     let reached = |from: &str| {
         let mut reached = BTreeSet::new();

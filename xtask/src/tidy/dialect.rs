@@ -2,7 +2,7 @@
 
 use super::{Violation, tree::File, tree::Tree};
 
-/// Words with which no doc comment begins, because its subject would be missing.
+/// Words with which a doc comment must not begin, because the subject would be missing.
 const OPENINGS: [&str; 7] = ["Of ", "What ", "Whatever ", "Who ", "Whom ", "Whose ", "The same "];
 
 /// Phrases of the project's old dialect, with their replacements.
@@ -52,19 +52,20 @@ pub fn dialect(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Message catalogues, experiment files and the script for set-up; fixtures are not rewritten.
+/// True for files with texts: message catalogues and YAML files, such as experiment files. Fixtures are excluded,
+/// because they are not rewritten.
 fn is_text(path: &str) -> bool {
     let is_fixture = path.split('/').any(|part| part == "fixtures");
     path == "x" || ([".ftl", ".yaml", ".yml"].iter().any(|end| path.ends_with(end)) && !is_fixture)
 }
 
-/// Comment at the end of a line of Rust; empty without one. The slashes of an address begin no comment.
+/// Comment at the end of a line of Rust; empty without a comment. The slashes in a URL do not begin a comment.
 fn comment(line: &str) -> &str {
     let mut slashes = line.match_indices("//").filter(|(at, _)| !line[..*at].ends_with(':'));
     slashes.next().map_or("", |(at, _)| &line[at + 2..])
 }
 
-/// The first lines of doc comments.
+/// Reports doc comments that begin with one of [`OPENINGS`], and module comments that begin with a question.
 fn openings(file: &File, all: &mut Vec<Violation>) {
     let mut within = false;
     for (i, line) in file.text.lines().enumerate() {

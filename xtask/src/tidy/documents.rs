@@ -1,4 +1,4 @@
-//! Checks of the documents: links, promised tests, crate table.
+//! Checks of the documents: links, names of tests, crate table.
 
 use super::{Violation, manifest, tree::File, tree::Tree};
 use crate::markdown::{anchors, prose, resolve, targets};

@@ -1,4 +1,4 @@
-//! Checks of source files: reachable, documented, short.
+//! Checks that source files are reachable, documented and short.
 
 use super::{Violation, source::Module, tree::File, tree::Tree};
 use crate::markdown::normalise;

@@ -46,7 +46,7 @@ pub fn index(tree: &Tree) -> Vec<Violation> {
 /// Beginning of the comment in which a translation lists the headings of its original, one per line.
 const MARK: &str = "<!-- translation of ";
 
-/// Reports translations whose original has other headings than at the time of the translation.
+/// Reports translations whose original's headings have changed since the translation was made.
 pub fn translations(tree: &Tree) -> Vec<Violation> {
     pages(tree, TRANSLATIONS)
         .chain(tree.get(TRANSLATED_README))

@@ -1,9 +1,9 @@
-//! Paths, macros, strings and modules that a Rust file names outside its tests.
+//! Paths, macros, strings and modules in a Rust file, outside its tests.
 
 use super::{Violation, tree::Tree};
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// Names that a Rust file uses. Lines are counted from 1.
+/// Names in a Rust file. Lines are counted from 1.
 #[derive(Debug, Default)]
 pub struct Source {
     /// Every path of two or more segments, with groups in `use` expanded: `std::time::Instant`.

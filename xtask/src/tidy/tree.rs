@@ -37,7 +37,7 @@ impl Tree {
                 if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file() {
-                    // A file that is not UTF-8 counts as empty: links may lead to it.
+                    // A file that is not UTF-8 counts as empty, because links may lead to it.
                     let text = String::from_utf8(fs::read(&path)?).unwrap_or_default();
                     let parts: Vec<_> =
                         path.strip_prefix(root).expect("found below the root").iter().collect();

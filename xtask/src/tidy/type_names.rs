@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const QUALIFIED: [(&str, &str); 6] = [
     // Arguments of a command, which clap parses: `advise::Args`.
     ("pgdyno", "Args"),
-    // With and without the feature that downloads PostgreSQL, of which a build has one.
+    // One type for builds with the feature that downloads PostgreSQL, one for builds without it.
     ("stack", "DownloadError"),
     // `client::Error`, `dataset::Error` and `restore::Error`.
     ("stack", "Error"),
