@@ -451,9 +451,16 @@ pub fn single_cell_account() -> RunResult {
     result.matrix.baseline = None;
     result.matrix.rows.iter_mut().for_each(|row| row.baseline = None);
     result.cells.truncate(1);
-    result.trials.retain(|it| it.cell == 0);
+    keep_trials_of_first_cell(&mut result);
     result.findings.retain(|it| matches!(it, Finding::SessionsWait { .. }));
     result
+}
+
+/// Removes the trials of other cells, which are the only ones with doubts.
+fn keep_trials_of_first_cell(result: &mut RunResult) {
+    result.trials.retain(|it| it.cell == 0);
+    result.matrix.doubts.clear();
+    result.matrix.verdict = Verdict::Valid;
 }
 
 /// A run with `pairs` cells through a pooler, each compared with the direct cell of the same clients. The throughput of
@@ -485,7 +492,7 @@ pub fn paired_account(pairs: usize) -> RunResult {
         }
     }
     result.experiment.baseline = Some(Baseline::PerCell(counterparts));
-    result.trials.retain(|it| it.cell == 0);
+    keep_trials_of_first_cell(&mut result);
     result.findings.clear();
     result
 }

@@ -51,6 +51,9 @@ fn first_screens_are_short_and_complete() {
                 assert!(!figure.label.is_empty() && !figure.value.is_empty(), "{name}: {figure:?}");
             }
             assert!(overview.doubts.len() <= 3, "{name}: {:?}", overview.doubts);
+            if result.matrix.verdict == Verdict::ValidWithDoubts {
+                assert!(!overview.doubts.is_empty(), "{name}: a verdict with doubts and without a doubt");
+            }
             let kind = match overview.picture.map(|it| it.plot) {
                 Some(Plot::Intervals { rows, .. }) if !rows.is_empty() => "intervals",
                 Some(Plot::Points { series, .. }) if series.iter().all(|it| !it.points.is_empty()) => {
@@ -127,7 +130,7 @@ fn answers_all_pairs() {
         "pooled/2 vs direct/2: 2.00× (95 % CI 1.90 to 2.10; p99 12.3 ms vs 12.3 ms) Good",
         "pooled/1 vs direct/1: 0.50× (95 % CI 0.47 to 0.53; p99 12.3 ms vs 12.3 ms) Bad",
         "Errors, worst of 2 trials: 0 % (no failed or dropped arrivals) Good",
-        "Verdict: valid with doubts (2 of 2 trials valid) Doubt",
+        "Verdict: valid (2 of 2 trials valid) Good",
     ];
     assert_eq!(figures(&two), expected);
     let screen = overview(&two, lang::english());
@@ -532,7 +535,7 @@ fn maxima_have_the_judged_quantile_and_errors() {
         "Maximum sustained: 646/s (95 % CI 630 to 659) Plain",
         "Highest p95 at this load: 80.0 ms (p95 < 100ms: met in 2 of 2 confirmations) Good",
         "Errors: < 0.01 % (40P01 deadlock_detected) Doubt",
-        "Verdict: valid with doubts (1 of 1 trials valid) Doubt",
+        "Verdict: valid (1 of 1 trials valid) Good",
     ];
     assert_eq!(figures(&confirmed_with(2, 2)), expected);
     let picture = |result: &RunResult| {
