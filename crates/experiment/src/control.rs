@@ -18,8 +18,8 @@ pub struct Control {
 
 /// Positive controls of all cells that require one.
 ///
-/// Cells with equal control setups share one control. The control's label has the parts that the labels of all these
-/// cells have in common.
+/// Cells with equal control setups share one control. Its label contains the parts that the labels of all these cells
+/// have in common.
 pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
     let mut all: Vec<Control> = Vec::new();
     for (i, (label, made)) in read.iter().enumerate() {

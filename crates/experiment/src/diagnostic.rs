@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Maximum number of diagnostics to report.
 pub const MAX_DIAGNOSTICS: usize = 100;
-/// Number of collected diagnostics at which reading stops. Includes duplicates from several cells.
+/// Number of collected diagnostics at which reading stops. The number includes duplicates from several cells.
 pub const MAX_COLLECTED: usize = 4 * MAX_DIAGNOSTICS;
 
 /// Text that diagnostics refer to.
@@ -67,7 +67,8 @@ impl Diagnostics {
     }
 }
 
-/// Text with asterisks for the bytes of passwords: `scheme://user:HERE@…`, and `password=HERE`.
+/// Replaces each byte of a password by `*`. Passwords are the text `HERE` in `scheme://user:HERE@…` and
+/// `password=HERE`.
 fn mask_passwords(text: &str) -> String {
     let mut shown = text.as_bytes().to_vec();
     let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';

@@ -137,7 +137,7 @@ pub struct Service {
     /// Additional environment variables.
     #[serde(default)]
     pub env: OrderedMap<Word>,
-    /// Number of processes. Several processes get a balancer before them. Default: 1.
+    /// Number of processes. pgdyno puts a balancer in front of several processes. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     pub copies: Option<u32>,
     /// Path that returns status 200 when the service is ready. Default: `/health`.
@@ -274,7 +274,7 @@ pub struct Balancer {
     pub queue_timeout: Option<Duration>,
     /// Interval of health checks, or `none`. Default: `none`; with replicas 500ms.
     pub check: Option<OrNone<Duration>>,
-    /// Number of retries, one second apart, of a connection that the server refuses. Default: 3.
+    /// Maximum number of retries, at intervals of one second, if the server refuses a connection. Default: 3.
     #[schemars(range(min = 0, max = 100))]
     pub retries: Option<u32>,
     /// Resource limits.
@@ -320,7 +320,7 @@ pub enum DatasetName {
     Delivery,
     /// Table `social.users`, users with one common password for the service `social`. Size: `users`.
     Users,
-    /// Small table of users' settings that is updated often. Size: `users` and `per_user`.
+    /// Small table with the users' settings, which are updated often. Size: `users` and `per_user`.
     Profiles,
     /// The four tables of pgbench. Size: `scale`.
     Pgbench,
@@ -365,8 +365,8 @@ pub struct Dataset {
     pub after: Vec<String>,
     /// Tables by name, instead of `name`. A name may include a schema, which is created.
     pub tables: Option<OrderedMap<Table>>,
-    /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be compressed
-    /// with gzip or zstd. Several are restored in this order. The path is relative to this file.
+    /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be
+    /// compressed with gzip or zstd. Several dumps are restored in the given order. The path is relative to this file.
     pub restore: Option<OneOrMany<String>>,
 }
 

@@ -62,8 +62,8 @@ pub struct UrlTarget {
 /// Column names, or the reason why there are none.
 pub type Columns = Result<Vec<String>, Message>;
 
-/// Reads the column names from the first lines of a file. The list of columns is given for files that do not name their
-/// columns.
+/// Reads the column names from the first lines of a file. The caller passes a list of columns if the file does not name
+/// its columns.
 pub type ColumnReader = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
 /// Checks a script. The list has the variables that are defined when the script begins; `None` if they are unknown.
@@ -79,7 +79,8 @@ pub struct SettingError {
     pub message: Message,
 }
 
-/// Checks names and values of PostgreSQL's settings for a major version, if the file states one.
+/// Checks the names and values of PostgreSQL settings. The first argument is the major version; `None` if the file
+/// states none.
 pub type SettingsChecker<'a> = dyn Fn(Option<u32>, &[(String, String)]) -> Vec<SettingError> + 'a;
 
 /// Grammars of texts within the file; each function returns the errors in a text.
@@ -115,13 +116,13 @@ impl fmt::Debug for Grammars<'_> {
 /// Experiment file to read, with the functions needed for it.
 #[derive(Clone, Copy)]
 pub struct ReadRequest<'a> {
-    /// Path of the file, used in errors and as the base of relative script paths. Its stem is the default name.
+    /// Path of the file, for messages and as the base of relative script paths. The file's stem is the default name.
     pub path: &'a Path,
     /// Text of the file.
     pub text: &'a str,
-    /// Assignments `path=value` with the value in YAML; the last assignment wins.
+    /// Assignments `path=value`, where the value is YAML. The last assignment of a path wins.
     pub sets: &'a [String],
-    /// True if the section `quick` applies. Its errors are reported in any case.
+    /// True if the section `quick` applies. Errors in this section are always reported.
     pub quick: bool,
     pub grammars: Grammars<'a>,
     /// Reads a script.
@@ -148,7 +149,7 @@ pub struct Plan {
     pub warnings: Vec<Message>,
 }
 
-/// Path of a setting with this last key, for `--set`; `None` if there is none. Settings of the load are preferred.
+/// Path of a setting whose last key is `key`, for `--set`; `None` if there is none. Settings of the load are preferred.
 pub fn path_of_key(key: &str) -> Option<String> {
     let key = key.replace('-', "_");
     let known = path::known(&SHAPE);

@@ -28,7 +28,7 @@ struct MatrixAxis {
     /// Path that the axis sets; `None` for an axis of named variants.
     path: Option<Path>,
     all: Vec<AxisVariant>,
-    /// Variants to measure: a subset of `all`, or values that replace them.
+    /// Variants to measure: a subset of `all`, or values that an assignment sets instead.
     chosen: Vec<AxisVariant>,
 }
 
@@ -41,7 +41,7 @@ struct AxisVariant {
 /// Key of a setting, as written, and its value.
 pub type Assignment = (Key, Node);
 
-/// Reads matrix, skip and baseline of a file, after applying some assignments.
+/// Reads the matrix, skip and baseline of a file after applying the assignments `changes`.
 pub fn expand(
     shape: &SchemaIndex,
     file: &Node,
@@ -146,8 +146,8 @@ fn axis(
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
         } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&variant.label))
         {
-            // Two values look alike on a screen. The user must name them as variants, because values are used exactly
-            // as written.
+            // Two values look alike on a screen. The user must name them as variants, because pgdyno uses values
+            // exactly as they are written.
             let (value, axis) = (quote(&variant.label), quote(&key.text));
             let message = message!("experiment-axis-lookalike", value, axis);
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
@@ -296,7 +296,7 @@ fn base_of(
     }
 }
 
-/// For each cell, the index of the cell that differs only in having the values of `choice`. `None` if that cell is
+/// For each cell, the index of the cell that has the values of `choice` and is otherwise equal. `None` if that cell is
 /// skipped, or is the cell itself.
 fn counterparts(choice: &CellSelector, cells: &Cells) -> Vec<Option<usize>> {
     let counterpart = |label: &Label| {

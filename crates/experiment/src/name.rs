@@ -15,8 +15,8 @@ pub(crate) fn name_error(name: &str) -> Option<Message> {
     appearance_error(name)
 }
 
-/// Error in a name that looks like another name: with blanks at its ends, two blanks in a row, blanks other than
-/// U+0020, or invisible characters.
+/// Error in a name that could be mistaken for another name: a name with blanks at its ends, two blanks in a row, blanks
+/// other than U+0020, or invisible characters.
 pub(crate) fn appearance_error(name: &str) -> Option<Message> {
     let plain = plain(name);
     let message = || {

@@ -37,7 +37,7 @@ pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
                 .filter(|parts| parts.0 == section)
                 .map(|parts| parts.1)
                 .collect();
-            // Within a section that exists, only the key is compared, because the section is equal.
+            // If the section exists, compare only the last key, because the section is correct.
             let nearest = match siblings.is_empty() {
                 true => nearest(written, known.iter().map(String::as_str)).or_else(with_same_end),
                 false => nearest(key, siblings.iter().copied())
@@ -57,7 +57,7 @@ pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
     Ok(section.map(str::to_owned).into_iter().chain(path).collect())
 }
 
-/// Path of the segments, with the new names of renamed keys.
+/// Path that the segments denote, with the new names of renamed keys.
 fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     let Some((first, rest)) = segments.split_first() else { return Some(Vec::new()) };
     let step = |key: &str, rest: &[&str]| {
@@ -77,7 +77,7 @@ fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     open.then(|| joined().find_map(|(key, rest)| step(&key, rest))).flatten()
 }
 
-/// All paths whose keys the schema names; paths in `stack` are listed without that prefix.
+/// All paths whose keys the schema names. Paths in `stack` are listed without the prefix `stack.`.
 pub fn known(shape: &SchemaIndex) -> Vec<String> {
     fn below(shape: &SchemaIndex, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
         for key in shape.keys(schema).into_iter().filter(|key| depth > 0 || !META.contains(key)) {
@@ -157,7 +157,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
         }
         let fits =
             |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']));
-        // The longest matching key is used, because keys may contain these characters.
+        // Use the longest matching key, because keys may contain `.` and `[`.
         let found = node.entries().iter().filter(|it| fits(&it.0.text)).max_by_key(|it| it.0.text.len());
         let Some((key, value)) = found else { return (at, None) };
         rest = rest[key.text.len()..].trim_start_matches('.');

@@ -137,7 +137,7 @@ pub struct SchemaReader<'a> {
 }
 
 impl SchemaReader<'_> {
-    /// Reads a value as far as possible; use it only if there are no errors.
+    /// Reads a value as far as possible. Use the result only if there are no errors.
     ///
     /// `at` is the position for errors about missing keys, `path` the name of the value in messages.
     pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
@@ -179,7 +179,7 @@ impl SchemaReader<'_> {
             },
             Value::Map(entries) => {
                 let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
-                // Ranks an alternative by whether a required key is present, then by the number of known keys.
+                // Rank an alternative by whether a required key is present, then by the number of known keys.
                 let matches = |object: &&Json| {
                     let required = object.get("required").and_then(Json::as_array);
                     let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
@@ -256,7 +256,7 @@ impl SchemaReader<'_> {
         Datum::Map(fields)
     }
 
-    /// Reports a key that its mapping must not have. `entries` are those of the mapping.
+    /// Reports a key that its mapping must not have. `entries` are the entries of the mapping.
     fn unknown(&mut self, keys: &[&str], key: &Key, entries: &[(Key, Node)], path: &str) {
         let (key, at) = (key.text.as_str(), &key.span);
         if let Some(new) = new_name(key, keys) {
@@ -375,7 +375,7 @@ impl SchemaReader<'_> {
                     let keys = self.shape.keys(schema);
                     let example = match items {
                         None => suggestion::mapping_of_scalar(path, text, &keys),
-                        // A scalar is no item either.
+                        // A scalar is not a valid item either.
                         Some(Some(item)) if !self.shape.keys(item).is_empty() => None,
                         Some(_) => Some(suggestion::list_of_scalar(path, text)),
                     };
@@ -406,8 +406,8 @@ impl SchemaReader<'_> {
     }
 }
 
-/// Operation, and its step if the mapping at `path` is one, as objectives name them: `buy/login`, or `buy/1` for a step
-/// without a name. `path` begins with the operation.
+/// Name of an operation in the notation of objectives. For a step, the name is `buy/login`, or `buy/1` if the step has
+/// no name. `path` begins with the operation; `entries` are the entries of the mapping at `path`.
 fn objective_target(path: &str, entries: &[(Key, Node)]) -> String {
     let (operation, place) = path.split_once(".steps[").unwrap_or((path, ""));
     let Some(index) = place.strip_suffix(']').and_then(|index| index.parse::<usize>().ok()) else {

@@ -1,7 +1,7 @@
 //! Builds the setup of one cell.
 //!
-//! Each submodule converts its section and reports invalid values. It returns a value even if there are errors; the
-//! value is then not used.
+//! Each submodule converts its section and reports invalid values. After an error it also returns a value, which is
+//! then not used.
 
 mod dataset;
 mod excerpt;
@@ -39,7 +39,8 @@ pub struct CellSetup {
     pub repeat: u32,
     pub find: Goal,
     pub setup: Setup,
-    /// Setup of the cell's positive control, which promises no durability. `None` without a control.
+    /// Setup of the cell's positive control, which does not promise that commits survive a failover. `None` without a
+    /// control.
     pub control: Option<Setup>,
     /// Duration of a trial, warm-up included.
     pub duration: Nanos,

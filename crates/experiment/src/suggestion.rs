@@ -2,7 +2,8 @@
 
 use crate::tree::{Key, Node, Value};
 
-/// Key of which a scalar in place of a mapping most likely is the value. `*` stands for any name.
+/// Mappings, each with its main key. A scalar in place of the mapping is most likely the value of this key. `*` stands
+/// for any name.
 const MAIN_KEYS: [(&str, &str); 8] = [
     ("dataset", "name"),
     ("feeds.*", "file"),
@@ -14,7 +15,7 @@ const MAIN_KEYS: [(&str, &str); 8] = [
     ("stack.service", "url"),
 ];
 
-/// Keys that a mapping lacks, and what to write instead.
+/// Keys that users of other tools expect in a mapping, and what to write instead.
 const OTHER_KEYS: [(&str, &[&str], &str); 16] = [
     ("load", &["rate", "rps", "qps", "tps"], "schedule: const(100, 60s)"),
     ("load", &["time"], "duration: 10s"),
@@ -59,7 +60,7 @@ pub fn mapping_of_scalar(path: &str, text: &str, keys: &[&str]) -> Option<String
     Some(format!("{name}: {{ {key}: {} }}", quoted(text)))
 }
 
-/// Mapping to write instead of a list: the names of its items, or its texts `name: value`.
+/// Mapping to write instead of a list: each item becomes an entry, `name: value` or `name: …`.
 pub fn mapping_of_list(path: &str, items: &[Node]) -> Option<String> {
     let entry = |item: &Node| match &item.value {
         Value::Map(entries) => entries.first().map(|(key, _)| format!("{}: …", key.text)),

@@ -214,7 +214,7 @@ impl TreeBuilder<'_> {
     fn entry(&mut self, entries: &mut Vec<(Key, Node)>, key: Key, node: Node) {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
-            // Skip further errors, because they would not be reported and counting lines takes time.
+            // Skip further errors. They would not be reported, and counting lines takes time.
             Some(_) if self.diagnostics.len() > MAX_DIAGNOSTICS => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;

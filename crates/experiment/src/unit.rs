@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
 
-/// Schema key with the name of a unit; [`check`] knows its notation.
+/// Schema key whose value is the name of a unit. [`check`] checks quantities of this unit.
 pub const KEY: &str = "x-unit";
 
 /// Checks that a text is a quantity of this unit.
@@ -55,7 +55,7 @@ const SECONDS: [(&str, f64); 8] = [
     ("d", 86_400.0),
 ];
 
-/// Beginnings of units that are written out, and the units of this file.
+/// Prefixes of units such as `minutes`, each with the unit to write instead.
 const LONG_UNITS: [(&str, &str); 8] = [
     ("milli", "ms"),
     ("msec", "ms"),
@@ -82,8 +82,8 @@ fn duration(text: &str) -> Quantity<Nanos> {
     })
 }
 
-/// Parses a duration without surrounding blanks. The error is an unknown unit and the number before it, or `None` for
-/// other errors.
+/// Parses a duration without surrounding blanks. The error contains an unknown unit and the number before it; `None`
+/// means any other error.
 fn parse_duration(text: &str) -> Result<Nanos, Option<(f64, &str)>> {
     let mut rest = text;
     if rest == "0" {
@@ -106,7 +106,8 @@ fn parse_duration(text: &str) -> Result<Nanos, Option<(f64, &str)>> {
     Ok(Nanos::from_secs_f64(seconds))
 }
 
-/// Duration with a decimal point in place of a comma, or with the unit that is missing at its end.
+/// Correction of a duration with a decimal comma or without a unit at its end. `None` if no correction gives a valid
+/// duration.
 fn completed(text: &str) -> Option<String> {
     let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let smaller = [("ms", "us"), ("h", "m"), ("m", "s"), ("s", "ms")];

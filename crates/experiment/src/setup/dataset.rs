@@ -16,7 +16,7 @@ const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
 
-/// Dataset that has a certain key, and its name in the file.
+/// Dataset that has a certain key, and the dataset's name in the file.
 type Owner = (DatasetName, &'static str);
 
 impl SetupBuilder<'_> {
@@ -89,7 +89,7 @@ impl SetupBuilder<'_> {
         Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache }
     }
 
-    /// Dumps with their sizes and hashes; without those that cannot be read.
+    /// Dumps with their sizes and hashes. Unreadable dumps are reported and left out.
     fn dumps(&mut self, source: OneOrMany<String>) -> Vec<DumpFile> {
         let (paths, is_list) = match source {
             OneOrMany::One(path) => (vec![path], false),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Byte range of `source` that holds bytes `at` of `text`, the scalar written at `span`.
+/// Byte range in `source` of the bytes `at` of `text`. `text` is the value of the scalar at `span`.
 ///
 /// Handles plain, quoted and indented block scalars. Returns the whole span if the range is unknown, for example
 /// because of escapes or folded lines.
@@ -51,7 +51,7 @@ pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<us
 mod tests {
     use super::*;
 
-    /// `«` and `»` mark the scalar in the source; the located part must be `expected`.
+    /// Checks that `expected` is the located range. `«` and `»` mark the scalar in the source.
     fn check(marked: &str, text: &str, part: &str, expected: &str) {
         let start = marked.find('«').expect("marked");
         let source = marked.replace('«', "");

@@ -7,8 +7,9 @@ use model::Nanos;
 use model::message;
 use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup, Sweep};
 
-/// Lead time and duration of blocked replication in a positive control, before the primary fails.
+/// Time from the start of the blocked replication to the failure of the primary, in a positive control.
 const AHEAD: Nanos = Nanos::from_millis(500);
+/// Duration of the blocked replication.
 const BLOCKED: Nanos = Nanos::from_secs(1);
 
 impl SetupBuilder<'_> {
@@ -22,8 +23,8 @@ impl SetupBuilder<'_> {
         times.or(repeat).unwrap_or(1)
     }
 
-    /// Reports why a failover trial would prove nothing. Returns the trial's positive control, unless controls are
-    /// disabled.
+    /// Reports reasons for which a failover trial would prove nothing. Returns the trial's positive control, unless
+    /// controls are disabled.
     pub(super) fn failover(
         &mut self,
         requested: Option<&Asked>,
@@ -55,8 +56,8 @@ impl SetupBuilder<'_> {
         control_enabled.then(|| self.control(setup)).flatten()
     }
 
-    /// Reports faults that come after the end of the load. `window` is the measured duration. A search determines it
-    /// later.
+    /// Reports faults that come after the end of the load. `window` is the duration of the measurement. Nothing is
+    /// reported if the goal itself determines the duration of its trials.
     pub(super) fn check_fault_times(&mut self, find: &Goal, faults: &[Fault], window: Nanos) {
         let is_known = matches!(find, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
         for (i, fault) in faults.iter().enumerate().filter(|_| is_known) {
@@ -69,7 +70,8 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Setup of the positive control: no promise of durability, and replication blocked before the primary fails.
+    /// Setup of the positive control: no promise that commits survive, and replication that is blocked before the
+    /// primary fails.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {

@@ -26,7 +26,7 @@ impl SetupBuilder<'_> {
         all.into_iter().map(|(name, it)| self.feed(name, it)).unzip()
     }
 
-    /// Reports feed queries in an experiment without a database that could execute them.
+    /// Reports feeds with queries if the experiment has no database that could execute them.
     pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
         let only_services =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));

@@ -181,7 +181,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Search settings that replace the load's level: a search, or a given level.
+/// Settings that replace the level of the load: those of a search, or a fixed level.
 pub(super) fn search_in_place_of_load(find: &Goal) -> Option<MaxSearch> {
     let at = |level: f64, window| MaxSearch {
         from: Some(level),

@@ -1,7 +1,7 @@
 //! Limits on the load of systems on other machines.
 //!
-//! Such a system must be named twice. Caps apply until they are raised, and a trial that fails is aborted soon. The
-//! system's own permission is checked when it is attached.
+//! The file must name such a system twice: in its address and in `allow`. Caps apply until the user raises them. A
+//! trial with many errors is aborted soon. The system's own permission is checked when pgdyno attaches the system.
 
 use super::load::RequestedLoad;
 use super::{SetupBuilder, seconds};
@@ -37,7 +37,7 @@ pub struct Guard {
     duration: LimitWithSource<Nanos>,
 }
 
-/// Maximum, and the section that sets it.
+/// Maximum, and the section of the system to which it applies.
 #[derive(Clone, Copy, Debug)]
 struct LimitWithSource<T> {
     most: T,
@@ -57,7 +57,7 @@ pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
 }
 
 impl SetupBuilder<'_> {
-    /// Checks the section of a system on another machine: it must be named twice. Returns its caps.
+    /// Checks the section of a system on another machine, which the file must name twice. Returns the system's caps.
     pub(super) fn guard(
         &mut self,
         attached: &AttachedSection,

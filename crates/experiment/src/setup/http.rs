@@ -206,7 +206,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Path and query in encoded form. `sound` is true if the variables in them are valid.
+    /// Path and query in encoded form. `sound` is true if their variables are valid.
     fn target(&mut self, path: &str, written: String, query: &OrderedMap<Word>, sound: bool) -> String {
         let instead = match written.split_once("://") {
             _ if written.is_empty() || written.starts_with('/') => None,
@@ -267,7 +267,7 @@ impl SetupBuilder<'_> {
         (name, value.trim().to_owned())
     }
 
-    /// Checks a JSON body. A scalar in place of a value must already be JSON text.
+    /// Checks a JSON body. A body that is a scalar must already be JSON text.
     fn json(&mut self, path: &str, text: String) -> String {
         if let Some(Value::Scalar(..)) = path::node(self.tree, path).map(|it| &it.value)
             && let Some((at, reason)) = json::find_json_error(&text)

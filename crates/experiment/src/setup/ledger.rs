@@ -13,8 +13,8 @@ use model::plan::{NodeKind, Operation, OperationKind};
 const TOKEN: &str = "token";
 
 impl SetupBuilder<'_> {
-    /// Returns the query that reads an operation's tokens, without its semicolon. Also defines the variable `token` for
-    /// the operation.
+    /// Returns the query that reads an operation's tokens, without its semicolon. Also defines the operation's variable
+    /// `token`.
     pub(super) fn ledger(
         &mut self,
         path: &str,

@@ -20,7 +20,8 @@ pub struct RequestedLoad {
 }
 
 impl SetupBuilder<'_> {
-    /// Builds the load of a cell. `max`, if given, is a search or a fixed level that determines level and duration.
+    /// Builds the load of a cell. `max`, if given, is a search or a fixed level. It then determines the level and the
+    /// duration.
     pub(super) fn load(&mut self, source: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> RequestedLoad {
         let (model, extent) = match source.model {
             Model::Closed => self.closed(source, mix, max),
@@ -152,7 +153,7 @@ impl SetupBuilder<'_> {
         })
     }
 
-    /// Schedule of a load that consists of its operations' rates, or of their own schedules.
+    /// Schedule of a load whose operations have rates or separate schedules.
     fn of_rates(
         &mut self,
         source: &file::Load,

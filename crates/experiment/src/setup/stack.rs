@@ -396,7 +396,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Reports combinations that pool modes make impossible.
+    /// Reports combinations of settings that the pool mode makes impossible.
     pub(super) fn check_pooler_modes(
         &mut self,
         stack: &Stack,
