@@ -43,7 +43,7 @@ pub enum ChartKind {
     Response,
     /// Median and 99th percentile of the response time by operation, if there are several operations.
     ResponseByOperation,
-    /// 99th percentile of the response time by step, of operations with several steps.
+    /// 99th percentile of the response time by step, for operations with several steps.
     ResponseByStep,
     /// Failures by code.
     Failures,
@@ -77,7 +77,7 @@ pub enum ChartUnit {
     Processors,
     Bytes,
     BytesPerSecond,
-    /// Quantile, 0..1. On a logarithmic axis, 0, 0.9, 0.99 and 0.999 have equal distances, as in plots of HdrHistogram.
+    /// Quantile, 0..1. On a logarithmic axis, 0, 0.9, 0.99 and 0.999 are equally spaced, as in HdrHistogram's plots.
     Quantile,
 }
 
@@ -116,7 +116,7 @@ impl ChartKind {
         }
     }
 
-    /// True for charts of durations: they have a logarithmic axis because quantiles span decades.
+    /// True for charts of durations. Their axis is logarithmic, because quantiles span decades.
     pub fn is_logarithmic(self) -> bool {
         self.unit() == ChartUnit::Seconds
     }

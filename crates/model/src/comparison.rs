@@ -357,7 +357,7 @@ pub struct CellHistory {
     /// Points of the runs with a valid trial, the oldest first.
     pub points: Vec<HistoryPoint>,
     pub changes: Vec<ChangePoint>,
-    /// True if there are too few points for the detection of a change.
+    /// True if there are too few points to detect a change.
     pub too_few_points: bool,
 }
 

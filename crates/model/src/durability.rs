@@ -28,7 +28,7 @@ pub struct WriteKey {
 /// Outcome of one attempt to write, as the protocol reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteOutcome {
-    /// Acknowledged: ReadyForQuery followed the commit without an error, or the service answered accordingly.
+    /// Acknowledged: ReadyForQuery followed the commit without an error, or the service responded with success.
     Acknowledged,
     /// Acknowledged with the warning that the wait for standbys was cancelled, so the write may exist on this server
     /// only.
@@ -105,7 +105,7 @@ pub enum LedgerEntry {
 pub enum LedgerEnd {
     /// Complete: the last entry is [`LedgerEntry::Closed`].
     Closed,
-    /// Incomplete: the ledger ends between two entries, and later outcomes are unknown.
+    /// Incomplete: the last entry is intact but is not [`LedgerEntry::Closed`], so later outcomes are unknown.
     Open,
     /// Damaged: the ledger ends with this many bytes that are not a valid entry. These bytes are ignored.
     Torn { bytes: u64 },
@@ -195,7 +195,7 @@ pub struct PromotionDecision {
 pub struct StandbyPosition {
     /// `application_name` of the standby.
     pub name: String,
-    /// WAL position in bytes: the later of received and replayed; `None` if the standby did not answer.
+    /// WAL position in bytes, received or replayed, whichever is later; `None` if the standby did not respond.
     pub received: Option<u64>,
     /// True if the standby was synchronous when last seen (`pg_stat_replication.sync_state` is `sync` or `quorum`).
     pub synchronous: bool,
@@ -204,9 +204,9 @@ pub struct StandbyPosition {
 /// Rows found after the faults, read from one server.
 #[derive(Clone, Debug)]
 pub struct ReadBack {
-    /// Time at which the snapshot was requested; later acknowledgements are outside its scope.
+    /// Time at which the snapshot was requested. It need not contain writes that were acknowledged later.
     pub started: Nanos,
-    /// Time at which the server had reported its identity and recovery state; not earlier than `started`.
+    /// Time by which the server had reported its identity and recovery state; not earlier than `started`.
     pub identified: Nanos,
     pub server: ServerInstance,
     /// Result of `pg_is_in_recovery()` on the connection of the read-back.
@@ -413,7 +413,7 @@ pub enum InconclusiveReason {
     /// No read-back took place.
     #[serde(alias = "not_read")]
     NotReadBack,
-    /// Writes were acknowledged after every read-back began.
+    /// Writes that were acknowledged after the last read-back had begun.
     #[serde(alias = "younger_than_readings")]
     NewerThanReadBacks { count: u64 },
     /// Read-back (with its number, from 0) from a server in recovery.

@@ -43,8 +43,8 @@ impl FailureCounts {
         self.by_code.iter().flatten().copied()
     }
 
-    /// Texts of the codes and their counts, as in [`FailureCounts::iter`]; the last one, if any, has no code and counts
-    /// the others.
+    /// Text and count of each code, as in [`FailureCounts::iter`]. If there are further failures, a last item without a
+    /// code has their count.
     pub fn by_code(&self) -> impl Iterator<Item = (Option<String>, u64)> + '_ {
         let other = (self.other > 0).then_some((None, self.other));
         self.iter().map(|(code, count)| (Some(code.to_string()), count)).chain(other)

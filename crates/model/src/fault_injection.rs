@@ -119,7 +119,7 @@ pub struct FailoverResult {
     pub anomalies: Vec<Anomaly>,
     /// Doubts of all trials; each doubt is listed once.
     pub doubts: Vec<InconclusiveReason>,
-    /// Recovery point of the trial with the most lost writes that no promise covered.
+    /// Recovery point of the trial that lost the most writes without a promise.
     pub recovery_point: Option<RecoveryPoint>,
     /// Longest period without an acknowledged write around a fault, over the trials.
     pub outage: Option<DurationRange>,

@@ -1,8 +1,8 @@
 //! Findings: facts about cells that pgdyno reports automatically.
 //!
 //! A finding is a fact with its evidence. A `cell` is an index into the experiment's cells. Figures are medians over
-//! the cell's valid trials unless stated otherwise. A figure that was not measured is `None`, or if the finding depends
-//! on it, the finding is not reported.
+//! the cell's valid trials unless stated otherwise. A figure that was not measured is `None`. If a finding depends on
+//! such a figure, the finding is not reported.
 
 mod bound;
 mod circumstance;
@@ -125,7 +125,7 @@ pub enum Finding {
         /// Number of PostgreSQL sessions that are in a transaction or execute a statement.
         busy: Option<f64>,
     },
-    /// Connections are queued in the balancer until its server may have another connection.
+    /// Connections are queued in the balancer, because its server has as many connections as permitted.
     QueueInBalancer {
         cell: usize,
         node: String,
@@ -173,8 +173,8 @@ pub enum Finding {
         share: f64,
         active: f64,
     },
-    /// Transactions that failed or are unknown, for a reason that no other finding reports. The numbers are sums over
-    /// all trials.
+    /// Transactions that failed or have an unknown outcome, for a reason that no other finding reports. The numbers are
+    /// sums over all trials.
     Failures {
         cell: usize,
         /// SQLSTATE or `net 104`; `name` is the condition's name, if it has one.
@@ -209,7 +209,7 @@ pub enum Finding {
         /// Name of the step, or its method and target; `None` if the operation has one request.
         step: Option<String>,
         change: SizeChange,
-        /// Share (0..=1) of small responses to this request, or of responses that differ from the recorded responses.
+        /// Share (0..=1) of responses to this request whose size is unusually small or differs from the recorded size.
         share: f64,
     },
     /// Responses to replayed requests have other statuses than the log recorded.
@@ -298,7 +298,8 @@ pub struct CellResponse {
 pub struct ReadVolume {
     /// Blocks per transaction that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
-    /// Bytes per transaction read from disk, from the control group, or without one from the processes.
+    /// Bytes read from disk per transaction, as counted by the control group, or by the processes if there is no
+    /// control group.
     pub disk_bytes: Option<f64>,
 }
 

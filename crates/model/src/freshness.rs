@@ -60,7 +60,7 @@ pub struct FreshnessResult {
     pub promised: bool,
     /// Replicas in the order of their names.
     pub replicas: Vec<ReplicaFreshness>,
-    /// Stale reads of a session that reads from all replicas in turn; `None` if it could not compare any reads.
+    /// Stale reads of a session that reads from all replicas in turn; `None` if the session had no reads to compare.
     pub round_robin: Option<StaleReads>,
 }
 

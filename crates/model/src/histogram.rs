@@ -86,8 +86,8 @@ impl LatencyHistogram {
             .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
     }
 
-    /// Quantile regardless of the number of samples beyond it; `None` without samples. Stop rules use it, because they
-    /// decide every second. Reports do not use it.
+    /// Quantile regardless of the number of samples beyond it; `None` without samples. It is for stop rules, which
+    /// decide every second, and not for reports.
     pub fn quantile_unchecked(&self, q: f64) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
@@ -134,7 +134,7 @@ impl LatencyHistogram {
         (self.count() > 0).then_some(Nanos(self.min))
     }
 
-    /// Recorded values with three significant digits and their counts; ascending.
+    /// Recorded values, rounded to three significant digits, with their counts; ascending.
     pub fn counts(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.histogram
             .iter_recorded()

@@ -18,9 +18,9 @@ pub struct Interval<H = LatencyHistogram> {
     pub successes: Option<Successes>,
     /// Counts by script.
     pub scripts: Vec<ScriptCounts<H>>,
-    /// Time from the intended start to the send of arrivals that found an idle client: the lateness of the generator.
+    /// Time from the intended start to sending, for arrivals that found an idle client: the lateness of the generator.
     pub send_lag: H,
-    /// Time from the intended start to the send of arrivals that had to wait for a client.
+    /// Time from the intended start to sending, for arrivals that had to wait for a client.
     pub backlog_wait: H,
     /// Time from `connect` to the end of login.
     pub connects: H,

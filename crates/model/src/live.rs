@@ -11,8 +11,8 @@ pub struct LiveSecond {
     /// Median response time; absent with fewer than ten samples beyond the quantile.
     pub p50: Option<Nanos>,
     pub p99: Option<Nanos>,
-    /// Quantile of the last few seconds that the objective judges, without such an objective the 99th percentile; absent
-    /// if nothing was answered in this second.
+    /// Quantile of the response times of the last few seconds: the quantile of the latency objective, or the 99th
+    /// percentile without such an objective. Absent if no transaction succeeded in this second.
     pub recent_quantile: Option<RecentQuantile>,
     /// Number of failed transactions and of transactions with unknown outcome.
     pub failed: u64,
@@ -27,7 +27,7 @@ pub struct LiveSecond {
     pub processors: Vec<NodeCpu>,
 }
 
-/// Quantile of the shortest period until now that has enough samples.
+/// Quantile over the shortest period that ends now and has enough samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecentQuantile {
     pub value: Nanos,
@@ -57,7 +57,7 @@ pub struct SearchBracket {
     pub sustained: Option<f64>,
     /// Lowest level above it that was not sustained.
     pub failed: Option<f64>,
-    /// Estimated time until the search ends, with set-up.
+    /// Estimated time until the search ends, including setup.
     pub remaining: Option<Nanos>,
 }
 

@@ -11,7 +11,7 @@ pub enum LockKind {
     Advisory,
     /// Locks of whole tables.
     Relation,
-    /// Locks that serialise the extension of a table or an index by new pages.
+    /// Locks that serialise the extension of a table or index by new pages.
     Extend,
     /// Locks of database objects other than tables.
     Object,

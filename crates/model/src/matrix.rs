@@ -28,7 +28,7 @@ pub struct Matrix {
     pub doubts: Vec<DoubtSummary>,
     /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
-    /// Median over the trials of the CPUs used by the monitoring of the stack.
+    /// CPUs used by the monitoring of the stack: median over the trials.
     pub monitoring_cpu: Option<f64>,
 }
 

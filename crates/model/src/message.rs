@@ -107,8 +107,8 @@ impl Message {
         message!("error-and", first = self, next)
     }
 
-    /// Identifier and arguments, such as `store-not-found(x)`, for tests and for messages of other versions. A plain
-    /// text is returned unchanged.
+    /// Identifier and arguments, such as `store-not-found(x)`, for tests and for messages that other versions stored. A
+    /// plain text is returned unchanged.
     pub fn describe(&self) -> String {
         let arguments = self.arguments.iter().map(|(_, argument)| match argument {
             Argument::Count(count) => count.to_string(),

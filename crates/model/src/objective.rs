@@ -51,8 +51,8 @@ pub struct ObjectiveSummary {
     pub met: u32,
     pub violated: u32,
     pub unknown: u32,
-    /// Trial whose value is farthest beyond the bound, or closest to it. If no value is known, a trial whose quantile
-    /// has too few samples, or `None` without such a trial.
+    /// Trial whose value is farthest beyond the bound, or closest to the bound if no value is beyond it. If no value is
+    /// known: a trial whose quantile has too few samples, or `None` if there is no such trial.
     pub worst: Option<WorstResult>,
 }
 

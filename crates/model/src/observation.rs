@@ -128,7 +128,7 @@ pub enum EventKind {
     Other,
 }
 
-/// One second of a trial, which stop rules read during the trial or when it is replayed.
+/// One second of a trial. Stop rules read it during the trial, or later from a stored run.
 #[derive(Clone, Debug)]
 pub struct Tick {
     /// Number of the second since the window's start, from 0.

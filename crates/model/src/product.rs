@@ -77,12 +77,12 @@ pub struct PoolerTraits {
     /// Settings that the user cannot set. Each has the key of an experiment file's `pooler` that sets it, or `None` if
     /// pgdyno chooses the value.
     pub managed_settings: &'static [(&'static str, Option<&'static str>)],
-    /// Shortest sampling time, in seconds, from which the pooler's counters are evaluated, because a pooler may update
-    /// its counters rarely.
+    /// Shortest sampling time for which the pooler's counters are evaluated, in seconds. Some poolers update their
+    /// counters rarely.
     pub counter_interval: f64,
     /// Number of server connections that console sessions use in addition to the pool.
     pub console_connections: u32,
-    /// Part of the log message about a client that the pooler rejects because it has too many clients.
+    /// Part of the pooler's log message about a client that it rejects, because the pooler has too many clients.
     pub rejection: Option<&'static str>,
 }
 

@@ -139,7 +139,7 @@ mod tests {
         check((200, 900), (200, 0), [1, 0, 1, 0, 0]);
         check((302, 500), (200, 34_000), [1, 1, 0, 0, 0]);
         check((404, 34_000), (404, 0), [1, 0, 0, 0, 0]);
-        // Requests of browsers for parts of files or with a cached copy.
+        // Requests of browsers for parts of files, or for files of which the browser has a cached copy.
         check((304, 0), (200, 34_000), [0; 5]);
         check((206, 100), (200, 34_000), [0; 5]);
         check((200, u64::MAX), (200, u64::MAX), [1, 0, 1, 0, 0]);

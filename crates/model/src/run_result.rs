@@ -152,14 +152,14 @@ pub struct OperationStep {
     /// Number of executions of the operation that failed before this step. Absent for SQL: its branches may skip a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_reached: Option<u64>,
-    /// Times from the end of the previous step to the end of the answer, of requests that succeeded. Failures without
-    /// an answer count as longer than any bound.
+    /// Times from the end of the previous step to the end of the response, for successful requests and for failures
+    /// without a response. Such a failure counts as slower than every measured value.
     pub response: Quantiles,
     /// Failures by code, the most frequent first.
     pub failures: Vec<Failure>,
     /// Bytes of all requests, including failed ones.
     pub sent_bytes: u64,
-    /// Bytes of all answers, including those of failed requests.
+    /// Bytes of all responses, including responses to failed requests.
     pub received_bytes: u64,
     /// Phases of the HTTP requests that succeeded, in the order of time; phases that did not occur are absent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -204,7 +204,7 @@ pub struct Quantiles {
 /// One quantile of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QuantilePoint {
-    /// Share of the samples that the time is not below, 0..1.
+    /// Share (0..1) of the samples that do not exceed `time`.
     pub quantile: f64,
     #[serde(rename = "time_ns")]
     pub time: Nanos,
@@ -229,8 +229,8 @@ pub struct HopMetrics {
     pub busy: Option<f64>,
     /// Number of transactions queued in the node for the next node.
     pub queue: Option<f64>,
-    /// Mean time of a transaction in this node, running or queued, without the time in the next nodes. It is computed
-    /// by Little's law.
+    /// Mean time that a transaction spends in this node, running or queued, excluding the next nodes. It is computed by
+    /// Little's law.
     #[serde(rename = "time_ns")]
     pub time: Option<Nanos>,
 }

@@ -1,7 +1,7 @@
 //! Search for the maximum: steps, results and limiters; trends of a soak.
 //!
 //! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level, and its
-//! result is a [`StepResult`]. The answer of a search is a function of all step results.
+//! result is a [`StepResult`]. The result of a search is a function of all step results.
 
 use crate::lock::LockKind;
 use crate::message::Message;
@@ -39,7 +39,7 @@ pub enum StepPurpose {
     Rest,
     /// Narrowing: levels between a sustained level and a level that is not sustained.
     Narrow,
-    /// Confirmation of the answer in a fresh state.
+    /// Confirmation of the maximum, on a fresh state.
     Hold,
     /// Smooth ramp to a level, then a hold at that level.
     Confirm,
@@ -185,7 +185,7 @@ pub enum SearchStopReason {
     },
 }
 
-/// Answer of a search.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SearchResult {
     pub scale: LoadScale,
@@ -201,14 +201,14 @@ pub struct SearchResult {
     pub overload: Option<OverloadReason>,
     /// Reason why the search found no level, or tried no higher level.
     pub stop_reason: Option<SearchStopReason>,
-    /// Trials at the answer's level, or without an answer at the highest level that most of its trials sustained.
+    /// Trials at the found level. If no level was found, trials at the highest level that most of its trials sustained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained: Option<LevelTrials>,
     /// Trials at the lowest level above `sustained` that some trial did not sustain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<LevelTrials>,
-    /// Trials at the highest level below `sustained` that all of its trials sustained; absent if all trials at
-    /// `sustained` did.
+    /// Trials at the highest level below `sustained` that all of its trials sustained. Absent if all trials at the
+    /// level of `sustained` sustained it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fully_sustained: Option<LevelTrials>,
     /// Number of trials; `measured` is the total duration of their windows.
@@ -351,7 +351,8 @@ pub enum Limit {
     Generator,
 }
 
-/// Proof of a limiter: the maximum with one perturbation compared with the unchanged maximum, in interleaved trials.
+/// Proof of a limiter: the maximum with one perturbation is compared with the unchanged maximum. The trials of both are
+/// interleaved.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Proof {
     pub limit: Limit,
@@ -379,7 +380,7 @@ pub enum ProofVerdict {
 }
 
 /// Fit of the Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), to measured points. The fit is not
-/// extrapolated beyond the measured clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
+/// extrapolated beyond the measured numbers of clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scalability {
     /// Measured points: number of clients and throughput per second.

@@ -2,7 +2,7 @@
 
 use crate::{HistogramSum, Interval, ScriptCounts, SparseHistogram, Tick};
 
-/// Part of a [`Tick`] that sums and charts need, because a whole tick takes megabytes.
+/// Part of a [`Tick`] that sums and charts need. A whole tick would take megabytes.
 #[derive(Clone, Debug, Default)]
 pub struct Second {
     /// Number of the second since the window's start, from 0.

@@ -28,10 +28,10 @@ pub const POOL_ASSIGNMENTS: &str = "pool_assignments";
 /// [`BALANCER_SESSIONS_BEGUN`] is the number of sessions that began.
 pub const BALANCER_SESSIONS: &str = "balancer_sessions";
 pub const BALANCER_SESSIONS_BEGUN: &str = "balancer_sessions_begun";
-/// Connections that wait for a server of a balancer, by proxy and server. Connections that are not yet assigned to a
+/// Connections that wait in a balancer for a server, by proxy and server. Connections that are not yet assigned to a
 /// server have the label `BACKEND`.
 pub const BALANCER_QUEUE: &str = "balancer_queue";
-/// Mean time of recent connections in the queue, in seconds, by proxy and server.
+/// Mean time that recent connections spent in the queue, in seconds, by proxy and server.
 pub const BALANCER_QUEUE_TIME: &str = "balancer_queue_time";
 
 /// Maximum number of connections of a service's pool, by pool.

@@ -4,7 +4,7 @@ use crate::StatementKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Lower bound of buckets for several sizes; every smaller size has a separate bucket.
+/// Size from which a bucket covers several sizes. Every smaller size has a separate bucket.
 const EXACT_BELOW: u64 = 16;
 /// Number of buckets per power of two: a bucket's width is at most 1/16 of its lower bound.
 const BUCKETS_PER_OCTAVE: usize = 16;

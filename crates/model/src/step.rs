@@ -4,17 +4,17 @@ use crate::{FailureCounts, LatencyHistogram, Nanos, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Consecutive parts of the time of an HTTP request. Their sum is the time of the request.
+/// Phase of an HTTP request. The phases are consecutive, and their sum is the time of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestPhase {
-    /// From the request's start to the opened connection, including the wait for a free slot.
+    /// From the request's start until the connection is open, including the wait for a free slot.
     Connect,
     /// TLS handshake.
     Tls,
-    /// From the send to the first byte of the answer.
+    /// From sending to the first byte of the response.
     FirstByte,
-    /// From the first byte of the answer to its end.
+    /// From the first byte of the response to its end.
     Transfer,
 }
 
@@ -37,9 +37,9 @@ impl RequestPhase {
 /// Measurement of one request of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestSample {
-    /// Time from the end of the previous command to the end of the answer.
+    /// Time from the end of the previous command to the end of the response.
     pub elapsed: Nanos,
-    /// Bytes sent to and received from the network, without those of opening the connection.
+    /// Bytes sent to and received from the network, except the bytes for opening the connection.
     pub sent: u64,
     pub received: u64,
     /// Durations of the phases of an HTTP request; `None` for a phase that did not occur.
@@ -73,7 +73,7 @@ impl PhaseSum {
 pub struct CommandCounts<H = LatencyHistogram> {
     /// Times of the requests that succeeded.
     pub service: H,
-    /// Failures that ended the transaction at this command. `unknown` are those that may have had an effect.
+    /// Failures that ended the transaction at this command. `unknown` counts the failures that may have had an effect.
     pub failed: FailureCounts,
     pub unknown: FailureCounts,
     /// Number of failures after which the transaction was tried again.
@@ -91,7 +91,7 @@ impl<H> CommandCounts<H> {
         self.failed.total() + self.unknown.total()
     }
 
-    /// Number of failures that are not a server's answer.
+    /// Number of failures without a response from a server.
     pub fn unanswered(&self) -> u64 {
         self.failed.unanswered() + self.unknown.total()
     }
@@ -162,9 +162,9 @@ pub struct StepFailure {
     /// Index of the command in the operation's script.
     pub command: u16,
     pub code: String,
-    /// Message of the server, or the reason why the answer was rejected; one line.
+    /// Message of the server, or the reason why the response was rejected; one line.
     pub message: String,
-    /// Beginning of the body of the HTTP answer, as one line of printable characters. Absent without a text, and if the
-    /// operation's requests contain secrets, which the answer may repeat.
+    /// Beginning of the body of the HTTP response, as one line of printable characters. Absent if the body has no text.
+    /// Also absent if the operation's requests contain secrets, because the response may repeat them.
     pub body: Option<String>,
 }

@@ -192,7 +192,7 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Number of failed, unknown and dropped arrivals that no server answered.
+    /// Number of failed, unknown and dropped arrivals that received no response from a server.
     pub unanswered: u64,
     /// Number of retried transactions; `retries` is the number of all retries.
     pub retried: u64,
@@ -252,7 +252,7 @@ pub struct Distribution {
     pub max: Option<Nanos>,
 }
 
-/// Arrivals without an answer, which count as longer than any bound.
+/// Arrivals without a response. They count as slower than every measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnansweredArrivals {
     pub count: u64,
@@ -265,7 +265,7 @@ pub struct UnansweredArrivals {
 }
 
 impl Summary {
-    /// Most frequent failure. Without failures, the most frequent reason for a refused connection.
+    /// Most frequent failure. If there are no failures, the most frequent reason for a refused connection.
     pub fn top_failure(&self) -> Option<&Failure> {
         self.failures.first().or(self.connects.refused.first())
     }
@@ -301,7 +301,8 @@ pub struct CommandSummary {
     pub text: String,
     /// Times of the requests that succeeded.
     pub service: Distribution,
-    /// Times of the requests that succeeded, and of failures without an answer, which count as longer than any bound.
+    /// Times of successful requests and of failures without a response. Such a failure counts as slower than every
+    /// measured value.
     pub response: Distribution,
     /// Number of failures that ended the transaction at this command.
     pub failures: u64,

@@ -31,7 +31,7 @@ pub struct DataState {
 }
 
 impl ServerIdentity {
-    /// True if both may be the same server and database. An unknown system identifier matches any system identifier.
+    /// True if both may be the same server and database. An unknown system identifier matches every identifier.
     pub fn matches(&self, other: &ServerIdentity) -> bool {
         let differ = matches!((&self.system, &other.system), (Some(one), Some(other)) if one != other);
         !differ && (self.major_version, &self.database) == (other.major_version, &other.database)

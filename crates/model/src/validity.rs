@@ -25,7 +25,7 @@ pub enum Verdict {
     Valid,
     /// The measurement describes the server, but the doubts are needed to interpret the figures correctly.
     ValidWithDoubts,
-    /// The measurement describes the generator, its host or a smaller load, or has no successful transaction. `reasons`
+    /// The measurement describes the generator, its host or a smaller load, or no transaction succeeded. `reasons`
     /// lists the reasons.
     #[default]
     Invalid,
@@ -144,13 +144,13 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// True if the verdict depends on the doubt, because it affects the figures. Other doubts are only notes.
+    /// True if the doubt affects the figures and therefore the verdict. Other doubts are only notes.
     pub fn is_in_verdict(&self) -> bool {
         !matches!(self, Doubt::FewSamples { .. } | Doubt::ClockStepped { .. })
     }
 
-    /// True if the doubt concerns the load itself: no success for a while, an early end, statements without rows,
-    /// another path, or an incomplete log.
+    /// True if the doubt concerns the load itself: an outage, an early end, statements without rows, a node that the
+    /// load bypassed, or an incomplete log.
     pub fn concerns_load(&self) -> bool {
         matches!(
             self,
@@ -162,7 +162,8 @@ impl Doubt {
         )
     }
 
-    /// True if both doubts are of the same kind, and for the same node, so that a summary shows only one of them.
+    /// True if both doubts are of the same kind and, if they name a node, of the same node. If so, a summary shows only
+    /// one of them.
     pub fn is_like(&self, other: &Doubt) -> bool {
         match (self, other) {
             (Doubt::NodeNotUsed { node }, Doubt::NodeNotUsed { node: other }) => node == other,

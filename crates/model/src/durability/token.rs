@@ -36,7 +36,7 @@ impl Token {
         self.join(b'.')
     }
 
-    /// Unique text of the same length that contains no token, for writes that are not in a ledger.
+    /// Unique text of the same length that is not a token, for writes that are not in a ledger.
     #[inline]
     pub fn decoy(self) -> [u8; Token::LENGTH] {
         self.join(b'-')
@@ -96,8 +96,8 @@ fn parse_hex(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Computes the seal of a key. The function is injective in sequence and session separately, so two keys of a session
-/// never have the same seal.
+/// Computes the seal of a key. For a fixed session, different sequences have different seals; for a fixed sequence,
+/// different sessions have different seals.
 #[inline]
 fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)

@@ -129,8 +129,8 @@ pub enum Circumstance {
         trials: u32,
         total_trials: u32,
     },
-    /// Errors in PostgreSQL's log by the path of the sessions that caused the errors. Errors of one kind are sorted by
-    /// origin, the most frequent origin first.
+    /// Errors in PostgreSQL's log, grouped by the path of the sessions that caused them. Errors of one kind are sorted
+    /// by origin, the most frequent origin first.
     ErrorOrigins { errors: Vec<LoggedErrors> },
     /// Rules that were skipped because an input is missing.
     RulesSkipped {

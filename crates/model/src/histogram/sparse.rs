@@ -9,7 +9,7 @@ use crate::Nanos;
 use flate2::{Decompress, FlushDecompress, Status};
 
 /// Number of buckets per doubling of the value, for values from 2¹¹. Each smaller value has a separate bucket. Source:
-/// `AbstractHistogram.java` of HdrHistogram, for three digits from 1.
+/// `AbstractHistogram.java` of HdrHistogram, for three significant digits and values from 1.
 const BUCKETS_PER_DOUBLING: u64 = 1 << 10;
 /// Number of buckets of a [`LatencyHistogram`].
 const BUCKETS: usize = 33 * BUCKETS_PER_DOUBLING as usize;
@@ -159,7 +159,7 @@ fn bucket_upper_bound(place: usize) -> u64 {
     ((place % BUCKETS_PER_DOUBLING + BUCKETS_PER_DOUBLING + 1) << doublings) - 1
 }
 
-/// Sum of histograms, with the same results as a [`LatencyHistogram`] of all their samples.
+/// Sum of histograms. Its results equal those of a [`LatencyHistogram`] of all samples.
 #[derive(Clone, Debug)]
 pub struct HistogramSum {
     counts: Vec<u64>,
@@ -220,12 +220,12 @@ impl HistogramSum {
         (self.count > 0).then(|| Nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// Quantile with the result of [`LatencyHistogram::quantile`].
+    /// Quantile; equals the result of [`LatencyHistogram::quantile`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.quantile_with_unanswered(q, 0)
     }
 
-    /// Quantile with the result of [`LatencyHistogram::quantile_with_unanswered`].
+    /// Quantile; equals the result of [`LatencyHistogram::quantile_with_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         let all = self.count + unanswered;
         let beyond = (all as f64 * (1.0 - q)).round() as u64;
@@ -248,7 +248,7 @@ impl HistogramSum {
         Some(Nanos(bucket_upper_bound(first + place).min(self.max)))
     }
 
-    /// Count with the result of [`LatencyHistogram::count_above`].
+    /// Count; equals the result of [`LatencyHistogram::count_above`].
     pub fn count_above(&self, limit: Nanos) -> u64 {
         let last = (bucket_index(limit.0) as usize).min(BUCKETS - 1);
         let (blocks, rest) = (last / BLOCK_SIZE, last / BLOCK_SIZE * BLOCK_SIZE);

@@ -20,7 +20,7 @@ pub struct Fault {
 pub enum FaultTrigger {
     /// Injection after this delay from the start of the window.
     At(Nanos),
-    /// Injection with this delay after an event: the first such event after the preceding fault in the list.
+    /// Injection with this delay after an event. The first such event after the preceding fault in the list counts.
     After(TriggerEvent, Nanos),
 }
 

@@ -33,12 +33,12 @@ pub struct MaxSearch {
     /// Upper bound of the levels that the search tries.
     #[serde(alias = "most")]
     pub limit: Option<f64>,
-    /// Relative precision of the answer: 0.05 is 5 %.
+    /// Relative precision of the maximum: 0.05 is 5 %.
     pub precision: f64,
     /// Window of one trial of the search.
     #[serde(rename = "window_ns", alias = "window")]
     pub window: Nanos,
-    /// Window of a confirming trial at the answer.
+    /// Window of a trial that confirms the maximum.
     #[serde(rename = "hold_ns", alias = "hold")]
     pub hold: Nanos,
     /// True if the search proves the limiter by perturbations.

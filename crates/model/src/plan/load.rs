@@ -33,7 +33,8 @@ pub struct Load {
     /// True if each client stores cookies of the service and returns them.
     #[serde(default)]
     pub cookies: bool,
-    /// Time limit for a transaction, from sending its request. When the time limit passes, the connection is closed.
+    /// Time limit for a transaction, measured from the sending of its request. When it expires, the connection is
+    /// closed.
     #[serde(rename = "timeout_ns", alias = "timeout")]
     pub timeout: Option<Nanos>,
     /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.

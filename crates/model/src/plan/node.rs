@@ -147,7 +147,7 @@ pub struct AttachedNode {
     /// server.
     #[serde(default)]
     pub allow: Option<String>,
-    /// Number of active sessions of other programs that is accepted on an attached server on another machine.
+    /// Maximum number of active sessions of other programs, on an attached server on another machine.
     #[serde(default)]
     #[serde(alias = "others")]
     pub other_sessions: u32,

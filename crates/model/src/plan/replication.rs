@@ -109,7 +109,7 @@ pub struct ManagerSettings {
     pub primary_start_timeout: Nanos,
     /// Maximum lag in bytes of WAL at which a replica may still be promoted.
     pub maximum_lag: u64,
-    /// True if commits are acknowledged only with a synchronous replica.
+    /// True if the primary acknowledges no commit while no synchronous replica is available.
     pub strict: bool,
 }
 
