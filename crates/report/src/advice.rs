@@ -85,7 +85,7 @@ pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
     all
 }
 
-/// Sentences with reason, saving and cost of an index.
+/// Sentences on an index: its reason, the time that it saves, and its cost.
 pub(crate) fn index_sentences(index: &IndexAdvice, lang: &Lang) -> [String; 3] {
     [lang.why_index(index), lang.index_saves(index), lang.index_costs(index)]
 }

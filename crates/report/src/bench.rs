@@ -15,7 +15,8 @@ use model::objective::ObjectiveResult;
 pub struct BenchStyle {
     /// True if serialization failures and deadlocks are counted separately.
     pub failures_detailed: bool,
-    /// True if progress was reported. As in pgbench, the report then contains the standard deviation.
+    /// True if progress was reported during the run. As in pgbench, the final report then contains the standard
+    /// deviation.
     pub progress: bool,
 }
 

@@ -2,8 +2,8 @@
 
 use model::matrix::{Matrix, Row};
 
-/// Name of the baseline. For a single baseline, it is the name of the cell. For several baselines, it consists of the
-/// values that differ between baselines and the cells compared with them. `None` without a baseline.
+/// Name of the baseline. A single baseline has the name of its cell. Several baselines share a name: the axis values in
+/// which they differ from the cells compared with them. `None` without a baseline.
 pub(crate) fn baseline_name(matrix: &Matrix) -> Option<String> {
     if let Some(baseline) = matrix.baseline {
         return cell_names(matrix).get(baseline).cloned();
@@ -14,7 +14,7 @@ pub(crate) fn baseline_name(matrix: &Matrix) -> Option<String> {
     Some(differing.map(|it| it.1.as_str()).collect::<Vec<_>>().join("/"))
 }
 
-/// Names of the cells, made of their values on each axis, such as `session/200`.
+/// Names of the cells: the values on all axes, such as `session/200`.
 pub(crate) fn cell_names(matrix: &Matrix) -> Vec<String> {
     let name = |row: &Row| row.label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/");
     matrix.rows.iter().map(name).collect()

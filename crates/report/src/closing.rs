@@ -10,7 +10,7 @@ use model::run_result::RunResult;
 
 /// Maximum width in columns; longer lines of prose are hard to read.
 const WIDTH: usize = 80;
-/// Width of a command, in columns, beyond which its purpose is left out.
+/// Maximum width of a command, in columns. If a command is wider, no purposes are printed.
 const COMMAND_MAX: usize = 44;
 
 /// Contents of the last lines.
@@ -31,7 +31,7 @@ pub struct NextCommand {
     pub purpose: String,
 }
 
-/// Last lines of a run: the answer, the verdict and the doubts of its first screen.
+/// Last lines of a run: the answer, verdict and doubts of its first screen.
 pub fn for_run(account: &RunResult, next: Vec<NextCommand>, lang: &Lang) -> Closing {
     let page::ShortAnswer { answer, verdict, doubts } = page::short_answer(account, lang);
     let verdict = verdict.map(|(verdict, trials)| say!(lang, "closing-verdict", verdict, trials));

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 /// Renders a comparison in one language.
 pub fn page(compared: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = compared.runs.iter().map(|it| it.run.name.as_str()).collect();
-    // In a comparison within one run, cells are compared with another cell of the same run.
+    // True if cells of one run are compared with each other.
     let within = compared
         .runs
         .iter()
@@ -102,8 +102,8 @@ pub fn history(history: &RunHistory, lang: &Lang) -> Page {
     }
 }
 
-/// Formats the page for a terminal. Supports the blocks of comparisons and histories. The answer is at the end, above the
-/// `next` commands.
+/// Formats the page for a terminal. Supports the blocks of comparisons and histories. The answer is at the end, above
+/// the `next` commands.
 pub fn terminal(page: &Page, next: Vec<NextCommand>, style: TerminalStyle, lang: &Lang) -> String {
     let mut out = paragraph("", &page.question, style.width);
     for section in page.sections.iter().filter(|section| section.id != terms::SECTION) {
@@ -205,8 +205,8 @@ fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Blocks with one table of figures per pair of cells. If there are several pairs, one line lists the pairs without
-/// evidence of a change.
+/// Tables of figures, one per pair of cells. If there are several pairs, one line lists the pairs without evidence of a
+/// change.
 fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
     let figure_count = comparison.cells.iter().map(|it| it.figures.len()).sum();
     let cells = || comparison.cells.iter().filter(|cells| !cells.figures.is_empty());
@@ -283,7 +283,7 @@ fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Cells without a counterpart, and excluded trials.
+/// Lines about cells without a counterpart and about excluded trials.
 fn left_out_lines(comparison: &RunComparison, lang: &Lang) -> Vec<Line> {
     let mut items: Vec<String> = Vec::new();
     for (of_base, cells) in [(true, &comparison.only_base), (false, &comparison.only_run)] {
@@ -308,7 +308,8 @@ fn left_out_lines(comparison: &RunComparison, lang: &Lang) -> Vec<Line> {
     items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect()
 }
 
-/// Blocks with the changes of a cell's figures, and with differences in the setup at the same run.
+/// Lists the changes of a cell's figures. Each change is followed by the differences in the setup of the run with which
+/// it begins.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for point in &cell.changes {

@@ -34,7 +34,7 @@ impl JsonDocument for PageDocument<'_> {
 pub struct ChartData {
     /// Number of seconds that one point represents.
     pub bin_s: u32,
-    /// Beginning of each point, in seconds since the window began, ascending.
+    /// Start time of each point, in seconds since the window began, ascending.
     #[schemars(with = "Vec<f64>")]
     pub times_s: Vec<CompactNumber>,
     /// Values by chart, series and point; `None` for a value that was not measured.
@@ -52,7 +52,7 @@ pub struct LiveSource<'a> {
     pub events: &'a str,
 }
 
-/// Builds the document. `lang` is the initial language. See [`LiveSource::events`] for `events`.
+/// Builds the document. `lang` is the initial language; `events` is the value of [`LiveSource::events`].
 pub fn document(result: &RunResult, pages: &[Page], lang: &str, events: Option<&str>) -> String {
     let data = charted(result).map(|trial| ChartData::from(&trial.charts)).collect();
     to_json_line(&PageDocument { lang, pages, data, live: events.map(|events| LiveSource { events }) })
@@ -64,7 +64,7 @@ impl From<&Charts> for ChartData {
     }
 }
 
-/// Unrounded times of the points, so that no two times are equal.
+/// Times of the points. They are not rounded, so no two times are equal.
 pub fn times(charts: &Charts) -> Vec<CompactNumber> {
     charts.times.iter().copied().map(CompactNumber).collect()
 }
@@ -96,7 +96,8 @@ fn round_to_four_digits(value: f64) -> f64 {
         return value;
     }
     let digits = 3 - value.abs().log10().floor() as i32;
-    // Division by a power of ten yields the number nearest to the decimal, which has the shortest text.
+    // Divide by a power of ten, because the result is the number nearest to the decimal, and therefore has the shortest
+    // text.
     match digits {
         // Round smaller numbers to 0, because they are invisible on every axis.
         30.. => 0.0,

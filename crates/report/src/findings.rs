@@ -13,8 +13,8 @@ use crate::view::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 
-/// Creates one view per kind of finding. `evidence` returns links to the evidence for findings of one kind. Its
-/// argument is never empty.
+/// Creates one view per kind of finding. `evidence` receives the findings of one kind, at least one, and returns links
+/// to their evidence.
 pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
@@ -40,7 +40,7 @@ pub fn views(
     groups.iter().map(to_view).collect()
 }
 
-/// Lists nodes of the selected cells that received no load, each once.
+/// Lists the nodes that received no load in a selected cell, each node once.
 pub(crate) fn unused_nodes(findings: &[Finding], is_selected: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
     for finding in findings {
@@ -145,7 +145,7 @@ fn rank(finding: &Finding) -> u8 {
 
 /// Builds a table with one row per finding.
 fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
-    // With the order in which they are dropped from narrow pages.
+    // Headings with the drop order of their columns on narrow pages.
     let headings = [
         (say!(lang, "table-cell"), 0),
         (say!(lang, "table-compared-with"), 1),
@@ -166,7 +166,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
             lang.number(&format!("{:.3}", comparison.ratio)),
             comparison.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", comparison.runs.0, comparison.runs.1),
-            // A note below the table reports once that there are too few trials.
+            // Leave this text out, because one note below the table reports that there are too few trials.
             match comparison.verdict {
                 ChangeVerdict::TooFewRuns => String::new(),
                 verdict => lang.verdict(verdict),

@@ -1,7 +1,8 @@
 //! Page as one HTML file
 //!
 //! The file contains script, style and the document as gzip in base64. Text from other sources is never interpreted as
-//! HTML, and the page uses no network. The page's policy allows only the script and style with the given hashes.
+//! HTML, and the page sends no network requests. The page's policy allows only the script and style with the given
+//! hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -31,9 +32,9 @@ pub fn to_html(shell: HtmlShell<'_>, document: &str) -> String {
     wrap(shell, &[], &gzip_base64(document))
 }
 
-/// Renders a page of the web server. `data` contains names and values for the page's script. `document` or `runs` is
-/// the address of the content, unless the parameter `document` has the content. `home` is the address of the list, and
-/// `file` is the address of the page as one file. `token` authorises changes.
+/// Renders a page of the web server. If `document` is `None`, the page's script fetches the content. `data` contains
+/// names and values for the script: `document` or `runs` is the URL of the content, `home` the URL of the list of runs,
+/// `file` the URL of the page as one file, and `token` the token that authorises changes.
 pub fn served(shell: HtmlShell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
     wrap(shell, data, &document.map(gzip_base64).unwrap_or_default())
 }
@@ -135,7 +136,7 @@ mod tests {
         assert!(page.contains("<title>a &amp; &lt;b&gt;</title>"));
     }
 
-    /// A script or style that contains its own end tag would turn the rest into HTML.
+    /// A script or style that contains its own end tag would turn the text after the tag into HTML.
     #[test]
     fn script_and_style_do_not_close_their_elements() {
         for (text, end) in [(SCRIPT, "</script"), (SCRIPT, "<!--"), (STYLE, "</style")] {

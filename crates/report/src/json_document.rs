@@ -1,7 +1,7 @@
 //! Versioned JSON documents
 //!
-//! Every JSON document that pgdyno prints begins with the keys `format` and `version`. Its JSON Schema is generated from
-//! the type that is printed, so output and schema cannot differ.
+//! Every JSON document that pgdyno prints begins with the keys `format` and `version`. Its JSON Schema is generated
+//! from the type that is printed, so output and schema cannot differ.
 
 mod advice;
 mod run;
@@ -94,7 +94,7 @@ pub fn schema<T: JsonDocument>() -> Value {
     schema
 }
 
-/// Replaces Rust's notation for `None` and links in descriptions, because the descriptions are doc comments.
+/// Replaces Rust's `None` and Rust's links in the descriptions, because the descriptions are doc comments.
 fn translate_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -1,8 +1,9 @@
 //! JUnit report of objectives for continuous integration
 //!
-//! For each cell, there is a test case for each objective, for durability under faults, and for promised fresh reads.
-//! Each trial is a test case too. Violated objectives, broken promises, invalid trials, outages, and trials whose load
-//! bypassed a node of the stack are failures. Test cases without a result are skipped.
+//! Each cell has one test case per objective. If faults were injected, it has one for durability; if reads are promised
+//! to be fresh, it has one for this promise. Each trial is a test case too. A test case fails if an objective is
+//! violated, a promise is broken, a trial is invalid, an outage occurred, or a trial's load bypassed a node of the
+//! stack. Test cases without a result are skipped.
 
 use crate::cells::cell_names;
 use crate::findings::unused_nodes;
@@ -101,7 +102,7 @@ enum CaseOutcome {
     Skipped(String),
 }
 
-/// Outcome for an objective, which is violated if any trial violates it.
+/// Outcome for an objective. If any trial violates the objective, the test case fails.
 fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
@@ -118,7 +119,8 @@ fn trial_outcome(trial: &TrialResult, clients: u32, lang: &Lang) -> CaseOutcome 
         _ if trial.valid => {
             let doubts = || trial.doubts.iter().filter(|it| it.is_in_verdict());
             let text = doubts().map(|it| lang.doubt(it, clients)).collect::<Vec<_>>().join("; ");
-            // Only the user knows whether statements may correctly find no row.
+            // Statements that find no row do not fail the test case, because only the user knows whether this is an
+            // error.
             let fails = |doubt: &Doubt| doubt.concerns_load() && !matches!(doubt, Doubt::NoRows { .. });
             match text.is_empty() {
                 true => CaseOutcome::Passed,

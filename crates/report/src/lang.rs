@@ -1,4 +1,4 @@
-//! Languages, each with a catalogue of messages; the choice of messages is the same for all languages
+//! Languages, each with a message catalogue. The code that selects messages is the same for all languages.
 
 mod advice;
 pub mod answer;
@@ -39,7 +39,7 @@ static FILES: &[(&str, &str)] =
 
 static LANGUAGES: LazyLock<Vec<Lang>> = LazyLock::new(|| FILES.iter().map(Lang::new).collect());
 
-/// Languages for loads of single HTTP requests.
+/// Variants of all languages for loads of single HTTP requests.
 static LANGUAGES_OF_REQUESTS: LazyLock<Vec<Lang>> =
     LazyLock::new(|| LANGUAGES.iter().map(Lang::of_requests).collect());
 
@@ -89,13 +89,15 @@ impl Lang {
         Lang { code: self.code, numbers: Numbers::from_catalogue(&catalogue), catalogue }
     }
 
-    /// The language for a load of single HTTP requests, which speaks of requests instead of transactions.
+    /// Variant of the language for a load of single HTTP requests. Its texts contain "requests" instead of
+    /// "transactions".
     pub fn for_requests(&self) -> &'static Lang {
         let same = LANGUAGES_OF_REQUESTS.iter().find(|lang| lang.code == self.code);
         same.expect("every language has both forms")
     }
 
-    /// The language for an experiment: that of requests if each of its operations is one HTTP request.
+    /// Variant of the language for an experiment: [`Lang::for_requests`] if each operation is a single HTTP request,
+    /// otherwise the language itself.
     pub fn for_experiment<'a>(&'a self, experiment: &Experiment) -> &'a Lang {
         let is_request = |operation: &Operation| match &operation.kind {
             OperationKind::Script { .. } => false,
@@ -136,7 +138,7 @@ impl Lang {
         self.message(&error.into())
     }
 
-    /// Renders the correction for the error that a message describes; empty without a correction.
+    /// Renders the correction of the error that a message describes; empty if there is no correction.
     pub fn help(&self, message: &Message) -> String {
         self.catalogue.help(message).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ pub struct LiveView {
     pub trial: usize,
     /// Name of the cell; untrusted input.
     pub cell: String,
-    /// Progress of the run; `None` if measurements decide which trials follow.
+    /// Progress of the run; `None` if the number of trials depends on results.
     pub progress: Option<RunProgress>,
     /// Levels between which the maximum lies; `None` outside of a search.
     pub search: Option<SearchBracket>,
@@ -70,7 +70,7 @@ pub struct LiveStyle {
     pub colour: bool,
 }
 
-/// Maximum number of lines that can be read at a glance.
+/// Maximum number of lines. More lines could not be read at a glance.
 const LINES_MAX: usize = 10;
 /// Maximum number of log events that are shown at once.
 const EVENTS_MAX: usize = 3;
@@ -178,7 +178,7 @@ pub fn sanitise(text: &str, characters: CharacterSet) -> String {
     text.chars().filter_map(harmless).collect()
 }
 
-/// Number of columns that a line of [`render_frame`] takes.
+/// Width of a line of [`render_frame`], in columns.
 pub fn width(line: &str) -> usize {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
@@ -259,7 +259,7 @@ fn rows(
     })
 }
 
-/// Objectives, and the recent quantile that one of them limits.
+/// Line with the objectives, and with the recent value of the quantile that one of them limits.
 fn objectives(view: &LiveView, lang: &Lang) -> Option<(LineStyle, String)> {
     if view.objectives.is_empty() {
         return None;

@@ -1,7 +1,7 @@
-//! Server-sent events of a running run
+//! Server-sent events of a run in progress
 //!
-//! The event `document` carries a whole document, `points` carries an addition to the displayed document, and `state`
-//! carries a sentence. `end` closes the stream. Source: HTML Standard, "Server-sent events".
+//! The event `document` contains a whole document, `points` contains data to append to the displayed document, and
+//! `state` contains a sentence. `end` closes the stream. Source: HTML Standard, "Server-sent events".
 
 use crate::document::{self, ChartValues, CompactNumber};
 use crate::lang::{self, Lang};
@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Finds the index into the document's `data` of the trial with this number in the store.
+/// Index into the document's `data` of the trial that has the number `trial` in the run file.
 pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
     charted(account).position(|it| it.id == trial)
 }
@@ -31,8 +31,8 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// Formats new points and marks for trial `place` of the document. Values are in the order of the document's series.
-/// Marks are in all languages, because the reader may switch the language at any time.
+/// Formats new points and marks of a trial. `place` is the trial's index in the document. Values are in the order of
+/// the document's series. Marks are in all languages, because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::all().iter().map(|lang| {
         let marks = new.annotations.iter().map(|annotation| mark(annotation, lang));
@@ -66,7 +66,7 @@ struct StateEvent {
     now: BTreeMap<&'static str, Vec<LargeFigure>>,
 }
 
-/// Formats the current activity as one sentence, and the current values, in all languages.
+/// Formats one sentence about the current activity, and the current values, in all languages.
 pub fn state_event(sentence: impl Fn(&Lang) -> String, status: &LiveStatus) -> String {
     let text = lang::all().iter().map(|lang| (lang.code(), sentence(lang))).collect();
     let now = lang::all().iter().map(|lang| (lang.code(), live_strip::figures(status, lang))).collect();

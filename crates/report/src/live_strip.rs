@@ -5,11 +5,11 @@ use crate::say;
 use crate::view::{LargeFigure, Tone};
 use model::live::{LiveSecond, LiveStatus};
 
-/// Value that is unknown at the moment.
+/// Text for a value that is currently unknown.
 const NOTHING: &str = "–";
 
-/// Figures of a run in progress: rate, judged quantile of the response time, errors, and time. A value that is not
-/// current is omitted.
+/// Figures of a run in progress: rate, the response-time quantile of the objective or p99, errors, and elapsed time.
+/// Without a current second, the first three are shown as unknown.
 pub fn figures(status: &LiveStatus, lang: &Lang) -> Vec<LargeFigure> {
     let silence = status.silence.map(|silence| {
         let duration = lang.whole_seconds(silence);

@@ -27,8 +27,8 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     }
 }
 
-/// Writes one transaction. `nth` is the number of transactions that the client completed before. `epoch` is the Unix
-/// time at which the run's clock was 0.
+/// Writes one transaction. `nth` is the number of transactions that the client completed before this one. `epoch` is
+/// the Unix time at which the run's clock was 0.
 pub fn transaction(out: &mut impl Write, record: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
     write!(out, "{} {nth} ", record.client.0)?;
     match record.outcome {

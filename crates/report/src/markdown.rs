@@ -1,7 +1,7 @@
 //! Page as Markdown for summaries in continuous integration
 //!
-//! The text is meant for GitHub and GitLab. It has no pictures and no folded parts, and is truncated at their size
-//! limit. Text from other sources is escaped.
+//! The text is meant for GitHub and GitLab. It contains neither pictures nor folded parts, and is truncated at the size
+//! limit of these services. Text from other sources is escaped.
 
 use crate::terms;
 use crate::text::{visible, visible_lines};
@@ -96,7 +96,7 @@ fn drawing(drawing: &Drawing) -> String {
     out
 }
 
-/// Renders a finding without its evidence, which consists of charts.
+/// Renders a finding without the links to its evidence, because the text contains no charts.
 fn finding(finding: &FindingView) -> String {
     let line = format!("- {}\n", escape_inline(&finding.line.text));
     // Indent the table, so that it is part of the list item.

@@ -1,7 +1,8 @@
 //! Matrix as a table for pages and terminals
 //!
-//! A letter in each row refers to a note with the cell's path through the stack, because figures are not comparable
-//! without placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
+//! Figures are not comparable without placement and transport. Therefore, a letter in each row refers to a note with
+//! the cell's path through the stack. On a narrow terminal, the least important columns are dropped until the rest
+//! fits.
 
 use crate::cells::{baseline_name, cell_names};
 use crate::findings::{has_too_few_runs, paragraph, views};
@@ -71,8 +72,8 @@ fn reservations(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     all
 }
 
-/// Builds the table of the cells' figures, compared with the baseline. `findings` show whether there were too few
-/// trials to compare.
+/// Builds the table of the cells' figures, compared with the baseline. `findings` determine whether there were too few
+/// trials for a comparison.
 pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     let mut notes = NoteList::default();
     let mut columns = labels(matrix);
@@ -102,8 +103,8 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     Table { caption: String::new(), columns, rows, notes: below }
 }
 
-/// Tone of a row. Rows without figures are faint. Rows that differ from the baseline are coloured, in addition to the
-/// verdict in words.
+/// Tone of a row. A row without figures is faint. A row that differs from the baseline is coloured; its verdict also
+/// states the difference in words.
 fn tone(row: &Row) -> Tone {
     let Some(tps) = row.estimate(Figure::Tps) else { return Tone::Faint };
     match tps.vs_baseline.map(|it| it.verdict) {
@@ -200,7 +201,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     columns
 }
 
-/// Formats ratio and verdict, such as `0.844 lower`. With too few trials, formats the ratio alone, because a note below
+/// Formats the ratio and the verdict, such as `0.844 lower`. With too few trials, formats only the ratio; a note below
 /// the table states the reason.
 fn ratio_text(row: &Row, lang: &Lang) -> String {
     let Some(change) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
@@ -274,7 +275,7 @@ fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)>
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let total = trials().count();
-    // If several trials have reasons of one kind, show the figures of the first trial.
+    // If several trials are excluded for the same kind of reason, show the figures of the first one.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
     for (kind, reason) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {
@@ -322,7 +323,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
 /// Number of columns between two cells.
 const GAP: usize = 2;
 
-/// Width below which a column of texts is not wrapped, unless all of its texts are shorter.
+/// Minimum width of a wrapped column of texts. A column that is narrower is not wrapped.
 const WRAPPED_WIDTH_MIN: usize = 20;
 
 /// Renders a table that fits the terminal's width: texts are wrapped, then the least important columns are dropped.
@@ -390,7 +391,8 @@ fn total(widths: impl Iterator<Item = usize>) -> usize {
     widths.map(|it| it + GAP).sum()
 }
 
-/// Indexes and widths of the columns that fit into the width. `widths` are the natural and the least width of each column.
+/// Indexes and widths of the columns that fit into `room` columns. `widths` are the natural and the minimum width of
+/// each column.
 fn visible_columns(all: &[Column], widths: &[(usize, usize)], room: usize) -> Vec<(usize, usize)> {
     let mut columns: Vec<usize> = (0..all.len()).collect();
     while total(columns.iter().map(|it| widths[*it].1)) > room {

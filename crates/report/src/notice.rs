@@ -35,7 +35,7 @@ fn frame(body: &str, lang: &Lang) -> String {
     )
 }
 
-/// Style of all these pages; their policy must allow it.
+/// Style sheet of these pages. Their content security policy must allow it.
 pub const STYLE: &str = "
 :root { color-scheme: light dark }
 body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; font: 16px/1.5 system-ui, sans-serif }

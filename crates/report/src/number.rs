@@ -5,7 +5,7 @@ use model::Nanos;
 /// Rounds to three significant digits or a whole number, with at most three decimals, in machine format: `0.371`,
 /// `5.73`, `21500`. Smaller values are `<0.001`.
 pub(crate) fn three_digits(value: f64) -> String {
-    // These bounds are the values from which rounding adds a digit.
+    // At each of these bounds, rounding adds a digit.
     match value.abs() {
         99.95.. => format!("{value:.0}"),
         9.995.. => format!("{value:.1}"),
@@ -29,7 +29,8 @@ pub(crate) fn duration(time: Nanos) -> (String, usize) {
     }
 }
 
-/// Converts a configured duration to a number with all digits, in the largest unit in which it is at least one.
+/// Converts a configured duration to a number with all digits. The unit is the largest in which the number is at least
+/// 1.
 pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
     match time.0 {
         ..1_000_000 => (time.as_micros_f64().to_string(), 0),
@@ -38,8 +39,9 @@ pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
     }
 }
 
-/// Splits a duration into hours, minutes and seconds, whose units have the numbers 0, 1 and 2. Returns the largest unit
-/// that is not zero, and the next unit: `(2, 0)`, `(5, 1)` for 2 h 5 min. Empty below half a second.
+/// Splits a duration into its largest unit that is not zero, and the next smaller unit. Each part is an amount and a
+/// unit: 0 for hours, 1 for minutes, 2 for seconds. For example, 2 h 5 min is `(2, 0)`, `(5, 1)`. Empty below half a
+/// second.
 pub(crate) fn duration_parts(time: Nanos) -> Vec<(u64, usize)> {
     let seconds = (time.as_secs_f64().round()) as u64;
     let parts = match seconds {

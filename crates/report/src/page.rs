@@ -121,7 +121,7 @@ pub fn short_answer(account: &RunResult, lang: &Lang) -> ShortAnswer {
     }
 }
 
-/// Builds durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
+/// Builds the durability verdict of each cell, without details of trials. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))
 }
@@ -131,7 +131,7 @@ pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
     lang.catalogue().with_prefix("web-").collect()
 }
 
-/// Number of trials above which some trials are folded.
+/// Maximum number of trials that are shown without folding.
 const TRIALS_SHOWN_MAX: usize = 12;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Maximum length of a label value in characters, because labels contain untrusted text.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// Constant facts of a run.
+/// Facts that stay constant during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLabels {
     /// Name of the experiment.
@@ -33,8 +33,8 @@ enum MetricType {
     Histogram,
 }
 
-/// Renders all metrics in Prometheus' text format. `series` returns the description of a probe's series; unknown
-/// series are omitted.
+/// Renders all metrics in Prometheus' text format. `series` returns the description of a probe's series by name;
+/// unknown series are omitted.
 pub fn render(
     labels: &RunLabels,
     totals: &Totals,

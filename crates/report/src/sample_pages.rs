@@ -1,4 +1,4 @@
-//! Pages of invented runs, which the browser tests of `web/` check
+//! Pages of synthetic runs, for the browser tests of `web/`
 
 use crate::comparison;
 use crate::document::{PageDocument, document};
@@ -12,7 +12,7 @@ use model::chart::Charts;
 use model::run_result::RunResult;
 use std::path::Path;
 
-/// Number of points of each chart. The invented runs themselves have few.
+/// Number of points of each chart. The synthetic runs have only a few, which are repeated.
 const POINTS: usize = 90;
 
 /// Writes one page for each kind of run, a comparison and a history into an ignored folder.
@@ -25,7 +25,7 @@ fn write_pages_for_the_browser() {
         let path = folder.join(format!("{}.html", name.replace(' ', "-")));
         std::fs::write(&path, to_html(shell, document)).expect("the page can be written");
     };
-    // The hostile run has names that no page can show whole. Another browser test checks that they do no harm.
+    // Skip the hostile run, because its names do not fit into a page. Another browser test checks that they do no harm.
     for (name, mut result) in sample_runs().into_iter().filter(|run| run.0 != "hostile") {
         stretch(&mut result);
         let pages: Vec<Page> = lang::all().iter().map(|lang| page(&result, lang)).collect();

@@ -1,7 +1,7 @@
 //! Search results for a terminal
 //!
-//! The text has the same blocks as the page: freshness of replicas, the answer of a search with its proof and steps,
-//! soaks, and the plateau.
+//! The text has the same blocks as the page: the freshness of replicas, the maximum with its proof and steps, soaks,
+//! and the plateau.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;

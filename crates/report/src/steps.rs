@@ -18,7 +18,7 @@ pub fn text(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     tables.map(|table| render(table, style)).collect()
 }
 
-/// Renders the table without the most dispensable columns that do not fit.
+/// Renders the table. If the table is too wide, columns are dropped in their drop order until it fits.
 fn render(mut table: Table, style: TerminalStyle) -> String {
     loop {
         let text = table_lines(&table, style);

@@ -12,7 +12,7 @@ pub enum CharacterSet {
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Width in columns. A table fits into this width if the names leave room for the throughput.
+    /// Width in columns. A table exceeds it only if the columns that are never dropped do not fit.
     pub width: usize,
     pub characters: CharacterSet,
     /// True if ECMA-48 colour sequences are allowed.

@@ -36,7 +36,8 @@ pub fn sanitise_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    // Parse only the codes, because a search for the end would take quadratic time on unterminated sequences.
+    // Parse only the codes. A search for the end of the sequence would take quadratic time if sequences are
+    // unterminated.
     let (codes, rest) =
         behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));

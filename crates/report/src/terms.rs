@@ -7,8 +7,8 @@ use crate::view::{Block, Overview, Section};
 /// Id of the section, which a terminal and Markdown leave out.
 pub(crate) const SECTION: &str = "terms";
 
-/// Builds the section with the definitions of the terms that occur in the first screen and in these sections; `None` if
-/// there are none. The page's script shows a definition at each heading that contains its term.
+/// Builds the section with the definitions of all terms that occur in the first screen or in these sections; `None` if
+/// no term occurs. The page's script shows a definition at each heading that contains its term.
 pub(crate) fn section(overview: Option<&Overview>, sections: &[Section], lang: &Lang) -> Option<Section> {
     let figures = overview.into_iter().flat_map(|overview| &overview.figures);
     let labels = figures.map(|figure| format!("{}\n", figure.label));

@@ -30,7 +30,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
     out
 }
 
-/// True if a terminal would interpret the character, or if the character could mislead a reader.
+/// True if a terminal would interpret the character as a control, or if the character could mislead a reader.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control() || is_invisible(character)
 }

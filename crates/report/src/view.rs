@@ -148,8 +148,8 @@ pub struct HeatLayer {
 pub struct HeatCell {
     /// Value; empty if nothing was measured.
     pub text: String,
-    /// Difference from the baseline: -1 is far worse, 0 equal and 1 far better, for figures of which high values are
-    /// good and for other figures. `None` if unknown.
+    /// Difference from the baseline, from -1 (far worse) through 0 (equal) to 1 (far better), whether high or low
+    /// values are good. `None` if unknown.
     pub shade: Option<f64>,
     pub baseline: bool,
 }

@@ -20,7 +20,7 @@ pub fn wrap(text: &str, columns: usize) -> String {
 }
 
 fn wrap_line(out: &mut String, line: &str, columns: usize) {
-    // Begin the rest of an SQL comment with `--` too, so that the text can be copied as SQL.
+    // Begin the rest of an SQL comment with `--` too, so that users can copy the text as SQL.
     let comment = if line.starts_with("-- ") { "--" } else { "" };
     let indent = hanging_indent(line, columns);
     let (mut column, mut is_begun) = (0, false);
@@ -47,8 +47,8 @@ fn wrap_line(out: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// Indentation for the rest of a broken line: the column of the text behind a label or in a comment, otherwise two more
-/// than the line's own indentation.
+/// Indentation for the rest of a broken line: the column at which the text begins after a label or a comment sign. For
+/// other lines, two more columns than the line's own indentation.
 fn hanging_indent(line: &str, columns: usize) -> usize {
     let begin = match line.strip_prefix("--") {
         Some(comment) => return 2 + leading_blanks(comment),

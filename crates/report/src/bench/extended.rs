@@ -81,7 +81,7 @@ fn failure_name(failure: &Failure) -> String {
     to_characters(&failure.describe(), CharacterSet::Utf8)
 }
 
-/// Writes a label, and a wrapped text next to it.
+/// Writes a label, followed by a wrapped text.
 fn write_wrapped(out: &mut String, label: &str, text: &str) {
     let mut begin = format!("{label:<LABEL$}");
     let mut line = String::new();
@@ -148,7 +148,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
         Unit::Micros => format_short(time.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
-        // Lower bound of the response time of arrivals without an answer.
+        // Lower bound, if the value lies among the arrivals that received no response.
         let longer = distribution
             .longer_than(place)
             .map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
@@ -167,7 +167,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
     format!("{:>11}{}", lang.numbers().count(distribution.count), values.map(value).concat())
 }
 
-/// Formats a number with as many decimals as fit. The text has at most eight columns if the number is below a million.
+/// Formats a number with as many decimals as fit. If the number is below a million, the text has at most eight columns.
 fn format_short(value: f64, decimals: usize, lang: &Lang) -> String {
     let written = |decimals| lang.numbers().fixed(value, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))

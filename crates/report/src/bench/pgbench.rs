@@ -1,6 +1,6 @@
 //! Final report of pgbench 15, byte for byte, in every language
 //!
-//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures have another meaning than in pgbench. `latency
+//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures differ in meaning from pgbench's. `latency
 //! average` is measured, not computed from the duration of the run. `tps` excludes transactions that end after the
 //! window. Failures include every code, because in pgdyno no error ends the run.
 
@@ -19,7 +19,7 @@ macro_rules! line {
 }
 pub(super) use line;
 
-/// Words for what a load sends. pgbench knows transactions only.
+/// Words of the report. pgbench's words are those for transactions; a load of HTTP requests has its own words.
 #[derive(Clone, Copy)]
 struct Words {
     transactions: &'static str,
@@ -184,7 +184,8 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
 }
 
 fn latency(out: &mut String, prefix: &str, distribution: &Distribution, words: Words, deviation: bool) {
-    // As in pgbench, the average covers executed transactions. The label mentions this if there are other arrivals.
+    // As in pgbench, the average covers only executed transactions. If some arrivals were not answered, the label
+    // states this.
     let suffix = match distribution.unanswered {
         Some(_) => format!(" (of answered {})", words.transactions),
         None => String::new(),

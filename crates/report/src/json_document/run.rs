@@ -129,7 +129,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
     }
 }
 
-/// Lists results of all operations, with the index of their cell.
+/// Lists the results of all operations, each with the index of its cell.
 fn operations(result: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
     let cells = result.cells.iter().enumerate();
     cells.flat_map(|(cell, result)| result.operations.iter().map(move |operation| (cell, operation)))

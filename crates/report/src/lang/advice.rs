@@ -8,7 +8,8 @@ use model::explain::{IndexKey, KeyRole};
 use model::message::Message;
 
 impl Lang {
-    /// Reports the time that this number of indexes saves together. `share` is relative to all statements, 0..=1.
+    /// Reports the time that `indexes` indexes save in total. `share` (0..=1) is the saved share of the time of all
+    /// statements.
     pub fn saved_together(&self, indexes: usize, share: f64) -> String {
         let speedup = (share < 0.995).then(|| self.numbers().three(1.0 / (1.0 - share)));
         say!(self, "advice-saved-together", indexes, share = self.numbers().percent(share, 1), speedup)
@@ -44,8 +45,8 @@ impl Lang {
         say!(self, "advice-why-index", purpose = parts.join(", "), rows = advice.rows.round() as u64)
     }
 
-    /// Time that the index saves, and number of statements that benefit from it. The time is a share of the time of all
-    /// statements, and is omitted if this time was not measured.
+    /// Number of statements that the index speeds up, and the time that it saves, as a share of the time of all
+    /// statements. The time is omitted if it was not measured.
     pub fn index_saves(&self, advice: &IndexAdvice) -> String {
         let share = advice.saved_share.map(|share| self.numbers().percent(share, 1));
         say!(self, "advice-index-saves", statements = advice.cost_changes.len(), share)
@@ -58,8 +59,8 @@ impl Lang {
         say!(self, "advice-index-costs", size, statements, not_hot)
     }
 
-    /// Remedy for a statement. `index` has the number of the index, from 1, and the planner's cost without and with the
-    /// index.
+    /// Remedy for a statement. `index` contains the number of the index, from 1, and the planner's costs without and
+    /// with the index.
     pub fn remedy(&self, remedy: &Remedy, index: Option<(usize, f64, f64)>) -> String {
         match (remedy, index) {
             (Remedy::NotNeeded, _) => say!(self, "advice-not-needed"),
@@ -78,7 +79,7 @@ impl Lang {
         }
     }
 
-    /// Number of rows that a scan reads, and share of the rows that it passes on.
+    /// Number of rows that a scan reads, and share of these rows that it returns.
     pub fn scanned(&self, scan: &Scan) -> String {
         let [rows, passed] = [scan.rows, scan.rows_kept].map(|rows| rows.round() as u64);
         say!(self, "advice-scanned", rows, table = &scan.table, counted = scan.actual, passed)
@@ -111,7 +112,7 @@ impl Lang {
         say!(self, "advice-statement-changed", before, after, ratio, writes = change.writes)
     }
 
-    /// Shares of updated rows that stayed heap-only, 0..=1.
+    /// Shares (0..=1) of heap-only (HOT) updates, without and with the indexes.
     pub fn heap_only(&self, before: f64, after: f64) -> String {
         let [before, after] = [before, after].map(|share| self.numbers().percent(share, 1));
         say!(self, "advice-heap-only", before, after)

@@ -36,7 +36,7 @@ impl Lang {
         }
     }
 
-    /// Reports that `dropped` of `arrivals` were never sent.
+    /// Reports that `dropped` of `arrivals` arrivals were never sent.
     pub fn dropped(&self, dropped: u64, arrivals: u64) -> String {
         let share = self.numbers().percent(dropped as f64 / arrivals as f64, 3);
         say!(self, "bench-never-sent", dropped, arrivals, share)
@@ -54,8 +54,7 @@ impl Lang {
         )
     }
 
-    /// Reports the generator's CPU cost. `busiest` is the share of the window in which the busiest thread worked,
-    /// 0..=1.
+    /// Reports the generator's CPU cost. `busiest` is the busy share (0..=1) of the busiest thread during the window.
     pub fn generator(&self, cost: &CpuCost, busiest: f64) -> String {
         let numbers = self.numbers();
         let [user, system, spun] =
@@ -91,7 +90,7 @@ impl Lang {
         say!(self, "bench-measured-how", server, model, driver = &plan.driver, seed = plan.seed.to_string())
     }
 
-    /// Describes arrivals and rates that a schedule will produce.
+    /// Describes the arrivals and rates that a schedule produces.
     pub fn preview(&self, preview: &SchedulePreview) -> String {
         let numbers = self.numbers();
         let expected = preview.expected.round() as u64;

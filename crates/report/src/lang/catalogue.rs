@@ -38,7 +38,7 @@ impl Catalogue {
             })
             .collect();
         let mut bundle = FluentBundle::new_concurrent(vec![code.parse().expect("a language code")]);
-        // Do not insert isolation marks around arguments, because they would be visible in terminals.
+        // Do not insert Unicode isolation marks around arguments, because terminals would show the marks.
         bundle.set_use_isolating(false);
         bundle
             .add_resource(resource)
@@ -54,7 +54,8 @@ impl Catalogue {
         Catalogue { bundle: Arc::new(bundle), identifiers: Arc::new(identifiers), of_requests: false }
     }
 
-    /// Catalogue for a load of single HTTP requests, which speaks of requests instead of transactions.
+    /// Variant of the catalogue for a load of single HTTP requests. Its messages contain "requests" instead of
+    /// "transactions".
     pub fn of_requests(&self) -> Catalogue {
         Catalogue { of_requests: true, ..self.clone() }
     }
@@ -67,8 +68,8 @@ impl Catalogue {
         text.unwrap_or_else(|| identifier.to_owned())
     }
 
-    /// Renders a message. A message of another version of pgdyno that this version does not have is shown as its
-    /// identifier and arguments.
+    /// Renders a message. A run file of another version may contain a message that this version lacks; such a message
+    /// is rendered as its identifier and arguments.
     pub fn message(&self, message: &Message) -> String {
         self.find_message(message).unwrap_or_else(|| message.describe())
     }
@@ -78,8 +79,8 @@ impl Catalogue {
         self.find(&message.id, message.arguments.iter().map(|(name, value)| (name.as_ref(), value)))
     }
 
-    /// Renders the attribute `help` of a message, which describes how to correct the error. A message without this
-    /// attribute has the help of the first message in its arguments.
+    /// Renders the attribute `help` of a message, which describes how to correct the error. If the message has no such
+    /// attribute, the help of the first message among its arguments is used.
     pub fn help(&self, message: &Message) -> Option<String> {
         match self.bundle.get_message(&message.id)?.get_attribute("help") {
             Some(attribute) => {

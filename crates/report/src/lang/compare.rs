@@ -81,7 +81,7 @@ impl Lang {
     }
 
     /// Question of a comparison. `runs` is empty if the base's cells are compared with each other. `baselines` is the
-    /// number of cells that are baselines.
+    /// number of baseline cells.
     pub fn comparison_question(&self, base: &str, runs: &[&str], baselines: usize) -> String {
         match runs {
             [] => say!(self, "compare-question-cells", base, baselines),
@@ -237,7 +237,7 @@ impl Lang {
         }
     }
 
-    /// Describes a change that begins with `run`. The values have the unit of [`Lang::metric_value`].
+    /// Describes a change that begins with `run`. `before` and `after` have the unit of [`Lang::metric_value`].
     pub fn change_point(&self, metric: Metric, run: &str, before: f64, after: f64, p: f64) -> String {
         say!(
             self,
@@ -258,7 +258,7 @@ struct FigureCount {
     figures: usize,
     better: usize,
     worse: usize,
-    /// Number of figures that are higher or lower where neither direction is better.
+    /// Number of changed figures for which neither direction is better.
     other: usize,
     too_few: usize,
     /// Number of confounders: differences that affect the figures but are not the tested change.

@@ -62,8 +62,8 @@ impl Lang {
         say!(self, "failover-question", path)
     }
 
-    /// Result of a cell: one or two sentences with their full stops. `name` is the cell's name; empty if there is only
-    /// one cell.
+    /// Result of a cell: one or two sentences with full stops. `name` is the cell's name; empty if there is only one
+    /// cell.
     pub fn failover_result(&self, result: &FailoverResult, name: &str) -> String {
         let mut text = self.loss(result) + ".";
         if let Some(outage) = result.outage {
@@ -200,7 +200,8 @@ impl Lang {
         }
     }
 
-    /// A sentence with its full stop: because the ledger was not closed, it may lack this number of writes.
+    /// Reports that the ledger may lack this number of writes, because it was not closed: a sentence with its full
+    /// stop.
     pub fn unresolved_writes(&self, writes: u64) -> String {
         say!(self, "failover-unresolved-writes", writes)
     }
@@ -251,7 +252,7 @@ impl Lang {
         }
     }
 
-    /// Describes a fault, its nodes and its end, in time since the window began.
+    /// Describes a fault, its nodes and its end. `reverted` is the time since the window began.
     pub fn injected_fault(&self, fault: FaultKind, nodes: &[String], reverted: Option<Nanos>) -> String {
         let fault = self.fault(fault);
         if nodes.is_empty() {
@@ -286,7 +287,7 @@ impl Lang {
         say!(self, "failover-read-back", tokens = reading.rows, node = &reading.node, phase)
     }
 
-    /// Text of a stored event of a node. A text that pgdyno did not write is unchanged.
+    /// Text for a node's event, from the stored text. Text that pgdyno did not write stays unchanged.
     pub fn event_text(&self, kind: EventKind, text: &str) -> String {
         let fault = || FaultKind::from_keyword(text).map(|fault| self.fault(fault));
         let known = match kind {
@@ -302,14 +303,14 @@ impl Lang {
     }
 }
 
-/// Kind of loss of acknowledged writes. The sentence begins with it.
+/// Kind of loss of acknowledged writes, which determines the beginning of the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
-    /// The loss broke no promise. The variant has the time between the first lost write's acknowledgement and the
-    /// fault, in either order.
+    /// The loss broke no promise. `before` is the time from the first lost write's acknowledgement to the fault. If the
+    /// fault came first, `after` is the time from the fault to the last lost write's acknowledgement.
     Unpromised {
         before: Option<Nanos>,
         after: Option<Nanos>,

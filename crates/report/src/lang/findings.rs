@@ -1,6 +1,6 @@
 //! Texts of findings
 //!
-//! Findings with equal beginnings form one paragraph: first their common text, then the differing text of each cell.
+//! Findings with the same beginning form one paragraph: first the common text, then the text of each cell.
 
 mod bound;
 mod circumstance;
@@ -69,7 +69,7 @@ impl Lang {
             Finding::SessionsWait { event, .. } => say!(self, "finding-sessions-wait", event),
             Finding::Failures { code, name, .. } => say!(self, "finding-failures", code, name = *name),
             Finding::Deadlocks { .. } => say!(self, "finding-deadlocks"),
-            // The paragraph already contains the cell's name.
+            // Omit the cell's name, because the paragraph already contains it.
             Finding::NotConcurrent { other_busy, .. } => {
                 say!(self, "finding-not-concurrent", busy = self.numbers().fixed(*other_busy, 1))
             }
@@ -419,7 +419,7 @@ impl Lang {
         say!(self, "finding-change", change = self.numbers().change(comparison.ratio), interval)
     }
 
-    /// Number of a cell's trials with the finding; empty if all trials have it.
+    /// Number of a cell's trials that have the finding; empty if all trials have it.
     fn some_trials(&self, trials: u32, total: u32) -> String {
         if trials == total { String::new() } else { say!(self, "finding-some-trials", trials, total) }
     }
@@ -448,7 +448,7 @@ impl Lang {
         throttled_cpu: Option<f64>,
     ) -> [Option<String>; 3] {
         let numbers = self.numbers();
-        // A hundredth of a CPU is not worth mentioning.
+        // Omit less than a hundredth of a CPU, because it is negligible.
         let stalled = throttled_cpu.filter(|cpu| *cpu >= 0.01);
         [
             Some(say!(self, "finding-cpu", used = numbers.fixed(used, 2), limit = numbers.plain(limit))),

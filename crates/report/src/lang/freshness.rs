@@ -6,7 +6,7 @@ use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
 impl Lang {
-    /// Heading: quantile of the time until a replica shows an acknowledged write.
+    /// Heading: quantile of the time until an acknowledged write is visible on a replica.
     pub fn visible(&self, quantile: &str) -> String {
         say!(self, "freshness-column-visible", quantile)
     }
@@ -16,8 +16,8 @@ impl Lang {
         say!(self, "freshness-column-not-visible", bound = self.numbers().chosen(bound))
     }
 
-    /// Share of own writes that were not visible: a sentence with its full stop. `name` is the name of the cell; empty
-    /// if there is only one cell.
+    /// Share of a session's own writes that it did not see: a sentence with its full stop. `name` is the name of the
+    /// cell; empty if there is only one cell.
     pub fn own_writes(&self, result: &FreshnessResult, name: &str) -> String {
         let text = match ReplicaGroup::from_result(result) {
             ReplicaGroup::NoAnswer => say!(self, "freshness-no-answer"),
@@ -70,7 +70,7 @@ impl Lang {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ReplicaGroup<'a> {
     NoAnswer,
-    /// All reads of all replicas were fresh. The variant has the numbers of replicas and reads, and the upper bound of
+    /// All reads on all replicas were fresh. The fields are the numbers of replicas and reads, and an upper bound on
     /// the probability of a stale read.
     AllVisible {
         reads: u64,

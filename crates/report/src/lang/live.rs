@@ -7,7 +7,7 @@ use model::plan::LoadScale;
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
-/// Slow step of setting up a trial.
+/// Slow step in the setup of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Activity {
     SettingUp,
@@ -79,7 +79,7 @@ pub struct TrialFigures {
     pub failed: u64,
     /// First reason why the trial is invalid.
     pub invalid: Option<InvalidReason>,
-    /// Doubts that are shown with the verdict, such as an outage.
+    /// Doubts to show with the verdict, such as an outage.
     pub doubts: Vec<Doubt>,
 }
 
@@ -120,12 +120,12 @@ impl Lang {
         say!(self, "live-note", text)
     }
 
-    /// Sentence with the address at which Prometheus can scrape the run.
+    /// States the URL at which Prometheus can scrape the run.
     pub fn run_scraped(&self, url: &str) -> String {
         say!(self, "live-scraped", url)
     }
 
-    /// Sentence that the run ended early.
+    /// States that the run ended early, and the reason.
     pub fn run_broken_off(&self, reason: &str) -> String {
         say!(self, "live-broken-off", reason)
     }
@@ -188,9 +188,9 @@ impl Lang {
         say!(self, "live-directory-retained", directory, reason)
     }
 
-    /// Result of a trial, after its position and cell.
+    /// Result of a trial. It follows the trial's position and cell in the line.
     pub fn trial_finished(&self, trial: &FinishedTrial) -> String {
-        // The outcome of a search step already contains the reason.
+        // Omit the reason for a search step, because the step's outcome already contains it.
         let with_reason = !matches!(trial.end, TrialEnd::NotCounted(_));
         let interrupted = trial.figures.as_ref().map(|figures| self.trial_figures(figures, with_reason));
         let figures = interrupted.clone().unwrap_or_default();
@@ -265,7 +265,8 @@ impl Lang {
         say!(self, "live-search-left", duration = self.whole_seconds(duration))
     }
 
-    /// Number of a search's trial, from 1, and the levels between which the maximum lies so far.
+    /// Number of the trial in a search, from 1, and the levels between which the maximum lies according to the trials
+    /// so far.
     pub fn live_step(&self, number: usize, bracket: Option<&SearchBracket>) -> String {
         let plain = |level: f64| self.numbers().three(level);
         let with_unit = |scale: LoadScale, level: f64| self.at_level("", scale, level);

@@ -42,7 +42,7 @@ impl Lang {
         }
     }
 
-    /// The transport of a hop. `None` is the transport of an attached node, whose address determines it.
+    /// Transport of a hop. `None` means an attached node, whose address determines the transport.
     pub fn transport_text(&self, transport: Option<Transport>) -> String {
         transport
             .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.transport(transport))
@@ -57,7 +57,7 @@ impl Lang {
         }
     }
 
-    /// Attribute for the pool's mode, in front of the noun "mode".
+    /// Adjective for the pool's mode, for use before the noun "mode".
     pub(super) fn of_pool_mode(&self, mode: PoolMode) -> String {
         match mode {
             PoolMode::Session => say!(self, "matrix-session-mode"),
@@ -97,7 +97,7 @@ impl Lang {
         )
     }
 
-    /// The reason why a trial does not count, from its status.
+    /// Reason why a trial with this status does not count.
     pub fn status(&self, status: &TrialStatus) -> String {
         match status {
             TrialStatus::Done | TrialStatus::Stopped { .. } => say!(self, "matrix-nothing-measured"),
@@ -112,7 +112,7 @@ impl Lang {
         say!(self, "matrix-left-out", left_out, total, reason)
     }
 
-    /// Lists limits, at least one, that could not be applied for one common reason.
+    /// Reports limits that could not be applied for the same reason. `limits` contains at least one limit.
     pub fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
         let each: Vec<String> =
             limits.iter().map(|limit| format!("{}.{}", limit.node, limit.limit)).collect();
@@ -126,7 +126,7 @@ impl Lang {
         say!(self, "matrix-legend", baseline, seed = seed.to_string(), too_few)
     }
 
-    /// CPUs that the monitoring used.
+    /// Number of CPUs that monitoring used.
     pub fn watching(&self, processors: f64) -> String {
         say!(self, "matrix-watching", share = self.numbers().percent(processors, 1))
     }

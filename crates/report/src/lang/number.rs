@@ -10,7 +10,7 @@ use model::{Nanos, PerSecond};
 /// Number format of a language. The arithmetic is the same for all languages; the texts come from the catalogue.
 #[derive(Debug)]
 pub struct Numbers {
-    /// True for a decimal comma and narrow no-break spaces between thousands.
+    /// True if the decimal separator is a comma, and narrow no-break spaces separate the thousands.
     pub comma: bool,
     /// Text between a number and its unit or a percent sign.
     pub gap: String,
@@ -31,7 +31,7 @@ pub struct Numbers {
     pub parts: [String; 4],
     /// Text between the parts of a duration.
     pub between: String,
-    /// Text before the lower end of a range, and text before the upper end.
+    /// Texts before the lower and before the upper end of a range.
     pub range: [String; 2],
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn exact(value: f64, lang: &Lang) -> String {
     lang.number(&exact_digits(value))
 }
 
-/// Formats a number like [`Numbers::three`], but small numbers with a power of ten: `1.04·10⁻⁴`.
+/// Formats a number like [`Numbers::three`]. Small numbers have a power of ten: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return lang.numbers().three(value);

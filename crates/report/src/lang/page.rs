@@ -1,4 +1,4 @@
-//! Headings and sentences of a page, apart from its answer, its charts, the matrix and the findings
+//! Headings and sentences of a page, except its answer, charts, matrix and findings
 
 use super::Lang;
 use crate::say;
@@ -30,7 +30,7 @@ pub enum BottleneckRole {
     Processor,
     /// The size of the node's pool is the limiter.
     Pool,
-    /// Transactions queue at this node for a node behind it.
+    /// Transactions queue at this node until a node behind it can serve them.
     Queue,
 }
 
@@ -124,7 +124,7 @@ impl Lang {
         say!(self, "page-answer-size", figure)
     }
 
-    /// Describes mode and size of a pool, limit of a queue, or slots.
+    /// Describes a limit: the mode and size of a pool, the limit of a queue, or the number of slots.
     pub fn concurrency_limit(&self, limit: &ConcurrencyLimit) -> String {
         match *limit {
             ConcurrencyLimit::Pool(mode, size) => {
@@ -135,14 +135,14 @@ impl Lang {
         }
     }
 
-    /// Describes the CPUs in use, and the quota.
+    /// Describes the number of CPUs in use, and the quota.
     pub fn processors(&self, used: f64, quota: Option<f64>) -> String {
         let numbers = self.numbers();
         let quota = quota.map(|cpus| numbers.plain(cpus));
         say!(self, "page-cpu-used", used = numbers.fixed(used, 2), quota)
     }
 
-    /// Throttling, as a share of the quota's periods, 0..=1.
+    /// Share (0..=1) of the quota's periods in which a node was throttled.
     pub fn throttled_share(&self, share: f64) -> String {
         say!(self, "page-throttled", share = self.numbers().percent(share, 0))
     }
@@ -170,7 +170,7 @@ impl Lang {
         say!(self, "page-time-per-transaction", time = self.time(time))
     }
 
-    /// Role of a server among several servers. `at_first` is true if the role may change.
+    /// Role of a server among several servers. `at_first` is true if faults may change the role.
     pub fn server_role(&self, name: &str, role: ServerRole, at_first: bool) -> String {
         let role = match role {
             ServerRole::Primary => "primary",
@@ -244,7 +244,7 @@ impl Lang {
         say!(self, "page-mean-in-baseline", baseline)
     }
 
-    /// A remark about some of the trials.
+    /// Text about `trials` of `total` trials.
     pub fn in_trials(&self, trials: usize, total: usize, text: &str) -> String {
         match total {
             1 => text.to_owned(),

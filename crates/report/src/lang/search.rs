@@ -27,16 +27,16 @@ pub struct MaximumAnswer<'a> {
     /// Name of the cell; empty if there is only one cell.
     pub name: &'a str,
     pub answer: &'a SearchResult,
-    /// Number of searches that the answer combines.
+    /// Number of searches whose results are combined.
     pub rounds: usize,
     pub cause: CauseAnswer<'a>,
 }
 
-/// Limiter of a maximum, as the answer states it.
+/// Limiter of a maximum, and how certain it is.
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
-    /// The perturbation changed the maximum. Value and interval are the elasticity, or for a switch the ratio of
-    /// maxima. `consumer` is the work that saturates PostgreSQL's CPU.
+    /// The perturbation changed the maximum. The effect is the elasticity, or for a knob without an elasticity the
+    /// ratio of the maxima. `consumer` is the work that saturates PostgreSQL's CPU.
     Proven {
         limit: &'a Limit,
         consumer: Option<&'a Limit>,
@@ -119,7 +119,7 @@ impl Lang {
         }
     }
 
-    /// Reason why a search stopped before the system's maximum. `scale` is the scale of its levels.
+    /// Reason why a search stopped before it reached the system's maximum. `scale` is the scale of its levels.
     pub fn search_stop_reason(&self, reason: &SearchStopReason, scale: LoadScale) -> String {
         let level = |level: f64| self.level(scale, level);
         match reason {
@@ -263,7 +263,7 @@ impl Lang {
         super::with_name(maximum.name, text)
     }
 
-    /// Levels between which the maximum lies: the highest sustained level and the lowest level above it that was not
+    /// Levels between which the maximum lies: the highest sustained level, and the lowest higher level that was not
     /// sustained. `None` if no level has a result.
     fn bracket(&self, answer: &SearchResult) -> Option<String> {
         let levels = [answer.sustained, answer.failed];
@@ -277,7 +277,7 @@ impl Lang {
         say!(self, "search-level-trials", level = self.level(scale, level), held, total)
     }
 
-    /// Advice on how to remove a reason that is unrelated to the system; `None` if the user can change nothing.
+    /// Advice on how to remove a reason that lies outside the system under test; `None` if there is no advice.
     pub fn search_remedy(&self, reason: &SearchStopReason) -> Option<String> {
         Some(match reason {
             SearchStopReason::Generator => say!(self, "search-remedy-generator"),
@@ -290,8 +290,8 @@ impl Lang {
         })
     }
 
-    /// Describes the interval of a maximum and the number of searches and confirmations; `None` if all of them are
-    /// unknown.
+    /// Describes how certain a maximum is: its interval, and the numbers of searches and confirmations. `None` if none
+    /// of these is known.
     fn certainty(&self, maximum: &MaximumAnswer<'_>) -> Option<String> {
         let mut parts = Vec::new();
         parts.extend(maximum.answer.interval.map(|(low, high)| {
@@ -335,12 +335,12 @@ impl Lang {
         }
     }
 
-    /// Sentence with the number of cells with an answer, and the number of all cells.
+    /// States for how many cells, of all cells, the search has a result.
     pub fn answered_cells(&self, count: usize, cells: usize) -> String {
         say!(self, "search-answered-cells", answered = count, cells)
     }
 
-    /// Describes every search of a cell, and the combined answer.
+    /// Lists the results of all searches of a cell.
     pub fn search_rounds(&self, rounds: &[SearchResult]) -> String {
         let levels = rounds.iter().map(|round| match round.level {
             Some(level) => self.numbers().three(level),
@@ -422,7 +422,8 @@ impl Lang {
         parts
     }
 
-    /// Warning that a soak at a small share of the maximum (0..=1) proves little: a sentence with its full stop.
+    /// Warning that a soak proves little if its level is a small share (0..=1) of the maximum: a sentence with its full
+    /// stop.
     pub fn low_level_warning(&self, share: f64) -> String {
         say!(self, "search-soak-low-level", share = self.numbers().percent(share, 0))
     }
@@ -516,7 +517,7 @@ impl Lang {
         }
     }
 
-    /// A number of three significant digits, which selects a plural form if it is whole.
+    /// A number rounded to three significant digits. A whole number selects the plural form of its noun.
     fn quantity(&self, value: f64) -> Argument<'static> {
         let digits = exact_digits(value);
         match digits.parse::<u64>() {

@@ -17,12 +17,12 @@ impl Lang {
         }
     }
 
-    /// Sentence that the web server cannot read a run, with the reason.
+    /// Reports that the web server cannot read a run, and the reason.
     pub fn unreadable(&self, reason: &str) -> String {
         say!(self, "serve-unreadable", reason)
     }
 
-    /// Describes the running trial and its duration, in the format of [`Lang::number`].
+    /// Describes the running trial. `seconds` is its elapsed time, formatted by [`Lang::number`].
     pub fn running_trial(&self, trial: usize, total: Option<usize>, seconds: &str) -> String {
         say!(self, "serve-measuring", trial, total, seconds)
     }

@@ -98,7 +98,8 @@ impl Lang {
         Some(say!(self, "stop-measured", value, samples = self.samples(result)))
     }
 
-    /// Reason why an objective's value is unknown, with the nearest quantile that is known.
+    /// States that there are too few samples for an objective's value. For a quantile, it also states the nearest
+    /// quantile that is known.
     fn too_few(&self, result: &ObjectiveResult) -> String {
         let Some(too_few) = &result.too_few else {
             return say!(self, "stop-too-few-samples", samples = self.samples(result));
@@ -117,7 +118,7 @@ impl Lang {
         )
     }
 
-    /// Number of samples from which an objective's value was computed.
+    /// Number of samples on which an objective's value is based.
     fn samples(&self, result: &ObjectiveResult) -> String {
         let count = result.samples;
         match result.unit {

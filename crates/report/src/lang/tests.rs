@@ -319,7 +319,7 @@ fn figures() -> [Figure; 12] {
     every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
 }
 
-/// The dictionaries have the words that the scripts of the page and of the list of runs display.
+/// The catalogue contains exactly the words that the scripts of the page and of the list of runs display.
 #[test]
 fn scripts_have_their_words() {
     const WITHOUT_SCRIPT: [&str; 3] = ["no_script", "cannot_unpack", "left_out"];
@@ -363,7 +363,7 @@ fn every_sentence_exists_in_each_language() {
 
 #[test]
 fn words_fit_their_columns() {
-    /// Labels by their maximum width in columns. Numbers of scripts follow the labels of 20 columns.
+    /// Labels by their maximum width in columns. Labels of 20 columns are followed by the number of a script.
     const LABELS: [(usize, &[&str]); 3] = [
         (8, &["bench-count", "bench-mean", "bench-max"]),
         (20, &["bench-script-response", "bench-script-service"]),

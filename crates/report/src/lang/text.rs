@@ -10,7 +10,7 @@ pub(super) fn cell_list(names: &[String], cells: &[usize]) -> String {
     cells.iter().map(|it| cell_name(names, *it)).collect::<Vec<_>>().join(", ")
 }
 
-/// Name of an operation, with the step if the operation has several steps.
+/// Name of an operation, with the name of the step if the operation has several steps.
 pub(super) fn request(operation: &str, step: Option<&str>) -> String {
     step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
 }

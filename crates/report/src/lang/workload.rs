@@ -33,7 +33,7 @@ impl Lang {
         }
     }
 
-    /// Describes a load. `sql` is true if any operation contains SQL, so that the query protocol is described.
+    /// Describes a load. If `sql` is true, some operation contains SQL, and the query protocol is described too.
     /// `concurrency` lists the numbers of clients, or the in-flight caps, of the cells. `concurrency` and an open
     /// model's schedule are empty if a search chooses them.
     pub fn load(&self, load: &Load, sql: bool, concurrency: &[u32]) -> String {
@@ -98,7 +98,7 @@ impl Lang {
     }
 
     /// Describes users, as in `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. For a single stage, `users`
-    /// lists the numbers of users over the cells, of which `count` is the last.
+    /// lists the numbers of users of all cells. The last of these numbers is `count`, which selects the plural form.
     fn users(&self, stages: &[UserStage], users: String, count: u32) -> String {
         let numbers = self.numbers();
         let rate = |stage: &UserStage| stage.spawn_rate.map(|rate| numbers.plain(rate));

@@ -51,7 +51,7 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     }
     let notes: Vec<String> =
         trials().flat_map(|it| distinct(it.notes.iter().map(|note| lang.note(note)))).collect();
-    // Merge notes that differ only in their figures into the first note.
+    // Keep only the first of the notes that differ only in their figures.
     let mut kinds: Vec<(String, &String, usize)> = Vec::new();
     for note in &notes {
         let kind = note.replace(|it: char| it.is_ascii_digit() || it == '.', "");
@@ -68,8 +68,8 @@ pub fn lines(case: &PageContext<'_>) -> Vec<Line> {
     items
 }
 
-/// Doubts about valid trials, each kind once, with the figures and number of clients of the worst trial, and the number
-/// of trials.
+/// Doubts about valid trials, one per kind: the doubt with the figures of the worst trial, that trial's number of
+/// clients, and the number of trials with the doubt.
 fn doubts<'a>(case: &PageContext<'a>) -> Vec<(&'a Doubt, u32, usize)> {
     let matrix = &case.account.matrix;
     let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();

@@ -81,8 +81,8 @@ fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
     TrackView { label, dashed: series.kind == ChartSeriesKind::Limit, overlaid: is_overlaid(series) }
 }
 
-/// True for the few series by which trials are compared on one chart: the delivered rate, the median and p99 of all
-/// operations.
+/// True for the series that are drawn when several trials share one chart: the delivered rate, and the median and p99
+/// of all operations.
 fn is_overlaid(series: &ChartSeries) -> bool {
     series.label.is_none()
         && match series.kind {

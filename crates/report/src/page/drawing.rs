@@ -80,7 +80,7 @@ fn role_text(case: &PageContext<'_>, setup: &Setup, name: &str, role: ServerRole
     case.lang.server_role(name, role, !setup.faults.is_empty())
 }
 
-/// Replicas of the last node, with the same `product`, and their failover manager.
+/// Replicas of the last node, and their failover manager. `product` names the product of the node and of its replicas.
 fn replicas<'a>(
     case: &PageContext<'_>,
     cell: usize,
@@ -167,7 +167,7 @@ fn pool_load(case: &PageContext<'_>, busy: f64, size: u32) -> DrawnLoad {
     DrawnLoad { share: (busy / f64::from(size.max(1))).clamp(0.0, 1.0), text }
 }
 
-/// Number of transactions below which a node counts as idle.
+/// Mean number of transactions in flight below which a node counts as idle.
 const IN_FLIGHT_MIN: f64 = 0.01;
 
 /// Mean time of a transaction in the node; `None` if the node is idle.
@@ -185,7 +185,7 @@ fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Opt
     }
 }
 
-/// Role of the node in this cell's bottleneck: limiter, or node with a queue.
+/// Role of the node in this cell's bottleneck: the limiter, or a node with a queue.
 fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
     for finding in &case.account.findings {

@@ -77,7 +77,7 @@ fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
     all
 }
 
-/// Merges nodes that differ only in their configurations, which the files show.
+/// Merges nodes that differ only in their configurations, because the configuration files are shown separately.
 fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
     let mut kinds: Vec<NodeInfo> = Vec::new();
     for node in all {
@@ -106,7 +106,7 @@ fn transport_name(case: &PageContext<'_>, text: &str) -> String {
     }
 }
 
-/// Formats a fact about the machine. In the file, amounts of memory are in bytes, and ports are a range.
+/// Formats a fact about the machine. Stored amounts of memory are in bytes, and stored ports are a range.
 fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).unwrap_or_else(|| key.replace('_', " "));
     let value = match value.parse::<u64>() {
@@ -126,7 +126,7 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     (name, value)
 }
 
-/// Formats a fact that has several parts. Elements of a list are represented by their names.
+/// Formats a fact that has several parts. Of each element of a list, only the name is shown.
 fn plain_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

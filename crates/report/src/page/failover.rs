@@ -13,7 +13,7 @@ use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
 use model::run_result::{RunState, TrialResult};
 use model::{Nanos, run_result::RunResult};
 
-/// Maximum number of trials that are shown unfolded.
+/// Maximum number of trials that are shown without folding.
 const TRIALS_SHOWN: usize = 5;
 /// Maximum number of cells whose sentences are part of the run's answer. With more cells, the answer contains only the
 /// worst cell.
@@ -86,7 +86,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Builds the run's answer about faults: for all cells if they are few, otherwise for the worst cell.
+/// Builds the run's answer about faults. It covers all cells if there are only a few, otherwise the worst cell.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
@@ -296,7 +296,7 @@ fn logs(trial: &TrialResult, lang: &Lang) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Lists doubts except doubts about a control, because a single trial has no control.
+/// Lists the doubts about a single trial. Doubts about a control are omitted, because a single trial has no control.
 fn doubts(verdict: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
     verdict.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))

@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::Findings { findings }]
 }
 
-/// Links to the charts of the first cells with the finding, or to the matrix if these cells have no charts.
+/// Links to the charts of the first cells that have the finding. If these cells have no charts, links to the matrix.
 fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     let mut links: Vec<EvidenceLink> = Vec::new();
     for finding in all {

@@ -7,7 +7,7 @@ use crate::lang::Lang;
 use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
-/// Selectable figures, each with true if high values are good.
+/// Selectable figures. The flag is true if high values are good.
 const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
 
 /// Heat map with the last axis horizontal and the other axes vertical. Empty for a single cell.

@@ -13,7 +13,7 @@ use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };
 
-/// Builds the answer, the proof of the limiter, and the steps of each searched cell.
+/// Builds the maximum, the proof of the limiter, and the steps for each searched cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
@@ -39,7 +39,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Builds the run's answer about maxima: the best cell, and the baseline if it is another cell.
+/// Builds the run's answer about maxima. It covers the best cell, and the baseline if it is another cell.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let maxima = &case.account.maxima;
     let level = |it: &&Maximum| it.answer.level;
@@ -73,7 +73,7 @@ fn line(case: &PageContext<'_>, found: &Maximum) -> Line {
     let maximum = MaximumAnswer { name, answer: &found.answer, rounds, cause };
     let text = case.lang.maximum_answer(&maximum);
     let tone = match (found.answer.level, &found.answer.stop_reason) {
-        // An answer is good only if every confirming trial sustained it.
+        // A maximum is good only if every confirming trial sustained it.
         (Some(_), None) if found.answer.confirmations.0 == found.answer.confirmations.1 => Tone::Good,
         (Some(_), _) => Tone::Doubt,
         (None, _) => Tone::Bad,

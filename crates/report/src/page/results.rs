@@ -140,7 +140,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
     (!rows.is_empty()).then_some(table)
 }
 
-/// Table of the rows of each statement; `None` without statements that have rows.
+/// Table of the numbers of rows of each statement; `None` if no statement has rows.
 fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let rows: Vec<(&OperationResult, &StatementRows)> =
         cell.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
@@ -169,13 +169,13 @@ fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     (!rows.is_empty()).then_some(table)
 }
 
-/// A response time, or `>6000` if the value falls among unanswered arrivals. `place` is the quantile, 0..=1; it is 1
-/// for the mean and the maximum.
+/// A response time, or a lower bound such as `>6000` if the value lies among unanswered arrivals. `place` is the
+/// quantile (0..=1), or 1 for the mean and the maximum.
 fn response(operation: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
     time((&operation.response, operation.count), value, place, lang)
 }
 
-/// A time as in [`response`]; `answered` is the number of answered requests.
+/// A time in the format of [`response`]. `answered` is the number of requests that received a response.
 pub(super) fn time(
     (quantiles, answered): (&Quantiles, u64),
     value: Option<Nanos>,

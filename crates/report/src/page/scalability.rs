@@ -1,4 +1,4 @@
-//! Section on throughput against clients
+//! Section on throughput by number of clients
 
 use super::context::PageContext;
 use crate::lang::number::exact;
@@ -6,8 +6,8 @@ use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::search::Scalability;
 
-/// Builds the parameters of the law and a table that compares the law with the measurements, for each cell with a
-/// fitted law.
+/// For each cell with a fitted law, builds the law's parameters and a table that compares the law with the
+/// measurements.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {

@@ -53,7 +53,7 @@ fn line(case: &PageContext<'_>, soak: &SoakResult) -> Line {
     Line { text: if several { text } else { capitalise(&text) }, tone }
 }
 
-/// Scale of the soak's level: the scale of the cell's maximum, or without a maximum the scale of its load.
+/// Scale of the soak's level: the scale of the cell's maximum. Without a maximum, the scale of the cell's load.
 fn scale(case: &PageContext<'_>, soak: &SoakResult) -> LoadScale {
     let searched = case.account.maxima.iter().find(|maximum| maximum.cell == soak.cell);
     let of_load =

@@ -213,7 +213,7 @@ fn pairs_without_evidence_of_a_difference_are_summed_up() {
     assert!(text.contains("; no evidence of a difference in throughput in 3 pairs; "), "{text}");
 }
 
-/// The ratio of too few trials, or to a cell that is excluded from comparisons, is no evidence.
+/// A ratio is not evidence if there are too few trials, or if one of the cells is excluded from comparisons.
 #[test]
 fn heat_map_colours_only_evidence() {
     let shades = |change: &dyn Fn(&mut RunResult)| {
@@ -240,7 +240,7 @@ fn heat_map_colours_only_evidence() {
     assert_eq!(shades(&excluded)[1], None);
 }
 
-/// Every column of figures contains a defined term.
+/// At least three quarters of the headings of columns of figures contain a defined term.
 #[test]
 fn terms_of_the_page_are_defined() {
     for lang in lang::all() {
@@ -285,7 +285,7 @@ fn names_cells_that_have_no_measured_counterpart() {
         }
         page(&result, english()).answer.text
     };
-    // Without the baseline of the first pair, and without its other cell.
+    // Leave out the baseline of the first pair, then the pair's other cell.
     for cell in [0, 1] {
         let text = answer(&[cell]);
         assert!(text.starts_with("pooled/2 sustains 20000") && !text.contains("pooled/1"), "{text}");
@@ -297,7 +297,8 @@ fn names_cells_that_have_no_measured_counterpart() {
     assert!(!text.contains("none of") && text.contains("direct/1"), "{text}");
 }
 
-/// Throughput of the open model is the offered rate: such cells are neither best nor worst, and have no ratio.
+/// In the open model, the schedule determines the throughput, so open-model cells are neither best nor worst, and have
+/// no ratio.
 #[test]
 fn describes_open_cells_by_offered_load() {
     use model::plan::LoadModel;
@@ -368,7 +369,7 @@ fn chart_numbers_match_the_charts() {
             }
         }
     }
-    // An unmeasured value is not zero.
+    // A value that was not measured is `null`, not zero.
     assert_eq!(actual["data"][0]["charts"][0][1][1], serde_json::Value::Null);
     let live = document(&result, &pages, "en", Some("/runs/x/events"));
     assert!(live.ends_with("\"live\":{\"events\":\"/runs/x/events\"}}"));
@@ -468,7 +469,7 @@ fn folds_three_axes_into_two() {
     assert_eq!(heat.layers[0].cells[3].shade, Some(-0.25));
 }
 
-/// A trial with the given numbers of points and operations. Noisy values compress worse than real ones.
+/// Run with the given numbers of points and operations. Its noisy values compress worse than real ones.
 fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
     let mut result = invent::single_cell_account();
@@ -532,7 +533,7 @@ fn html_files_stay_below_the_mail_limit() {
     }
 }
 
-/// Lines of a page of single HTTP requests that contain any of these words.
+/// Lines of the page that contain any of these words.
 fn lines_with(page: &str, words: &[&str]) -> Vec<String> {
     // PostgreSQL itself names a lock `transactionid`.
     let text = |line: &str| line.to_lowercase().replace("lock/transactionid", "");

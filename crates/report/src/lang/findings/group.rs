@@ -4,7 +4,8 @@ use crate::lang::cell_name;
 use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
 use model::plan::{PoolMode, Transport};
 
-/// Number of cells above which a sentence contains ranges instead of each cell's figures, which the matrix contains.
+/// Number of cells above which a sentence contains ranges instead of each cell's figures. The matrix contains the
+/// figures.
 const MANY: usize = 4;
 
 /// Content of a paragraph about a group of findings, after their common part.
@@ -23,18 +24,18 @@ pub(super) enum RemainingGroup {
 
 pub(super) struct ExcludedCount {
     pub cell: usize,
-    /// Share of failed transactions, 0..=1, if that is the reason.
+    /// Share (0..=1) of failed transactions, if the cells are excluded because of failures.
     pub failed: Option<f64>,
 }
 
-/// Ranges over comparisons of cells with different transports.
+/// Ranges of ratios from comparisons of cells with different transports.
 pub(super) struct ApparentGain {
     pub unlike: (f64, f64),
     pub like: (f64, f64),
     pub cells: Vec<usize>,
 }
 
-/// Cells on a saturated machine, and minimum and maximum of the CPUs that each program used.
+/// Cells on a saturated machine, and the minimum and maximum number of CPUs that each program used.
 pub(super) struct ShareRange {
     pub cells: CellSelection,
     pub generator: Option<(f64, f64)>,

@@ -11,7 +11,7 @@ fn latin(text: &str) -> Vec<&str> {
     words.filter(|word| word.contains(|character: char| character.is_ascii_alphabetic())).collect()
 }
 
-/// Describes the first badly formatted figure of a Russian text; `None` if there is none.
+/// Describes the first figure of a Russian text with a wrong format; `None` if there is none.
 fn ill_written(text: &str) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
@@ -166,7 +166,7 @@ fn russian_is_russian() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Texts of the messages of a file and of their attributes, without their arguments.
+/// Texts of a file's messages and of their attributes, without arguments.
 fn texts_of_file(file: &str) -> Vec<String> {
     fn texts(pattern: &ast::Pattern<&str>, found: &mut Vec<String>) {
         let mut text = String::new();
@@ -195,7 +195,8 @@ fn texts_of_file(file: &str) -> Vec<String> {
 fn russian_messages_are_russian() {
     let mut wrong = Vec::new();
     for text in texts_of_file(include_str!("../../../messages/ru.ftl")) {
-        // Settings, options, commands, which follow two spaces, and lines of a file to paste stay unchanged.
+        // Ignore text that is not translated: settings, options, commands (which follow two spaces), and lines to paste
+        // into a file.
         let is_pasted = |line: &&str| {
             line.split_whitespace().next().is_some_and(|word| word.is_ascii() && word.ends_with(':'))
         };

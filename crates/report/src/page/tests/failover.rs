@@ -129,7 +129,7 @@ fn fault_trial() -> FaultInjection {
     }
 }
 
-/// Run with two cells, and a third as their control.
+/// Run with three cells, of which the third is the control of the others.
 pub fn survived() -> RunResult {
     let mut result = account();
     result.experiment.goal = Goal::Failover;
@@ -289,7 +289,7 @@ fn terminal_shows_the_same() {
     assert_eq!(crate::search_text::render(&result, style, english()), "");
 }
 
-/// A broken promise fails a pipeline, and an unproven promise is not a success.
+/// A broken promise fails a CI pipeline. An unproven promise is not a success.
 #[test]
 fn junit_reports_lost_writes() {
     let mut result = survived();

@@ -14,7 +14,7 @@ fn within(ms: u64) -> Option<VisibilityDelay> {
     Some(VisibilityDelay::Within(Nanos::from_millis(ms)))
 }
 
-/// Result in which one replica is prompt, one is late, and the old primary does not answer.
+/// Result in which one replica is prompt, one is late, and the old primary does not respond.
 fn lagging() -> FreshnessResult {
     let replica = |node: &str, stale, [p50, p90]: [_; 2], unseen, unanswered| ReplicaFreshness {
         node: node.to_owned(),
@@ -116,13 +116,14 @@ fn reports_kept_and_broken_promises() {
     check(fresh(), Some(("none was.", Tone::Good)));
     check(FreshnessResult { promised: true, ..lagging() }, Some(("some were.", Tone::Bad)));
     check(lagging(), None);
-    // Without answers, nothing is reported about the promise.
+    // Without answered reads, nothing is reported about the promise.
     let mut silent = fresh();
     silent.replicas.iter_mut().for_each(|it| it.stale = None);
     check(silent, None);
 }
 
-/// A broken promise fails a pipeline, a promise without answers is skipped, and without a promise there is no test case.
+/// A broken promise is a failure, and a promise without answered reads is skipped. Without a promise, there is no test
+/// case.
 #[test]
 fn junit_reports_broken_promises() {
     let mut silent = fresh();
