@@ -61,7 +61,7 @@ pub struct Chain {
     users: Users,
     tls: Option<TlsFiles>,
     ports: fn() -> io::Result<u16>,
-    /// PostgreSQL server that was stopped in order to restart it with other settings.
+    /// PostgreSQL server that was stopped so that it can be restarted with other settings.
     stopped_postgres: Option<Box<Postgres>>,
     /// Replication settings of the last requested stack.
     requested_replication: Option<Replication>,
@@ -83,14 +83,14 @@ pub struct RunningNode {
     /// Address of the node, with the application's login. For nodes that take HTTP requests, only the address is
     /// meaningful.
     pub endpoint: Target,
-    /// Address at which a balancer forwards connections to replicas, with the application's login.
+    /// Address at which a balancer accepts connections to the replicas, with the application's login.
     pub read_only: Option<Target>,
     /// Name that was resolved to the address of an attached node; `None` if the user wrote an IP address.
     pub host: Option<String>,
     /// URL of a node that takes HTTP requests (a service, or a balancer in front of a service), such as
     /// `http://127.0.0.1:8080/`.
     pub url: Option<Url>,
-    /// Superuser login of PostgreSQL, or console login of a pooler. Consoles support only the simple query protocol.
+    /// Login of PostgreSQL's superuser or of a pooler's console. Consoles support only the simple query protocol.
     pub admin: Option<Target>,
     /// Statistics socket of a balancer.
     pub statistics: Option<PathBuf>,
@@ -103,7 +103,7 @@ pub struct RunningNode {
     pub hop: ServerTransport,
     /// TLS that the nodes in front of this node must require.
     endpoint_tls: EndpointTls,
-    /// Path of a service's readiness check, which returns 200, and the timeout until the service is ready.
+    /// Path of a service's readiness check, which returns status 200 when the service is ready, and the timeout.
     ready: Option<(String, Duration)>,
     handle: NodeHandle,
 }
@@ -134,7 +134,7 @@ const CONSOLE_USER: &str = "pgdyno";
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Chain {
-    /// Starts all nodes. If a node is unavailable or does not start, stops the nodes that were already started.
+    /// Starts all nodes. If a node is unavailable or does not start, the nodes that were already started are stopped.
     pub fn up(
         supervisor: &mut Supervisor,
         stack: &Stack,
@@ -277,12 +277,12 @@ impl Chain {
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint
     }
 
-    /// Target for HTTP requests: the first node that takes them. The target changes like [`Chain::endpoint`].
+    /// Target for HTTP requests: the first node that accepts them. The target changes like [`Chain::endpoint`].
     pub fn http_node(&self) -> Option<&RunningNode> {
         self.nodes.iter().find(|it| it.url.is_some())
     }
 
-    /// Returns [`Chain::endpoint`] for another database.
+    /// Returns [`Chain::endpoint`] with another database.
     pub fn endpoint_for(&self, database: &str) -> Target {
         self.endpoint().in_database(database)
     }
@@ -338,7 +338,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Restarts the nodes that [`Chain::quiesce`] stopped. The nodes get new addresses: see [`Chain::endpoint`].
+    /// Restarts the nodes that [`Chain::quiesce`] stopped. The nodes have new addresses: see [`Chain::endpoint`].
     pub fn resume(
         &mut self,
         supervisor: &mut Supervisor,
@@ -382,7 +382,7 @@ impl Chain {
         console::await_service(supervisor, node)
     }
 
-    /// Lists nodes that exceeded their memory limit, each with the number of processes that the OOM killer ended.
+    /// Lists the nodes that exceeded their memory limits, each with the number of processes that the OOM killer ended.
     pub fn oom_kills(&self, supervisor: &Supervisor) -> Vec<(String, u64)> {
         let all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let ended = |it: &RunningNode| Some((it.plan.name.clone(), supervisor.oom_kills(it.node?)));

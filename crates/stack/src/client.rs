@@ -86,7 +86,7 @@ impl Target {
         Target { address: self.address.clone(), login: Arc::new(login) }
     }
 
-    /// Connects and logs in. `timeout` limits the login, and after that each complete response. A COPY may take longer
+    /// Connects and logs in. `timeout` limits the login, and afterwards each complete response. A COPY may take longer
     /// if each row arrives within `timeout`.
     pub fn open(&self, timeout: Duration) -> Result<Connection, Error> {
         Connection::open(self, timeout)
@@ -99,7 +99,7 @@ impl Connection {
         match (first, connection.channel.second_attempt()) {
             (Ok(()), _) => Ok(connection),
             (Err(error), None) => Err(error),
-            // `sslmode` allows a second attempt: with TLS after one without, or the reverse.
+            // `sslmode` allows a second attempt: with TLS after an attempt without TLS, or the reverse.
             (Err(_), Some(encryption)) => {
                 let (again, second) = Connection::open_once(target, timeout, Some(encryption))?;
                 connection = again;
@@ -283,7 +283,7 @@ impl Connection {
             let done = match event.map_err(Error::Protocol)? {
                 Event::Opened => awaited == AwaitedEvent::Opened,
                 Event::CopyIn if awaited == AwaitedEvent::CopyIn => true,
-                // The caller has no rows for this COPY. End the COPY, so that the server responds.
+                // The caller has no rows for this COPY. End the COPY, because the server would wait for rows.
                 Event::CopyIn => {
                     self.consumed = self.received.len() - input.len();
                     self.channel.request(|out| copy_fail(out, "the client has no rows for this COPY"));
@@ -431,8 +431,8 @@ pub struct CopyIn<'a> {
 }
 
 impl CopyIn<'_> {
-    /// Sends the bytes that `write` appends: any part of the data, ideally about 100 KiB. Blocks while the server reads
-    /// more slowly.
+    /// Sends the bytes that `write` appends. They may be any part of the data, ideally about 100 KiB. Blocks if the
+    /// server reads more slowly than this client sends.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         if interrupt::is_interrupted() {
             return Err(Error::Stopped);

@@ -100,8 +100,8 @@ pub fn find_series(name: &str) -> Option<&'static Series> {
 /// Function that sends a command to a statistics socket and returns the whole output.
 pub type AskStatistics<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// One product. The chain calls it from its thread whenever it starts a node; the sampler calls it once when sampling
-/// starts.
+/// Product that pgdyno starts. The chain calls a component from its thread whenever it starts a node; the sampler calls
+/// it once when sampling starts.
 pub trait Component: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
@@ -241,7 +241,7 @@ impl User {
         Ok(User { name: name.to_owned(), password, verifier })
     }
 
-    /// Returns the verifier if known, else the password, for a pooler to check logins.
+    /// Returns the secret with which a pooler checks logins: the verifier if it is known, otherwise the password.
     fn pooler_secret(&self) -> &str {
         self.verifier.as_ref().unwrap_or(&self.password).reveal()
     }
@@ -272,7 +272,7 @@ pub struct LaunchSpec {
 pub enum Console {
     /// Database of this name, with the login [`Users::console`].
     Database(&'static str),
-    /// Any session of the application, in which the pooler itself answers some statements.
+    /// Any session of the application. The pooler itself answers some statements in it.
     Application,
 }
 
@@ -297,7 +297,7 @@ fn host_and_port(address: &Address) -> (String, String) {
     }
 }
 
-/// Merges configuration lines: the user's settings replace default settings of the same name and come last.
+/// Merges configuration lines. The user's settings replace default settings of the same name and come last.
 fn with_settings<'a>(
     defaults: Vec<(&'a str, String)>,
     settings: &'a [(String, String)],

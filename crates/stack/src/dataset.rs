@@ -108,7 +108,8 @@ pub struct TableDiagnostic {
     pub message: Message,
 }
 
-/// Size of a message of COPY data, bytes. Such a message has a negligible overhead and fits into the CPU cache.
+/// Size of a message of COPY data, bytes. The overhead of such a message is negligible, and the message fits into the
+/// CPU cache.
 const CHUNK: usize = 64 * 1024;
 
 /// Number of rows in all tables together; `None` for a dump.

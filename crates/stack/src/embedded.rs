@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 /// Major versions that can be downloaded.
 pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
 
-/// Environment variable: archive file that replaces the download.
+/// Name of the environment variable with the path of an archive file. The file replaces the download.
 pub const ARCHIVE_VARIABLE: &str = "PGDYNO_POSTGRES_ARCHIVE";
 
-/// Environment variable: address of the Maven repository from which archives are downloaded. If it was set when pgdyno was
-/// built, its value then is the default.
+/// Name of the environment variable with the address of the Maven repository from which archives are downloaded. If the
+/// variable was set when pgdyno was built, its value at that time is the default.
 pub const MIRROR_VARIABLE: &str = "PGDYNO_POSTGRES_MIRROR";
 
 /// Reason why no server could be downloaded.

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 pub enum Feature {
     /// Replicas that pgdyno copies and lets rejoin.
     Replicas,
-    /// Network of each node, which a fault can disconnect.
+    /// Separate network for each node, which a fault can disconnect.
     Networks,
-    /// Disk of each node, which a fault can fill.
+    /// Separate disk for each node, which a fault can fill.
     Disks,
     /// Statistics of statements that poolers and services send.
     StatementStatistics,
@@ -80,13 +80,13 @@ impl Feature {
     }
 }
 
-/// Path of a program of the system, wherever `PATH` leads.
+/// Path of a system program. Searches the usual directories of system programs, whatever `PATH` contains.
 pub(crate) fn system_program(name: &str) -> Option<PathBuf> {
     let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
     places.iter().map(|it| Path::new(it).join(name)).find(|it| it.exists())
 }
 
-/// Creates namespaces in a thread, with which they end.
+/// Checks that namespaces can be created. Creates them in a thread; they end with the thread.
 fn can_unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     // SAFETY: the thread does nothing else, and shares file descriptors as before, because `FILES` is not set.
     let thread = std::thread::spawn(move || unsafe { unshare_unsafe(flags) });

@@ -34,7 +34,7 @@ use writer::NumberWriter;
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a number counts as not visible on a replica.
 pub const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum delay of a query that counts as sent right after the acknowledgement.
+/// Maximum time between an acknowledgement and a query that counts as sent right after it.
 const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
 /// Timeout for a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -132,7 +132,7 @@ impl FreshnessProber {
         let invariant = "these threads do not panic";
         let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(invariant));
         let readers = self.readers.drain(..).map(|it| it.join().expect(invariant));
-        // A server without queries was the primary all the time.
+        // A server that received no queries was the primary all the time.
         let replicas = readers.filter(|it| it.own_writes.total + it.unanswered > 0).collect();
         let in_turn = self.round_robin.take().map(|it| it.join().expect(invariant));
         Freshness { bound: VISIBILITY_TIMEOUT.into(), acknowledged, replicas, round_robin: in_turn }

@@ -124,7 +124,7 @@ fn version_line(path: &Path, argument: &str) -> Option<String> {
 }
 
 /// Time for which the machine has been suspended since boot: the clock that includes suspension minus the clock that
-/// does not include it.
+/// excludes it.
 pub fn suspended() -> Nanos {
     // With this order, a delay between the two readings never looks like a suspension.
     let boottime = nanos(ClockId::Boottime);

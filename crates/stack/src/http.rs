@@ -156,7 +156,8 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpListener};
 
-    /// Compares the result for the answer of a server that then sends nothing more, or closes the connection.
+    /// Compares the result of a request to a server that sends `answer` and then either sends nothing more or closes
+    /// the connection.
     fn check(answer: &'static [u8], closes: bool, expected: &str) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = Url::parse(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();

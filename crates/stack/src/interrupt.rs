@@ -1,7 +1,7 @@
 //! Flag that interrupts blocking waits during set-up
 //!
 //! A set-up runs on one thread and makes many calls, any of which may wait for a server that never responds. The flag
-//! belongs to the thread, so that all waits below [`with_interrupt`] end soon after a signal.
+//! belongs to the thread, so that all waits within [`with_interrupt`] end soon after a signal.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -53,7 +53,8 @@ pub(crate) fn is_interrupted() -> bool {
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)))
 }
 
-/// Longest single wait of this thread if `left` remains; `None` means no limit.
+/// Maximum duration of a single wait of this thread. `left` is the time until the caller's timeout. `None` means no
+/// limit.
 pub(crate) fn longest_wait(left: Option<Duration>) -> Option<Duration> {
     let interval = FLAG.with_borrow(|it| it.is_some().then_some(CHECK_INTERVAL));
     left.into_iter().chain(interval).min()

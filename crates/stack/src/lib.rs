@@ -1,7 +1,7 @@
 //! Nodes of the system under test: processes, data and samples
 //!
-//! Finds, starts, stops and samples the processes under test, and fills their tables. Depends neither on the load nor
-//! on the analysis.
+//! This crate finds, starts, stops and samples the processes under test, and fills their tables. It depends neither on
+//! the load nor on the analysis.
 
 pub mod chain;
 pub mod client;

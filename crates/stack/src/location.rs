@@ -1,9 +1,9 @@
 //! Check whether a server runs on this machine
 //!
-//! An address proves nothing: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback and forward to
-//! other machines. The server reports its process and the start time of that process. The server counts as running here
-//! only if this machine has such a PostgreSQL process. Through a pooler or balancer, the check locates the PostgreSQL
-//! server behind it, because that server executes the query.
+//! An address proves nothing: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback interface and
+//! forward to other machines. The server reports its process and the start time of that process. The server counts as
+//! running on this machine only if this machine has such a PostgreSQL process. Through a pooler or balancer, the check
+//! locates the PostgreSQL server behind it, because that server executes the query.
 
 use crate::client::{Address, Connection};
 use model::message;
@@ -30,11 +30,11 @@ struct BackendIdentity {
     pid: u32,
     /// Time since the start of the process by the server's clock, seconds.
     age: f64,
-    /// Address of the server, as the server sees the connection.
+    /// Address at which the server accepted the connection, as the server reports it.
     address: String,
 }
 
-/// Process of this machine.
+/// Process on this machine.
 #[derive(Clone, Debug, PartialEq)]
 struct ProcessIdentity {
     /// Process id in each PID namespace that contains the process, this process's namespace first.
@@ -70,7 +70,7 @@ const FORWARDERS: [&str; 14] = [
     "boundary",
 ];
 
-/// True for an address that only this machine reaches: the loopback or a Unix socket.
+/// True for an address that only this machine can reach: the loopback interface or a Unix socket.
 pub fn is_loopback(address: &Address) -> bool {
     match address {
         Address::Unix(_) => true,

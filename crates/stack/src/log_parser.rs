@@ -26,7 +26,7 @@ pub enum LogFormat {
     Postgres,
     /// Lines that this function parses, one at a time. The function returns `None` for a line without an event.
     Lines(fn(&str) -> Option<LogRecord>),
-    /// Any program that writes a level in each line.
+    /// Log of any program that writes a severity level in each line.
     Service,
 }
 
@@ -53,7 +53,8 @@ impl LogRecord {
 #[derive(Clone, Debug)]
 pub struct LogReader {
     dialect: LogFormat,
-    /// Process id of the postmaster, whose plain messages are about the server itself.
+    /// Process id of the postmaster. A message of this process that is neither an error nor a warning is about the
+    /// server itself.
     pub main_pid: Option<u32>,
     /// Prefix of the last message. DETAIL and similar lines of this message have the same prefix.
     previous_head: Option<postgres::LinePrefix>,
@@ -111,8 +112,8 @@ impl EventLimiter {
         }
     }
 
-    /// Reports the events suppressed in a past second: one event per kind and session, whose text begins with the
-    /// number of suppressed events. Sessions beyond [`MAX_EVENTS_PER_SECOND`] are not named.
+    /// Reports the events that were suppressed in a past second: one event per kind and session, whose text begins with
+    /// the number of suppressed events. Sessions beyond [`MAX_EVENTS_PER_SECOND`] are not named.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         if at.0 / 1_000_000_000 != self.second {
             self.finish(at, out);
@@ -121,7 +122,7 @@ impl EventLimiter {
         }
     }
 
-    /// Reports the events suppressed so far.
+    /// Reports the events that were suppressed so far.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         let event = |(kind, session, count): (EventKind, Option<LogSession>, u64)| LogEvent {
             at,

@@ -28,7 +28,8 @@ const MAX_STATEMENTS: usize = 20;
 /// Timeout for the session, much longer than the server's own statement timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Statements that make the session read-only, limit its waits for locks, and plan each statement for its values.
+/// Statements that make the session read-only, limit its waits for locks, and make the server plan each statement for
+/// its values.
 const SETUP_SQL: [&str; 7] = [
     "set application_name = 'pgdyno plans'",
     "set default_transaction_read_only = on",
@@ -145,7 +146,7 @@ impl Planner {
             .collect()
     }
 
-    /// Estimates the cost of each statement with one hypothetical index, for each candidate in turn.
+    /// Estimates the cost of each statement with a hypothetical index, for one candidate index after the other.
     ///
     /// The inner error is the reason why hypothetical indexes are not available.
     pub fn estimate_indexes(
@@ -175,7 +176,7 @@ impl Planner {
                 Ok((bytes, costs)) => {
                     all.push(IndexEstimate { candidate: candidate.clone(), bytes: Some(bytes), costs });
                 }
-                // The server rejects, for example, an index on a type without an order.
+                // For example, the server rejects an index on a type without an order.
                 Err(_) => all.push(IndexEstimate {
                     candidate: candidate.clone(),
                     bytes: None,

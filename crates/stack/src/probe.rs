@@ -50,7 +50,7 @@ pub struct Probe {
     /// Request for a server of this version (`server_version_num`, 0 if there is none); `None` if the version does
     /// not support it.
     pub request: fn(version: u32) -> Option<ProbeRequest>,
-    /// Appends the readings of a response. NULL and missing columns give no reading: they are not zero.
+    /// Appends the readings of a response. NULL and missing columns give no reading, because they are not zero.
     pub read: fn(&ProbeResponse, &mut Vec<Reading>) -> Result<(), ReadError>,
 }
 
@@ -85,7 +85,7 @@ pub enum ProbeRequest {
     Page,
     /// Paths of files: absolute for the machine; for a process or thread, relative to its directory in `/proc`.
     Files(&'static [&'static str]),
-    /// Number of entries of a process's directory, relative to its directory in `/proc`.
+    /// Number of entries in a directory of a process. The path is relative to the process's directory in `/proc`.
     ///
     /// The response is a text with the number. The text is empty if pgdyno is not permitted to list the directory.
     Entries(&'static str),

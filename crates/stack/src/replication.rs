@@ -37,7 +37,7 @@ pub struct Upstream<'a> {
     pub password_file: &'a str,
 }
 
-/// Query for the full state in one row. For a primary the last three columns describe its own WAL.
+/// Query for the full state in one row. For a primary, the last three columns describe its own WAL.
 ///
 /// A replica's timeline is that of the newest WAL file on its disk. The WAL receiver reports no timeline after the
 /// primary has ended, and the replica's checkpoints lag behind.

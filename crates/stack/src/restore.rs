@@ -19,7 +19,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wire::Code;
 
-/// Origin of the server, which decides what pgdyno may drop.
+/// Origin of the server, which determines what pgdyno may drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerOwnership {
     /// pgdyno started the server, so every session in the database belongs to pgdyno's stack.
@@ -31,7 +31,7 @@ pub enum ServerOwnership {
     Attached,
 }
 
-/// Template copy of a database, from which the database can be restored.
+/// Template from which a database can be restored: a copy of the database.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// Login that may create and drop databases. Its database differs from the restored one.
@@ -47,7 +47,7 @@ pub struct Template {
     pub creation: CopyResult,
 }
 
-/// Cost of one copy.
+/// Cost of making one copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyResult {
     /// Total duration of the copy.
@@ -196,8 +196,8 @@ impl Template {
 
     /// Drops the database and replaces it with a copy of the template. Ends all sessions in the database.
     ///
-    /// Clients must not connect through poolers meanwhile; otherwise poolers may refuse to reconnect for some seconds
-    /// afterwards.
+    /// Clients must not connect through poolers during this call. Otherwise poolers may refuse to reconnect for some
+    /// seconds afterwards.
     pub fn restore(&self) -> Result<CopyResult, Error> {
         let begun = Instant::now();
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;

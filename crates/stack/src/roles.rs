@@ -63,7 +63,7 @@ pub struct RoleObservations {
     pub health_changes: Vec<HealthChange>,
 }
 
-/// Period in which all successful polls of one server returned the same role, and none failed.
+/// Period in which every poll of one server succeeded and returned the same role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolePeriod {
     pub node: String,
@@ -75,7 +75,7 @@ pub struct RolePeriod {
     pub to: Nanos,
 }
 
-/// Commit settings of a server that accepts writes, valid from a time on.
+/// Commit settings of a server that accepts writes, valid from the time `at` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitSettings {
     pub node: String,
@@ -166,7 +166,7 @@ impl RoleMonitor {
 }
 
 impl RoleObservations {
-    /// Identifies each server over time. Each period with one identity is reduced to its first and last poll.
+    /// Returns samples of each server's identity over time: the first and the last poll of each period.
     pub fn samples(&self) -> Vec<RoleSample> {
         let both = |period: &RolePeriod| {
             let at = |at| RoleSample { at, server: period.server.clone(), in_recovery: period.in_recovery };

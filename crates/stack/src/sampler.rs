@@ -39,10 +39,10 @@ pub struct SamplingTarget {
     pub stats_socket: Option<PathBuf>,
     /// Statistics page of a service, see `services/README.md`.
     pub stats_page: Option<Url>,
-    /// Process id of the node's main process, whose descendants belong to the node. A restart stores the new id; 0
-    /// means that no process runs.
+    /// Process id of the node's main process, whose descendants belong to the node. The id is updated when the node
+    /// restarts; 0 means that no process runs.
     pub pid: Option<Arc<AtomicU32>>,
-    /// True if the main process only waits for its child, which is the node. See `Supervisor::is_isolated`.
+    /// True if the main process only waits for its child, and the child is the node. See `Supervisor::is_isolated`.
     pub apart: bool,
     /// Control group of the node; all processes in the group belong to the node.
     pub group: Option<Group>,
@@ -215,7 +215,7 @@ impl Sampler {
                 (target, collector)
             })
             .collect();
-        // The logs are opened here, so that no line written from now on is missed.
+        // Open the logs here, so that no line written from now on is missed.
         let local = local::LocalSampler::new(watched);
         spawn("watch files".to_owned(), Box::new(move |stop: &StopSignal| local.run(stop)));
         Sampler { threads, stop, started: Instant::now() }

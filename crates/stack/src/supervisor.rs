@@ -104,7 +104,8 @@ pub enum Readiness<T> {
 
 /// Number of lines of a log that a [`NodeError`] shows.
 const LOG_LINES: usize = 12;
-/// Number of last log lines in which the reason why a node ended is searched. A server may write a line per session.
+/// Number of lines at the end of a log that are searched for the reason why a node ended. A server may write a line per
+/// session.
 const END_LINES: usize = 300;
 
 impl Supervisor {
@@ -204,7 +205,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs a process to its end; an error unless it succeeds within `timeout`.
+    /// Runs a process to its end. Returns an error unless the process succeeds within `timeout`.
     pub fn run(&mut self, launch: Launch, timeout: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
         let deadline = Instant::now() + timeout;
@@ -252,7 +253,7 @@ impl Supervisor {
             if interrupt::is_interrupted() {
                 return Err(self.failure(id, message!("attempt-become-ready"), message!("node-interrupted")));
             }
-            // Waiting for events instead of sleeping lets the end of the node interrupt the pause.
+            // Wait for events instead of sleeping, so that the end of the node interrupts the wait.
             self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
@@ -301,7 +302,8 @@ impl Supervisor {
         }
     }
 
-    /// True if a node's processes have separate namespaces: requested, and permitted on this machine.
+    /// True if a node's processes have separate namespaces, that is, if these were requested and are permitted on this
+    /// machine.
     pub fn is_isolated(&self, id: NodeId) -> bool {
         self.started.get(&id).is_some_and(|it| it.program.is_some())
     }
@@ -324,8 +326,8 @@ impl Supervisor {
         self.started.get(&id).and_then(|it| it.group.as_ref())
     }
 
-    /// Number of a node's processes that the OOM killer has ended at the memory limit so far. Clients only see a closed
-    /// connection.
+    /// Number of a node's processes that the OOM killer has ended so far because of the memory limit. Clients only
+    /// notice a closed connection.
     pub fn oom_kills(&self, id: NodeId) -> u64 {
         self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
     }
@@ -407,7 +409,7 @@ impl Supervisor {
             .ok_or_else(|| self.failure(id, message!("attempt-stop"), message!("node-no-end")))
     }
 
-    /// Returns the last lines of a node's standard output and error.
+    /// Returns the last lines of a node's log, which contains its standard output and error.
     pub fn log(&self, name: &str, lines: usize) -> Vec<String> {
         let path = self.directory.join("log").join(format!("{name}.log"));
         let text = std::fs::read(path).unwrap_or_default();
@@ -441,7 +443,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits until at least one node ends or `timeout` has passed, and records the ends. Errors name the node `id`.
+    /// Waits until at least one node ends or `timeout` has passed, and records the ends. Errors contain the name of the
+    /// node `id`.
     fn poll_ends(&mut self, id: NodeId, timeout: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
         let deadline = Instant::now() + timeout;

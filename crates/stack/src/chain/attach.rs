@@ -26,7 +26,7 @@ use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
 use wire::pg::{Login, SslMode};
 
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
-/// Timeout for a login, unless the address has a `connect_timeout`.
+/// Timeout for a login if the connection string does not set `connect_timeout`.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to an attached node. Also returns the user and database for the nodes in front of this node.
@@ -229,7 +229,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     };
     let around =
         Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
-    // Name the sessions as pgdyno's, unless the user sets `application_name`.
+    // Mark the sessions as pgdyno's, unless the user sets `application_name`.
     let name = [("fallback_application_name", LogSession::LOAD)];
     let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(DsnError::Invalid);
     match unreadable.into_inner() {
@@ -238,7 +238,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     }
 }
 
-/// Reads a file. Returns `None` for a key or password file that other users may read, as libpq does.
+/// Reads a file. Like libpq, returns `None` for a key or password file that other users may read.
 fn read_unless_exposed(file: ConfigFile, path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     let forbidden = match (file, about.uid()) {

@@ -20,7 +20,7 @@ impl Chain {
             return restore::prepare_cache(state, &target, None);
         };
         let warmth = restore::prepare_cache(state, &target, Some((postgres, supervisor)));
-        // The server may have been restarted, which gives it a new id.
+        // If the server was restarted, it has a new id.
         server.node = Some(postgres.node);
         warmth
     }

@@ -15,8 +15,8 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until a node that pgdyno started is ready.
 ///
-/// Checks the node's console or statistics socket first, because they certainly belong to the node, and then sends a
-/// query through the node. A node that takes HTTP requests gets an HTTP request.
+/// First checks the node's console or statistics socket, which certainly belongs to the node. Then sends a query
+/// through the node, or an HTTP request if the node takes HTTP requests.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };
     let component = component::for_kind(&node.plan.kind);
@@ -51,8 +51,8 @@ fn check_query(target: &Target) -> Readiness<()> {
     result.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
 }
 
-/// Maps an error to readiness. A rejected login is final, unless the server is starting up (57P03). After a refused
-/// connection, the check is repeated.
+/// Maps an error to readiness. Errors of the server, such as a rejected login, and protocol errors are final, unless
+/// the server is starting up (57P03). After any other error, such as a refused connection, the check is repeated.
 pub(super) fn readiness_after_error<T>(error: &Error) -> Readiness<T> {
     match error.code() {
         Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.into()),

@@ -43,8 +43,8 @@ impl Chain {
         self.direct_targets().into_iter().zip(self.servers()).filter_map(by_tcp).collect()
     }
 
-    /// Creates `pgdyno_server()` in the application's database. It returns the value of `expression` as text, and every
-    /// user may call it.
+    /// Creates the function `pgdyno_server()` in the application's database. The function returns the value of
+    /// `expression` as text, and every user may call it.
     ///
     /// Call this after the tables are filled and the replicas exist; replication copies the function.
     pub fn create_identity_function(&mut self, expression: &str) -> Result<(), NodeError> {

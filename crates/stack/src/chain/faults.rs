@@ -1,6 +1,6 @@
 //! Fault injection on nodes
 //!
-//! All faults use the supervisor's own handles, so that they cannot affect other processes.
+//! Faults are injected only through the supervisor's own handles, so they cannot affect other processes.
 
 use super::{Chain, Promotion, node_error};
 use crate::component;
@@ -20,7 +20,7 @@ pub struct InjectedFault {
     pub promotion: Option<Promotion>,
 }
 
-/// Fault that stays active until it is reverted. A fault of a process is over when the process ends.
+/// Fault that stays active until it is reverted. A fault that affects processes is over when the processes end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ActiveFault {
     /// All processes of these nodes are paused.
@@ -188,8 +188,8 @@ fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), N
     supervisor.stop(id).map(drop)
 }
 
-/// Sends a signal to all processes of a node: at once if the node is isolated, otherwise one by one, main process
-/// first.
+/// Sends a signal to all processes of a node. If the node is isolated, all processes receive the signal at once;
+/// otherwise one by one, the main process first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
     let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let main_process = supervisor.pid(id);

@@ -1,8 +1,9 @@
 //! Safety check before pgdyno generates load on another machine
 //!
-//! The target must be named twice in the experiment file, must itself permit load, and must have no other active
-//! sessions. Targets on this machine need no permission. The check uses the location that the server reports, not the
-//! address in the file, because names, environment variables and tunnels may lead to another machine. See [`location`].
+//! The experiment file must name the target twice, in its address and in `allow`. The target must itself permit load,
+//! and must have no other active sessions. Targets on this machine need no permission. The check uses the location that
+//! the server reports, not the address in the file, because names, environment variables and tunnels may lead to
+//! another machine. See [`location`].
 
 use super::ChainError;
 use crate::client::{Address, Connection};
@@ -23,7 +24,7 @@ const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";
 /// Timeout for one attempt to reach the server.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time in which the sessions of the previous trial may close before they count as active.
+/// Timeout for sessions of the previous trial to close. Sessions that are still open afterwards count as active.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -79,10 +80,10 @@ pub(super) fn check_database(
     }
 }
 
-/// Counts active sessions of other clients, and separately those whose state this user is not permitted to see.
+/// Counts the active sessions of other clients, and how many of them have a state that this user may not see.
 ///
-/// The type of such a session is hidden too. Client sessions are recognized by their user and database, because
-/// sessions of replicas have no database.
+/// The backend type of such a session is hidden too. A session therefore counts as a client's if it has a user and a
+/// database; sessions of replicas have no database.
 const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
      where pid <> pg_backend_pid() and datid is not null and usesysid is not null \
      and (state is null or state <> 'idle' or state_change > now() - interval '10 seconds')";

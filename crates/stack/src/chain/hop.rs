@@ -40,7 +40,7 @@ impl Chain {
                     // The node in front forwards bytes, so this session has the encryption of the hop behind that node.
                     hop_of_connection(&session, &node.endpoint.address)
                 } else {
-                    // Between two poolers, their configuration permits only the planned transport.
+                    // The configuration of two adjacent poolers permits only the planned transport.
                     match node.plan.transport {
                         Transport::Tls => tls_hop("unknown"),
                         Transport::Tcp => ServerTransport::Tcp,
@@ -62,7 +62,7 @@ impl Chain {
                 (ServerTransport::TcpTls { .. }, transport) => transport == Transport::Tls,
             };
             node.hop = hop;
-            // The address of an attached node determines the transport, whatever the plan says.
+            // An attached node's address determines the transport, even if the plan differs.
             if !planned && !node.is_attached() {
                 let (planned, actual) = (format!("{:?}", node.plan.transport), format!("{:?}", node.hop));
                 let reason = message!("node-other-transport", planned, actual);

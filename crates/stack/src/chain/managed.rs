@@ -89,7 +89,7 @@ impl Chain {
             self.replicas.as_mut().expect("replicas are being created").nodes.push(running);
             self.hand_over_to_manager(supervisor, plan, number as usize - 1)?;
         }
-        // All replicas start at once, because each copies the data, which takes time.
+        // Start all replicas at once, because each replica first copies the data, which takes time.
         for at in 1..=count as usize {
             self.postgres_at(at).spawn(supervisor)?;
             self.server_mut(at).node = Some(self.postgres_at(at).node);
@@ -103,8 +103,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the manager has recorded the synchronous standbys, which happens after the manager has configured
-    /// the server.
+    /// Waits until the manager has recorded the synchronous standbys. It records them after it has configured the
+    /// server.
     fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let required = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
@@ -195,8 +195,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the first server holds the leader key. Replicas that start earlier wait for another loop of the
-    /// manager.
+    /// Waits until the first server holds the leader key. A replica that starts before then has to wait for the
+    /// manager's next loop.
     fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let id = self.postgres_at(0).node;
         let api = self.manager_api(0).expect("the server has a manager");
@@ -244,7 +244,7 @@ impl Chain {
         Ok(promotion)
     }
 
-    /// Waits until the manager has promoted a server other than the last known primary.
+    /// Waits until the manager has promoted a server that is not the last known primary.
     pub fn await_promotion(
         &mut self,
         supervisor: &mut Supervisor,
@@ -277,7 +277,7 @@ impl Chain {
             to,
             statuses: before,
             safe: false,
-            // The manager rewinds diverged replicas, so none remains.
+            // The manager rewinds diverged replicas, so no diverged replica remains.
             diverged: Vec::new(),
             took: start.elapsed(),
             timeline,

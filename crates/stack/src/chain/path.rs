@@ -33,7 +33,7 @@ const SERVER: &str = "select current_database(), (extract(epoch from pg_postmast
 pub(super) const SYSTEM: &str = "select system_identifier from pg_control_system()";
 
 impl Chain {
-    /// Rejects a chain in which an attached node leads to a server or database other than the chain's own.
+    /// Rejects a chain in which an attached node leads to another server or database than the PostgreSQL of the chain.
     ///
     /// Opens one session through each attached node. A server that rejects the identifying query is not compared.
     pub(super) fn check_path(&self) -> Result<(), ChainError> {
@@ -137,7 +137,7 @@ mod tests {
         let expected = identity("shop", 1_000_001, "7", "::1 port 5432");
         for (reached, difference) in [
             (identity("shop", 1_000_001, "7", "::1 port 5432"), None),
-            // Equal server at another of its addresses; the user may not read the system identifier.
+            // The same server at another of its addresses; then the same without the permission to read the identifier.
             (identity("shop", 1_000_001, "7", "a Unix socket, port 5432"), None),
             (identity("shop", 1_000_001, "", "::1 port 5432"), None),
             (identity("h4", 1_000_001, "7", "::1 port 5432"), Some(message!("path-two-databases"))),

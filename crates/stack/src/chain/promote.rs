@@ -33,7 +33,7 @@ pub struct Promotion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejoinResult {
     pub node: String,
-    /// True if `pg_rewind` succeeded, which drops only changes that the new primary lacks. False if all data was copied
+    /// True if `pg_rewind` succeeded: it drops only changes that the new primary lacks. False if all data was copied
     /// again.
     pub rewound: bool,
     pub took: Duration,
@@ -45,7 +45,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Chain {
-    /// Promotes a replica in place of a failed primary, by the plan's policy. The other servers follow the new primary.
+    /// Promotes a replica in place of a failed primary, according to the plan's policy. The other servers then follow
+    /// the new primary.
     ///
     /// An old primary that still runs is killed first, unless the plan disables fencing.
     pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
@@ -70,8 +71,8 @@ impl Chain {
         self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)
     }
 
-    /// Performs a planned switchover. Stops the primary, which first sends all WAL to the replicas. Promotes the best
-    /// or the named replica, and makes the old primary follow it.
+    /// Performs a planned switchover: stops the primary, which first sends all WAL to the replicas, and promotes the
+    /// best or the named replica. The old primary then follows the new primary.
     pub fn switch_over(
         &mut self,
         supervisor: &mut Supervisor,

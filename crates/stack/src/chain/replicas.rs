@@ -60,7 +60,7 @@ const REPLICATOR: &str = "replicator";
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Chain {
-    /// Lists the chain's PostgreSQL server and its replicas by name, whatever their current role. Empty if the server
+    /// Lists the chain's PostgreSQL server and its replicas by name, whatever their current roles. Empty if the server
     /// is attached.
     pub fn servers(&self) -> Vec<&RunningNode> {
         let primary = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
@@ -72,8 +72,8 @@ impl Chain {
         self.servers().get(self.primary_index()).copied()
     }
 
-    /// Targets for clients that need the primary: [`Chain::endpoint`], or all servers if that endpoint is one of
-    /// several servers.
+    /// Targets for clients that need the primary: [`Chain::endpoint`], or every server if clients connect to the
+    /// servers directly.
     ///
     /// The chain's own server, the initial primary, is first.
     pub fn primary_endpoints(&self) -> Vec<&Target> {
@@ -86,7 +86,8 @@ impl Chain {
         }
     }
 
-    /// Targets for clients that need a replica: the balancer in front of the replicas, or all servers if there is none.
+    /// Targets for clients that need a replica: the balancer in front of the replicas, or all servers if there is no
+    /// balancer.
     ///
     /// The chain's own server, the initial primary, is last. Empty if there are no replicas.
     pub fn replica_endpoints(&self) -> Vec<&Target> {
@@ -120,7 +121,7 @@ impl Chain {
         })
     }
 
-    /// Addresses of nodes with networks of their own.
+    /// Addresses of the servers and store members that have separate networks.
     pub(super) fn own_addresses(&self) -> Vec<Ipv4Addr> {
         let key = |node: &RunningNode| match &node.handle {
             NodeHandle::Postgres(it) => it.own_address(),
@@ -259,8 +260,8 @@ impl Chain {
 
     /// Configuration lines of a server while the server at index `primary` is the primary.
     ///
-    /// They contain the plan's settings, the upstream server, and the synchronous standbys in case this server is
-    /// promoted.
+    /// The lines contain the plan's settings, the upstream server, and the synchronous standbys that apply if this
+    /// server is promoted.
     fn replication_settings(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
         let lines = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
@@ -409,7 +410,7 @@ impl Chain {
     }
 }
 
-/// Settings that depend on a server's role.
+/// Names of the settings that depend on a server's role.
 pub(super) const ROLE_SETTINGS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
 
 impl HealthEndpoint {

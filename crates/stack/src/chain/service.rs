@@ -20,7 +20,7 @@ use wire::pg::Login;
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout for the request that attaches a service. It is long because the service may be slow.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout for a service with one CPU to become ready: enough for a managed runtime such as a JVM.
+/// Timeout for a service with one CPU to become ready, long enough for a managed runtime such as a JVM.
 const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Interval of a balancer's readiness checks of each copy.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
@@ -68,7 +68,7 @@ pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
     service.ready_timeout.unwrap_or(Nanos((READY_TIMEOUT.0 as f64 / share) as u64)).into()
 }
 
-/// Services among which a balancer in front of these nodes distributes requests: the first node and its copies.
+/// Services behind a balancer in front of these nodes: the first node and its copies.
 pub(super) fn balanced_copies(nodes: &[RunningNode]) -> Option<Copies<'_>> {
     let first = nodes.first().filter(|it| it.url.is_some())?;
     let alike = |it: &&RunningNode| it.plan.kind == first.plan.kind && !it.is_attached();

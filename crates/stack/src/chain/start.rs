@@ -140,8 +140,7 @@ impl Chain {
         running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
-    /// Chooses the address on which a server listens. If the plan requests separate networks, the address is in one of
-    /// them.
+    /// Chooses the address on which a server listens. The address is in a separate network if the plan requests one.
     pub(super) fn choose_address(
         &self,
         supervisor: &mut Supervisor,
@@ -352,8 +351,8 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // A program may exit without a message if its port is in use. The node has ended, so another
-                    // program uses the port.
+                    // A program may exit without a message if its port is in use. If the node has ended and the port is
+                    // still in use, another program uses it.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());
                     }
@@ -464,7 +463,7 @@ fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installat
     postgres
 }
 
-/// Returns the node's name, with a number appended if an earlier node has left a log of that name.
+/// Returns the node's name. Appends a number if an earlier node has left a log with that name.
 fn free_name(supervisor: &Supervisor, name: &str) -> String {
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
     (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("the numbers are unlimited")

@@ -7,8 +7,8 @@ use model::message;
 use model::target::{DataState, ServerIdentity};
 
 const SERVER: &str = "select current_database(), current_setting('server_version_num')::int / 10000";
-/// Query for the state of the data. It includes materialised views, which have files like tables. If a table is locked
-/// exclusively, the query waits for 1 s and then fails.
+/// Query for the state of the data. The query includes materialised views, which have files like tables. If a table is
+/// locked exclusively, the query waits for 1 s and then fails.
 const DATA: &str = "set lock_timeout = '1s'; \
     select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
     coalesce(md5(string_agg(c.oid || ' ' || pg_relation_filenode(c.oid), ',' order by c.oid)), ''), \

@@ -8,8 +8,8 @@ use std::io;
 use wire::Code;
 use wire::pg::{Notice, ProtocolError};
 
-/// Maximum size of the rows of one response, bytes. The longest expected responses have a few MiB, such as the list of
-/// all tables, or of the statements of one minute.
+/// Maximum size of the rows of one response, in bytes. The largest expected responses, such as the list of all tables,
+/// take a few MiB.
 pub const ANSWER_MAX: usize = 256 << 20;
 
 /// Failure of a query.

@@ -1,4 +1,4 @@
-//! Client behaviour with servers that send too much, or never finish an answer
+//! Client behaviour with servers that send too much, or never finish a response
 
 use super::{Address, Connection, Error, NOTICES_MAX, Target};
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use wire::pg::Login;
 
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
-/// Starts a server for one client; `respond` writes its answer.
+/// Starts a server for one client; `respond` writes its response.
 fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("a bound listener has an address"));

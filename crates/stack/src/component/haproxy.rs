@@ -115,8 +115,8 @@ fn render_configuration(
     Ok(render_with_backend("tcp", balancer, given, statistics, &servers))
 }
 
-/// Renders the configuration for several servers. Clients of the node's port reach the primary. Clients of the port for
-/// replicas reach the replicas in turn. The servers' health endpoints report the roles.
+/// Renders the configuration for several servers. A connection to the node's port reaches the primary. Connections to
+/// the port for replicas reach the replicas in turn. The servers' health endpoints report the roles.
 fn render_servers(
     balancer: &Balancer,
     given: &NodeContext<'_>,

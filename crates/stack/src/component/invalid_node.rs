@@ -4,7 +4,7 @@ use model::message;
 use model::message::Message;
 use model::product::Product;
 
-/// Reason why a product cannot be a node of the plan, which the user must change.
+/// Reason why a product cannot be a node of the plan. The user must change the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidNode {
     /// The node needs an upstream, but is the last of the chain.

@@ -34,7 +34,7 @@ pub trait ClusterManager: fmt::Debug + Sync {
     /// Renders the configuration for one of the servers.
     fn configuration(&self, given: &ManagerContext<'_>) -> String;
 
-    /// File next to a server's data whose settings would override those of a later configuration.
+    /// Name of a file next to a server's data. The settings in it would override those of a later configuration.
     fn state_file(&self) -> &'static str;
 
     /// Timeout for the manager to stop its server and then itself.
@@ -43,7 +43,7 @@ pub trait ClusterManager: fmt::Debug + Sync {
     /// Ready if the queried server holds the leader key.
     fn is_leader(&self, ask: AskManager<'_>) -> Readiness<()>;
 
-    /// Counts the synchronous standbys that the manager has recorded. The manager promotes no other server.
+    /// Counts the synchronous standbys that the manager has recorded. The manager promotes none of the other servers.
     fn sync_standbys(&self, ask: AskManager<'_>) -> usize;
 
     /// Asks the server `leader` to hand over to `candidate`, or to a server that the manager chooses.

@@ -52,7 +52,7 @@ impl ClusterManager for Patroni {
         "patroni.dynamic.json"
     }
 
-    /// Timeout for Patroni to stop. Patroni stops its server first, and may have to complete a loop before.
+    /// Timeout for Patroni to stop. Patroni stops its server first, and before that it may have to complete a loop.
     fn stop_timeout(&self) -> Duration {
         Duration::from_secs(30)
     }
@@ -84,7 +84,7 @@ impl ClusterManager for Patroni {
         }
         match ask("/switchover", Some(&body.to_string())) {
             Ok((200, _)) => Readiness::Ready(()),
-            // No candidate has received enough WAL yet, or Patroni has no current state of it.
+            // No candidate has received enough WAL yet, or Patroni does not know the candidate's current state.
             Ok((status @ (412 | 503), text)) => {
                 Readiness::NotYet(message!("patroni-answer", status = status.to_string(), text))
             }

@@ -30,8 +30,8 @@ static NAMES: ProgramInfo = ProgramInfo {
 
 /// Name of the database that gives access to the console.
 const CONSOLE_DATABASE: &str = "pgbouncer";
-/// First version whose prepared statements survive a change of the server connection. PgBouncer 1.18 does not know the
-/// setting for this.
+/// First version whose prepared statements still work after the server connection has changed. PgBouncer 1.18 does not
+/// know the setting for this.
 const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
 /// First version in which SIGTERM waits until all clients have disconnected, and SIGQUIT stops PgBouncer at once. In
 /// earlier versions, SIGTERM stops PgBouncer at once.

@@ -1,8 +1,8 @@
 //! Pgpool-II: configuration, console and log format
 //!
-//! Pgpool-II has a process per client, which keeps its server connection for the next client. Clients that find no idle
-//! process wait in the listen queue, which Pgpool-II does not report. Any session answers the statements `SHOW POOL_…`,
-//! so the console is a session of the application and occupies a process.
+//! Pgpool-II has one process per client. The process keeps its server connection for the next client. Clients that find
+//! no idle process wait in the listen queue, which Pgpool-II does not report. The console is a session of the
+//! application, because Pgpool-II answers `SHOW POOL_…` statements in any session. The console occupies a process.
 
 use super::program::ProgramInfo;
 use super::{
@@ -35,7 +35,8 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: || message!("install-package", package = "pgpool2"),
 };
 
-/// First version whose setting for the socket directory is `unix_socket_directories`; before, `socket_dir`.
+/// First version in which the setting for the socket directory is `unix_socket_directories`; in earlier versions, it is
+/// `socket_dir`.
 const SOCKET_DIRECTORIES_VERSION: (u32, u32) = (4, 4);
 
 impl Component for PgpoolComponent {
@@ -134,7 +135,8 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         ("memqcache_total_size", "1MB".to_owned()),
         ("memqcache_max_num_cache", "1".to_owned()),
     ];
-    // One setting covers both sides: without a certificate it only protects connections to the server.
+    // `ssl` applies to connections of clients and to connections to the server. Without a certificate, it protects only
+    // the latter.
     if given.node.transport == Transport::Tls || behind.tls != EndpointTls::Off {
         defaults.push(("ssl", "on".to_owned()));
     }

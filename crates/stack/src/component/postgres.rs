@@ -57,7 +57,7 @@ pub struct Settings {
     pub address: Ipv4Addr,
     /// Directory of the server's separate disk, if it has one: see `Supervisor::disk`.
     pub disk: Option<PathBuf>,
-    /// Source of ports to listen on; called again if a port is taken.
+    /// Function that returns a port to listen on. It is called again if the port is taken.
     pub ports: fn() -> std::io::Result<u16>,
 }
 
@@ -138,7 +138,7 @@ impl Postgres {
     }
 
     /// Copies this running server's data into a new server by `pg_basebackup`. Once launched, the copy follows the
-    /// primary that `settings` name.
+    /// primary that `settings` names.
     pub fn base_backup(
         &self,
         supervisor: &mut Supervisor,
@@ -340,7 +340,7 @@ impl Postgres {
         let result = supervisor.run(launch, READY_TIMEOUT);
         std::fs::remove_file(&password).map_err(attempt)?;
         result?;
-        // In addition to loopback, permit the server's separate network, which holds only nodes of this stack.
+        // In addition to loopback, permit the server's separate network, which contains only nodes of this stack.
         let path = self.local_data.join("pg_hba.conf");
         let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
         let opened = std::fs::OpenOptions::new().append(true).open(path);
@@ -506,7 +506,7 @@ pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     }
 }
 
-/// `log_line_prefix`: time, process and SQLSTATE; for sessions also the client's address and the application's name.
+/// `log_line_prefix`: time, process and SQLSTATE; in sessions also the client's address and the application's name.
 ///
 /// The SQLSTATE precedes the application's name, so that a client cannot forge the SQLSTATE in a name that it chooses.
 const LOG_LINE_PREFIX: &str = "%m [%p] %e %q%h (%a) ";

@@ -35,8 +35,8 @@ pub struct Executable {
     pub text: String,
 }
 
-/// Component that is not available on this machine. The caller skips whatever needs the component, and never
-/// substitutes another one.
+/// Component that is not available on this machine. The caller skips everything that needs the component, and never
+/// substitutes another component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     pub component: &'static str,

@@ -19,7 +19,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ServiceComponent;
 
-/// Placeholder: a service's program is not searched for by this name.
+/// Placeholder. A service's program is found by its command, not by these names.
 static NAMES: ProgramInfo = ProgramInfo {
     name: "the service",
     program: "",
@@ -32,8 +32,8 @@ static NAMES: ProgramInfo = ProgramInfo {
 /// Environment variables that only pgdyno sets.
 const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
-/// Finds the program of the service's command. A bare name is searched for in the search path; a path is relative to
-/// the experiment's directory. A file that an interpreter runs must exist too.
+/// Finds the program of the service's command. A bare name is looked up in the search path; a path is relative to the
+/// experiment's directory. If the program is an interpreter, the file that it runs must exist too.
 pub fn find(service: &Service, programs: &Programs) -> Result<Executable, Unavailable> {
     let missing =
         |reason: Message| Unavailable { component: NAMES.name, reason, install_hint: (NAMES.install_hint)() };

@@ -15,7 +15,7 @@ pub struct Books {
     pub seed: u64,
 }
 
-/// Number of books per author, as long as there are enough authors.
+/// Number of books per author, if there are enough authors.
 const BOOKS_PER_AUTHOR: u64 = 5;
 /// Number of keys that Hibernate takes from a sequence at a time.
 const SEQUENCE_INCREMENT: u64 = 50;

@@ -89,7 +89,7 @@ impl DatasetRecord {
         self.complete && self.content == key && self.tables_found == self.tables_created
     }
 
-    /// Drops the recorded tables, and the schemas that pgdyno created for them if these are then empty.
+    /// Drops the recorded tables, and those schemas created by pgdyno that are then empty.
     pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
         connection.query("begin")?;
         let dropped = self.drop_tables_and_schemas(connection);
@@ -97,7 +97,8 @@ impl DatasetRecord {
         dropped
     }
 
-    /// Like [`drop_tables`](Self::drop_tables). Also drops the record's table, and its schema if this is then empty.
+    /// Like [`drop_tables`](Self::drop_tables). Also drops the record's table, and its schema if the schema is then
+    /// empty.
     pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
         self.drop_tables(connection)?;
         if connection.value("select 1 from pgdyno.dataset")?.is_none() {

@@ -1,7 +1,7 @@
 //! Generator of the tables `delivery.send` and `delivery.receive`
 //!
-//! Two wide, denormalized tables for one query: which offices near a buyer can receive a parcel from an office near
-//! the seller, and in which tariff zone? A tag identifies a provider's offices of one place of departure. Each
+//! Two wide, denormalized tables for one query: which offices near a buyer can receive a parcel from an office near the
+//! seller, and in which tariff zone? A tag identifies the offices of one provider in one place of departure. Each
 //! office that takes parcels has a tag. Each office that hands parcels out has a row for every tag of its provider.
 //!
 //! Scale 1 has 400,000 senders and 160 million receivers, as in a real system. The numbers of tags and offices of a
@@ -21,7 +21,7 @@ pub struct Delivery {
     pub seed: u64,
 }
 
-/// A provider's maximum parcel and its means of delivery.
+/// Provider of deliveries, with the limits of its parcels and its means of delivery.
 struct Provider {
     limits: Limits,
     /// Percentage of parcel lockers among the offices that hand parcels out.
@@ -44,9 +44,9 @@ const ORIGINS_PER_PROVIDER: f64 = 1000.0;
 /// Upper bound of each tariff zone, in kilometres from the place of departure.
 const ZONES: [f64; 6] = [50.0, 300.0, 700.0, 1500.0, 3000.0, 5000.0];
 const DAY: i64 = 86_400;
-/// 2019-01-01: the start of the oldest sender.
+/// Start of the oldest sender: 2019-01-01.
 const FIRST_START: i64 = 17_897 * DAY;
-/// 2100-01-01: the end of senders that are still active.
+/// End of senders that are still active: 2100-01-01.
 const NEVER_ENDS: i64 = 47_482 * DAY;
 
 /// Values that do not depend on the row.
@@ -132,8 +132,8 @@ impl Delivery {
         out.push(b'\n');
     }
 
-    /// Writes all tags of one office, then all tags of the next office. A real table grows in this order, because a
-    /// provider opens one office after the other.
+    /// Writes a row of the table `receive`. All tags of one office come before those of the next office. A real table
+    /// grows in this order, because a provider opens one office after the other.
     fn write_receiver(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
         let providers = PROVIDERS.len() as u64;
         let tags = country.origins.len() as u64 * providers;

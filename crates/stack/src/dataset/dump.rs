@@ -1,7 +1,7 @@
 //! Restore of dumps into the database under test
 //!
-//! `pg_restore` and `psql` execute the dumps as a superuser. On a server that pgdyno started, roles that a dump names are
-//! created, and the load's user becomes a member of each, so that it may do what the owners of the tables may.
+//! `pg_restore` and `psql` execute the dumps as a superuser. On a server that pgdyno started, pgdyno creates the roles
+//! that a dump names. The load's user becomes a member of each role and thus has the rights of the tables' owners.
 
 mod format;
 mod requirements;
@@ -27,9 +27,9 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct DumpLoader<'a> {
     pub supervisor: &'a mut Supervisor,
-    /// Login to the database to fill. On a server that pgdyno started, it is a superuser's.
+    /// Login to the database to fill. On a server that pgdyno started, it is the login of a superuser.
     pub login: Target,
-    /// Role of the load, which may use everything that is restored.
+    /// Role of the load. It may use everything that is restored.
     pub role: &'a str,
     /// Directory of the server's programs; `None` searches `PATH` and the installed servers.
     pub programs: Option<PathBuf>,
@@ -87,8 +87,8 @@ const USER_RELATIONS: &str = "from pg_class c join pg_namespace n on n.oid = c.r
 
 /// Restores dumps in the given order into an empty database, and runs `VACUUM (FREEZE, ANALYZE)`.
 ///
-/// Does nothing if the database already contains these dumps. After an error, the database contains a part of the dumps;
-/// the caller drops it.
+/// Does nothing if the database already contains these dumps. After an error, the database contains a part of the
+/// dumps. The caller then drops the database.
 pub fn load(
     files: &[DumpFile],
     loader: &mut DumpLoader<'_>,
@@ -218,7 +218,7 @@ impl DumpLoader<'_> {
         ]
     }
 
-    /// Path of a program: in the directory of the server's programs, in `PATH`, or of an installed server.
+    /// Finds a program in the directory of the server's programs, in `PATH`, or else in an installed server.
     fn program(&self, name: &str) -> Result<PathBuf, Error> {
         let variable = std::env::var_os("PATH").unwrap_or_default();
         let directories = self.programs.clone().into_iter().chain(std::env::split_paths(&variable));
@@ -251,7 +251,8 @@ impl DumpLoader<'_> {
     }
 }
 
-/// Script that decompresses a file into `psql`, and fails if either fails. Arguments: decompressor, file, psql, options.
+/// Script that pipes a decompressed file into `psql`. It fails if the decompressor or `psql` fails. Arguments:
+/// decompressor, file, psql, options.
 const PIPE: &str = r#"decompress=$1 file=$2
 shift 2
 statuses=$({ { "$decompress" -dc -- "$file"; echo $? >&3; } | "$@" >&2; echo $? >&3; } 3>&1)
@@ -277,8 +278,8 @@ fn create_roles(connection: &mut Connection, requirements: &Requirements, role: 
     Ok(())
 }
 
-/// Makes `role` the owner of what belongs to the superuser of this session and to no extension: schemas, relations,
-/// functions. `REASSIGN OWNED` would do the same, but not for the first superuser.
+/// Makes `role` the owner of the schemas, relations and functions that belong to the superuser of this session and to
+/// no extension. `REASSIGN OWNED` would do the same, but is not permitted for the first superuser.
 fn take_ownership(connection: &mut Connection, role: &str) -> Result<(), Error> {
     let owned = |class: &str, object: &str| {
         format!(

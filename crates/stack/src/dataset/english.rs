@@ -1,6 +1,6 @@
 //! Common English names and words
 //!
-//! No word needs an escape, neither in COPY nor in JSON.
+//! No word needs escaping in COPY or JSON.
 
 #[rustfmt::skip]
 pub(super) const FIRST_NAMES: [&str; 64] = [

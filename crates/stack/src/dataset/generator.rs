@@ -9,7 +9,7 @@ use model::message::Message;
 use model::plan::ColumnGenerator;
 use std::io::Write as _;
 
-/// Generator of a column's values. It holds everything precomputed that does not depend on the row.
+/// Generator of a column's values. It contains all precomputed values that do not depend on the row.
 #[derive(Clone, Debug)]
 pub(super) enum ValueGenerator {
     Serial,

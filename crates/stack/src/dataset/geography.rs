@@ -1,7 +1,7 @@
 //! Cities of Russia and random places near them
 //!
-//! The list contains the larger cities, with coordinates accurate to some kilometres and populations to some per cent,
-//! about 2021. The resulting map has few crowded places and many remote ones. The density of offices around a city
+//! The list contains the larger cities. Coordinates are accurate to a few kilometres, populations (about 2021) to a few
+//! per cent. The resulting map has few crowded places and many remote ones. The density of offices around a city
 //! depends on its population.
 
 use model::SplitMix64;

@@ -39,7 +39,8 @@ pub(super) fn draw_person(mut below: impl FnMut(u64) -> u64) -> Person {
 /// Number of different people that [`person_by_number`] returns.
 pub(super) const PERSON_COUNT: u64 = 1 << 17;
 
-/// Name, patronymic and surname of a different person for each number below [`PERSON_COUNT`].
+/// Name, patronymic and surname of person `number`, which is below [`PERSON_COUNT`]. Different numbers give different
+/// people.
 pub(super) fn person_by_number(number: u64) -> [&'static str; 3] {
     const { assert!(2 * SURNAMES.len() * MALE_NAMES.len() * MALE_NAMES.len() == PERSON_COUNT as usize) };
     const { assert!(MALE_NAMES.len() == FEMALE_NAMES.len()) };

@@ -40,7 +40,7 @@ pub enum InitStep {
     ForeignKeys,
 }
 
-/// Progress of the initialisation. The callback measures durations.
+/// Progress of the initialisation. The callback that receives it measures the durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitProgress<'a> {
     StepStarted(InitStep),
@@ -364,7 +364,7 @@ impl Connection {
 /// Format of the rows of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AccountFormat {
-    /// Binary rows, which save the server parsing numbers; `aid` has 4 bytes.
+    /// Binary rows, so that the server need not parse numbers; `aid` has 4 bytes.
     Binary4,
     /// Like `Binary4`, but `aid` has 8 bytes.
     Binary8,
@@ -386,7 +386,7 @@ impl AccountFormat {
         })
     }
 
-    /// Appends account `row` + 1 with a balance of 0; the server pads the empty filler with blanks.
+    /// Appends account `row` + 1 with a balance of 0. The filler is empty; the server pads it with blanks.
     fn write(self, row: u64, out: &mut Vec<u8>) {
         let (aid, bid) = (row + 1, row / ACCOUNTS_PER_BRANCH + 1);
         let mut fields = |aid: &[u8]| {

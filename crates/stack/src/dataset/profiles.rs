@@ -1,7 +1,8 @@
 //! Generator of `profiles`, the table with row contention
 //!
-//! The table holds settings that an application stores per user, one row each. Each visit updates two rows in one
-//! transaction. With few users, many transactions update the same rows; in different orders, they deadlock.
+//! The table holds an application's settings: one row per user and setting. Each visit updates two rows in one
+//! transaction. With few users, many transactions update the same rows. If they do so in different orders, they
+//! deadlock.
 
 use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};

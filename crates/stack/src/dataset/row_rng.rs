@@ -6,12 +6,12 @@ use model::SplitMix64;
 
 /// Creates the generator for row `row` with `seed`, which may come from [`derive_seed`].
 pub(super) fn row_rng(seed: u64, row: u64) -> SplitMix64 {
-    // Mix the seed, because sequences advance by the same step as rows. Without mixing, the second number of one row
-    // would be the first number of the next row.
+    // Mix the seed, because the sequence of a row and the row numbers advance by the same step. Without mixing, the
+    // second number of one row would be the first number of the next row.
     SplitMix64(SplitMix64::mix(SplitMix64::mix(seed) ^ row.wrapping_mul(SplitMix64::STEP)))
 }
 
-/// Derives a separate seed from a seed and names.
+/// Derives a separate seed from `seed` and `names`.
 pub(super) fn derive_seed(seed: u64, names: &[&str]) -> u64 {
     let mut rng = SplitMix64::mix(seed);
     for name in names {

@@ -18,7 +18,7 @@ pub(super) struct TableSpec {
     pub create: String,
     pub form: CopyFormat,
     pub write: RowWriter,
-    /// Statements for keys and indexes, which are faster to build after the rows.
+    /// Statements for keys and indexes, which are faster to build after the rows are loaded.
     pub post_load_statements: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ pub(super) type RowWriter = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyFormat {
     Text,
-    /// Binary rows, which save the server parsing numbers.
+    /// Binary rows, so that the server need not parse numbers.
     Binary,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Zipf {
     low: f64,
     /// Integral of x⁻ˢ up to n + 0.5.
     high: f64,
-    /// Largest difference of rank and drawn value at which a draw is accepted without the rejection test.
+    /// Largest difference between rank and drawn value at which a draw is accepted without the rejection test.
     accept_below: f64,
 }
 

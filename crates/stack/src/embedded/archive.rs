@@ -10,7 +10,7 @@ use std::path::Path;
 /// Reason why an archive cannot be unpacked.
 #[derive(Debug)]
 pub enum ArchiveError {
-    /// The first bytes are of no known format.
+    /// The first bytes match no known format.
     UnknownFormat,
     /// A JAR without a compressed tar file.
     NoTarFile,
@@ -41,8 +41,8 @@ impl From<&ArchiveError> for Message {
     }
 }
 
-/// Unpacks a JAR of Zonky, or a tar file compressed by xz or gzip, into a new directory. All users may then read the
-/// files, because the server runs as another user.
+/// Unpacks one of Zonky's JARs, or a tar file compressed by xz or gzip, into a new directory. All users may then read
+/// the files, because the server runs as another user.
 pub fn unpack(bytes: &[u8], directory: &Path) -> Result<(), ArchiveError> {
     fs::create_dir_all(directory)?;
     match bytes {

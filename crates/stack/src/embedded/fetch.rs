@@ -122,9 +122,9 @@ impl From<&FetchArchiveError> for Message {
     }
 }
 
-/// Unpacks the server of an archive into a directory of `cache` that is named by the server's version; returns the
-/// directory. The archive is the file `file`, or is downloaded from the Maven repository `mirror`. `major` = `None` accepts
-/// a file of any version, and downloads the newest one.
+/// Unpacks the server in an archive into a directory of `cache`, and returns the directory. The directory is named
+/// after the server's version. The archive is the file `file`, or is downloaded from the Maven repository `mirror`.
+/// `major` = `None` accepts a file of any version, and downloads the newest version.
 pub fn fetch_into(
     cache: &Path,
     major: Option<u32>,
@@ -187,7 +187,7 @@ fn read(address: &str) -> Result<Vec<u8>, ureq::Error> {
     client().get(address).call()?.into_body().into_with_config().limit(SIZE_MAX).read_to_vec()
 }
 
-/// HTTP client that trusts the authorities that this system trusts. A certificate that cannot be read is left out.
+/// HTTP client that trusts the certificate authorities of this system. Unreadable certificates are left out.
 fn client() -> ureq::Agent {
     let system = rustls_native_certs::load_native_certs().certs;
     let roots: Vec<Certificate<'static>> =
@@ -199,7 +199,7 @@ fn client() -> ureq::Agent {
     ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).tls_config(tls).build().new_agent()
 }
 
-/// Compares the SHA-256 checksum; returns the checksum found if it differs.
+/// Compares the SHA-256 checksum with `expected`. Returns the actual checksum if it differs.
 fn verify(bytes: &[u8], expected: &str) -> Result<(), String> {
     let found: String = Sha256::digest(bytes).iter().map(|it| format!("{it:02x}")).collect();
     if found == expected { Ok(()) } else { Err(found) }

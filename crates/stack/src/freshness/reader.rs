@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Minimum interval between two queries.
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// Divisor by which the query interval grows with the age of the number. The measured delay is at most a fifth too
-/// long.
+/// Divisor that gives the query interval from the age of the youngest pending number. The measured delay is therefore
+/// at most a fifth too long.
 const LOOK_INTERVAL_DIVISOR: u32 = 5;
 /// Margin between the last query and the timeout, within which its response should arrive.
 const LAST_LOOK_MARGIN: Duration = Duration::from_millis(10);
@@ -66,7 +66,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                 }
             }
         }
-        // Abandoned numbers are not counted.
+        // Do not count abandoned numbers.
         self.own_writes.reads.total -= self.pending.len() as u64;
         self.own_writes.reads.stale -= self.pending.len() as u64;
         self.visible_us.sort_unstable();

@@ -11,7 +11,7 @@ pub(super) const TABLE: &str = "pgdyno_freshness.numbers";
 /// Statements that make pgdyno's own sessions identifiable in `pg_stat_activity`.
 pub(super) const SETUP_SQL: &str =
     "set application_name = 'pgdyno monitor'; set client_min_messages = warning";
-/// SQLSTATEs of a missing table or schema, whose creation is not replayed yet.
+/// SQLSTATEs of a missing table or schema: the replica has not yet replayed its creation.
 const MISSING_TABLE_CODES: [Code; 2] = [Code::SqlState(*b"42P01"), Code::SqlState(*b"3F000")];
 
 /// Session with one server; reconnects after an error.

@@ -69,7 +69,7 @@ impl NumberWriter {
         let done = session.query(&format!("insert into {TABLE} values ({value})"));
         let number = AcknowledgedNumber { value, at: Instant::now(), server: *server };
         match done {
-            // A warning means that the wait for the replicas was cancelled, so the write does not count as
+            // A warning means that the wait for the replicas was cancelled. The write then does not count as
             // acknowledged.
             Ok(_) if session.notices.len() > remarks => false,
             Ok(_) => {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 /// Thread that sleeps until regular due times and records its lateness.
 ///
-/// The thread has no other work, so any thread of this host can be delayed by as much.
+/// The thread has no other work. Any other thread of this host can therefore be late by the same time.
 #[derive(Debug)]
 pub struct TimerJitter {
     stop: Arc<AtomicBool>,
@@ -56,7 +56,7 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
             Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &deadline);
         let now = nanos(ClockId::Monotonic);
-        // Due times that passed during a long stall were late too, like arrivals during it.
+        // Due times that passed during a long stall were late too, like arrivals during the stall.
         while due <= now {
             latency.record(now - due);
             due += every;

@@ -15,8 +15,8 @@ pub(super) struct CgroupWrite {
     pub optional: bool,
 }
 
-/// Period of the CPU quota, µs. It is shorter than the kernel's default of 100 ms, in which a node with 0.1 CPU would
-/// run for 10 ms and then be throttled for 90 ms.
+/// Period of the CPU quota, µs. With the kernel's default of 100 ms, a node with 0.1 CPU would run for 10 ms and then
+/// be throttled for 90 ms.
 const QUOTA_PERIOD: f64 = 10_000.0;
 /// Smallest quota that the kernel accepts, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
 const MIN_QUOTA: f64 = 1_000.0;

@@ -94,7 +94,7 @@ impl Groups {
                 None => controllers.push((line.controller, vec![line.limit])),
             }
         }
-        // `cpuacct` only counts. If it is mounted with `cpu`, both share a directory.
+        // `cpuacct` only counts. If it is mounted together with `cpu`, both have the same directory.
         let counts = self.version == CgroupVersion::V1 && !controllers.is_empty();
         let is_separate = |controller: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
@@ -230,7 +230,7 @@ impl Groups {
     }
 
     /// Moves a running process, with all its threads, into its groups. The groups do not count resources that the
-    /// process already uses.
+    /// process used before.
     pub fn move_process(
         &mut self,
         pid: u32,
@@ -298,7 +298,7 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
         if !path.exists() {
             continue;
         }
-        // The process id, and so the name, may belong to another keeper now.
+        // Another keeper may now have this process id, and thus the name.
         if !is_group_of_keeper(keeper, path) || !is_dead(keeper) {
             all_gone = false;
             continue;
@@ -346,7 +346,7 @@ fn kill_processes(group: &Path) {
     }
 }
 
-/// True if a keeper has ended. This process may have received the same id since.
+/// True if a keeper has ended. This process may have received its id since.
 fn is_dead(pid: u32) -> bool {
     pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()
 }

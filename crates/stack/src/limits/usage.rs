@@ -22,7 +22,7 @@ pub struct Usage {
     pub memory_peak: Option<u64>,
     /// Memory limit, bytes; `None` if there is no limit.
     pub memory_limit: Option<u64>,
-    /// Number of times that the memory limit was reached; the kernel then mostly reclaimed page cache.
+    /// Number of times that the memory limit was reached. In most cases, the kernel then reclaimed page cache.
     pub memory_failures: Option<u64>,
     /// Number of processes that the OOM killer ended because no memory could be reclaimed.
     pub oom_kills: Option<u64>,

@@ -18,7 +18,7 @@ pub struct LogFollower {
     throttle: EventLimiter,
 }
 
-/// Maximum size of one read, bytes, so that a server that logs much does not delay the other logs.
+/// Maximum size of one read, bytes. A server that writes many log lines then does not delay the reading of other logs.
 const READ_CHUNK: usize = 256 * 1024;
 /// Maximum number of unread bytes. If there are more, all but the last `READ_CHUNK` bytes are skipped.
 const MAX_BACKLOG: u64 = 8 * 1024 * 1024;
@@ -61,7 +61,7 @@ impl LogFollower {
         Ok(())
     }
 
-    /// Reports the events suppressed since the last report. Call it when sampling ends.
+    /// Reports the events that were suppressed since the last report. Call it when sampling ends.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         self.throttle.finish(at, out);
     }

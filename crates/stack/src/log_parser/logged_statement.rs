@@ -1,6 +1,7 @@
 //! Statements in PostgreSQL's log, with their values
 //!
-//! Only this parser does not mask values: the statements are used for planning, and neither shown nor stored.
+//! Unlike the other parsers, this parser does not mask values. The statements are used for planning only; they are
+//! neither shown nor stored.
 
 use super::postgres::split_prefix;
 
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(shown.concat(), expected);
     }
 
-    /// The log contains output of PostgreSQL 15, and a line with the capital letter of 16.
+    /// The log contains output of PostgreSQL 15, and one line with `Parameters` capitalized as in PostgreSQL 16.
     #[test]
     fn parses_statements_with_parameters() {
         check(

@@ -144,13 +144,13 @@ fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<Ev
         Some(code) if code.starts_with("01") || code.starts_with("02") || severe(&LOG) => {
             Some(EventKind::Other)
         }
-        // Administrative shutdowns and rejected logins end sessions, whatever the word for the severity is.
+        // Administrative shutdowns and rejected logins end sessions, whatever word stands for the severity.
         Some(code) if ["57P", "28", "08"].iter().any(|it| code.starts_with(it)) => Some(EventKind::Fatal),
         Some(_) => Some(EventKind::Error),
     }
 }
 
-/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`, also with the session before the severity, as in
+/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`. The session may precede the severity, as in
 /// `[4711] 40P01 127.0.0.1 (pgdyno load) ERROR:  text`. Continuation lines begin with a tab and have no prefix.
 pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
@@ -186,14 +186,14 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     Some((LinePrefix { timestamp, pid, code, session: None, severity }, text))
 }
 
-/// True for an SQLSTATE: it has a digit, and no severity has one.
+/// True for an SQLSTATE, which has a digit. No severity has a digit.
 fn is_sqlstate(word: &str) -> bool {
     let allowed = word.len() == 5 && word.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
     allowed && word.bytes().any(|it| it.is_ascii_digit())
 }
 
-/// Splits ` 40P01 127.0.0.1 (pgdyno load) ERROR:  text` into the SQLSTATE, the session, and the line from its severity
-/// on; `None` without these fields.
+/// Splits ` 40P01 127.0.0.1 (pgdyno load) ERROR:  text` into the SQLSTATE, the session, and the rest of the line from
+/// the severity on. `None` if the line lacks these fields.
 ///
 /// The application's name may contain anything, so it ends at the first `) ` before a known severity. In an unknown
 /// language, it ends at the first `) `.

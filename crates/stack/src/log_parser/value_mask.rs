@@ -69,7 +69,7 @@ fn quoted_string_length(text: &str, escapes: bool) -> usize {
     quoted_length(text, '\'', escapes)
 }
 
-/// Length of a quoted text, bytes, in which quotes may be doubled; the whole text if it is unterminated.
+/// Length of a quoted text, bytes. Quotes in the text may be doubled. An unterminated text extends to the end.
 fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {

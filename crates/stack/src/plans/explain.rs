@@ -50,7 +50,7 @@ pub(super) fn explain(
     }))
 }
 
-/// Creates the extension HypoPG. The inner error is the reason if HypoPG is not available.
+/// Creates the extension HypoPG. The inner error is the reason why HypoPG is not available.
 pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), NoPlan>, Error> {
     let query = "select 1 from pg_available_extensions where name = 'hypopg'";
     if connection.value(query)?.is_none() {
@@ -90,7 +90,7 @@ pub(super) fn costs_with_index(
     Ok(Ok((bytes, costs)))
 }
 
-/// Separates an error of the server, after which the session is usable, from other errors.
+/// Separates an error of the server, after which the session is still usable, from other errors.
 pub(super) fn separate_server_error(
     result: Result<QueryResult, Error>,
 ) -> Result<Result<QueryResult, NoPlan>, Error> {

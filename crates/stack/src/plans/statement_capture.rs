@@ -90,7 +90,7 @@ impl StatementCapture {
         cut.map_err(|error| CaptureError::Log { path: self.log.clone(), error })
     }
 
-    /// Waits until this session shows the value. Sessions opened from then on have the same value.
+    /// Waits until this session shows the value. Sessions that are opened afterwards have the same value.
     fn reload_setting(&mut self, value: &str) -> Result<(), CaptureError> {
         self.connection.query("select pg_reload_conf()")?;
         let begun = Instant::now();

@@ -15,12 +15,12 @@ pub(crate) struct ColumnMapping<'a> {
     pub columns: &'a [(&'static str, &'static str)],
     /// Factor by which a column's value is multiplied.
     pub scale: fn(column: &str) -> f64,
-    /// Values of the first label whose rows are skipped.
+    /// Values of the first label. Rows with these values are skipped.
     pub skip: &'a [&'static str],
 }
 
 impl ColumnMapping<'_> {
-    /// Mapping of each series to the column of the same name. The column `label` holds the label.
+    /// Mapping of each series to the column of the same name. The column `label` contains the label.
     pub(crate) fn new(series: &'static [Series]) -> ColumnMapping<'static> {
         ColumnMapping { series, prefix: "", labels: &["label"], columns: &[], scale: |_| 1.0, skip: &[] }
     }

@@ -13,7 +13,8 @@ pub(crate) static PROBE: Probe = Probe {
     read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
-/// Series of the probe. The values are late: sessions report them up to a second after a transaction, and when idle.
+/// Series of the probe. The values lag: a session reports them up to a second after a transaction, and when it becomes
+/// idle.
 static SERIES: [Series; 14] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter(

@@ -38,9 +38,9 @@ static SERIES: [Series; 4] = [
 
 /// Query on the function behind `pg_stat_activity`, which avoids the view's joins for names that are not needed.
 ///
-/// Finding the sessions that block another session requires a look at all locks. The query therefore does this only for
-/// waiting sessions, and only while a session has been idle for long. The state of other users' sessions is visible
-/// only to members of `pg_monitor`; for other users, the query returns no row.
+/// To find the sessions that block another session, the server must examine all locks. The query therefore does so
+/// only for waiting sessions, and only while a session has been idle for long. The state of other users' sessions is
+/// visible only to members of `pg_monitor`; for other users, the query returns no row.
 const SQL: &str = "with clients as materialized (\
       select pid, query, wait_event_type, backend_xid, backend_xmin, \
         case when state like 'idle in transaction%' then extract(epoch from clock_timestamp() - state_change) end as idle \

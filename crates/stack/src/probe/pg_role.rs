@@ -42,8 +42,8 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// Query. The replay delay is NULL if everything received is replayed; otherwise it would grow while the primary is
-/// idle.
+/// Query of the probe. The replay delay is NULL if all received WAL is replayed. Without this rule, the delay would
+/// grow while the primary is idle.
 const SQL: &str = "with here as materialized (select pg_is_in_recovery() as replica, \
       case when pg_is_in_recovery() \
         then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end as flushed, \

@@ -7,7 +7,7 @@ use model::{Series, Unit};
 use std::time::Duration;
 
 /// CPU time and I/O of a process. The values include children that the process has waited for, so the sum over a
-/// process tree does not fall when a child ends.
+/// process tree does not decrease when a child ends.
 pub(super) static PROCESS: Probe = Probe {
     name: "process",
     target: ProbeTarget::Process,

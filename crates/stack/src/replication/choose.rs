@@ -10,10 +10,10 @@ use model::plan::{PromotionPolicy, SyncMode};
 pub struct PromotionChoice {
     /// Index of the replica among all replicas.
     pub replica: usize,
-    /// True if the replica has every commit that a replica had to confirm.
+    /// True if the replica has every commit that required a confirmation by a replica.
     ///
-    /// In that case, enough replicas responded that one of them must have the last such commit, and none of them has
-    /// more WAL than this replica. False under asynchronous replication, where no replica confirms commits.
+    /// This is the case if so many replicas responded that at least one of them has the last such commit, and if none
+    /// of them has more WAL than this replica. False under asynchronous replication, where no replica confirms commits.
     pub safe: bool,
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::super::Lsn;
     use super::*;
 
-    /// Compares the choice. Replicas are written `timeline:flushed`; `-` does not answer, `!` is a primary.
+    /// Compares the choice. Replicas are written `timeline:flushed`; `-` is no response, `!` is a primary.
     fn check(text: &str, sync: SyncMode, choice: PromotionPolicy, expected: &str) {
         let state = |word: &str| {
             let (timeline, flushed) = word.trim_start_matches('!').split_once(':')?;
@@ -100,7 +100,7 @@ mod tests {
         check("1:20 1:10", First(1), Advanced, "0 safe");
         // More WAL of an older timeline is not newer.
         check("1:99 2:10", Any(1), Advanced, "1 safe");
-        // The replica that did not answer may be the one that confirmed.
+        // The replica that did not respond may be the one that confirmed.
         check("1:20 -", Any(1), Advanced, "1 of 2");
         check("1:20 -", First(1), Advanced, "1 of 2");
         check("1:20 -", Any(2), Advanced, "0 safe");

@@ -1,7 +1,7 @@
 //! HTTP health endpoints for balancers
 //!
-//! `/primary` returns 200 if the server accepts writes, `/replica` if it does not. Both return 503 otherwise, and if
-//! the server does not respond. Each server has a separate thread, so that a hanging server delays no other.
+//! `/primary` returns 200 if the server accepts writes, `/replica` if it does not. Otherwise, or if the server does not
+//! respond, both return 503. Each server has a separate thread, so that a hanging server does not delay the others.
 
 use crate::client::{Connection, Target};
 use std::io::{self, BufRead, BufReader, Write};

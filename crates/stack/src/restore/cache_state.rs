@@ -93,7 +93,7 @@ pub fn warm_cache(
     Ok(CachePreparation::Prewarmed { relations: count, bytes, took: begun.elapsed() })
 }
 
-/// Lists tables, then their TOAST, then indexes: object id, name, and true for a table.
+/// Lists tables, then their TOAST tables, then indexes: object id, name, and whether the relation is a table.
 fn relations(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, client::Error> {
     let answer = connection.query(
         "select c.oid, c.oid::regclass, c.relkind in ('r', 'm') from pg_class c \

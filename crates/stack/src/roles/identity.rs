@@ -3,7 +3,7 @@
 use crate::client::QueryResult;
 use model::durability::ServerInstance;
 
-/// Query whose columns [`parse_identity`] reads.
+/// Query whose result [`parse_identity`] parses.
 ///
 /// Start time and timeline have the same format as the servers in a ledger. A standby's timeline is that of the newest
 /// WAL file on its disk, because its WAL receiver reports no timeline after the primary has ended.

@@ -61,7 +61,8 @@ impl ServerPoller {
         Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
     }
 
-    /// Checks the health endpoint. Returns the change at the first success after the server began to accept writes.
+    /// Checks the health endpoint. Returns a change if this is the first success since the server began to accept
+    /// writes.
     pub fn health(
         &mut self,
         observation: &ServerObservation,
@@ -92,7 +93,7 @@ fn primary_sql(role: &str, database: &str) -> String {
 /// SQL expression for the `synchronous_commit` of a new session of the user.
 ///
 /// The expression takes the first value that is set: for the user in this database, for the user, for the database, for
-/// all users, or in the server's files. A session that has changed the setting itself must not use it.
+/// all users, or in the server's files. Do not use the expression in a session that has changed the setting itself.
 pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
     let (role, database) = (quote_literal(role), quote_literal(database));
     format!(

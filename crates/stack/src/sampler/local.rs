@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Cost of the files of one process, and of its threads, expressed as a number of rows of a query result.
+/// Cost of reading the files of one process (`ROWS_PER_PROCESS`) or of one thread (`ROWS_PER_THREAD`), expressed as a
+/// number of rows of a query result.
 ///
 /// With 200 processes, the process files are read every third second and the thread files every tenth second. Either
 /// takes 0.2 % of a CPU.
@@ -236,7 +237,7 @@ fn readings(probe: &'static Probe, values: &[Option<f64>]) -> Vec<Reading> {
         .collect()
 }
 
-/// Sum over all threads that ever existed, so that a counter does not fall when a thread ends.
+/// Sum over all threads that ever existed, so that a counter does not decrease when a thread ends.
 #[derive(Default)]
 struct LifetimeSum {
     living: HashMap<u32, Vec<Option<f64>>>,

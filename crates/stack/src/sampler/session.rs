@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::http::Url;
 
-/// Timeout for a request to a server that does not respond. It exceeds the server's own statement timeout of one second.
+/// Timeout for a request to a server that does not respond. It exceeds the server's own statement timeout, which is one
+/// second.
 const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// First and maximum delay between attempts to log in.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));

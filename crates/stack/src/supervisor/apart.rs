@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Guard during which processes that the keeper starts get new namespaces. Dropping it returns the keeper to its
-/// previous ones.
+/// Guard for new namespaces. While it exists, processes that the keeper starts are in these namespaces. Dropping it
+/// returns the keeper to its previous namespaces.
 #[derive(Debug)]
 pub(super) struct NamespaceGuard {
     home: Vec<(File, LinkNameSpaceType)>,
@@ -127,7 +127,8 @@ impl PidNamespace {
         all.filter(|it| PidNamespace::from_pid(*it).is_ok_and(|its| its == self)).collect()
     }
 
-    /// Opens a handle of one of the namespace's processes. Ids are reused; a handle always refers to the same process.
+    /// Opens a handle to one of the namespace's processes. Ids are reused, but a handle always refers to the same
+    /// process.
     pub fn handle(self, pid: Pid) -> io::Result<OwnedFd> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
         // Check the id after opening the handle. If the id is still in the namespace, the handle's process is in it or
@@ -135,7 +136,7 @@ impl PidNamespace {
         if PidNamespace::from_pid(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 
-    /// Signals every process except the first, including those that start meanwhile.
+    /// Signals every process except the first, including processes that start during the call.
     pub fn signal_all(self, first: Pid, signal: Sig) {
         let mut signalled = Vec::new();
         for _ in 0..ROUNDS {

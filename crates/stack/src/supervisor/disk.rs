@@ -25,7 +25,7 @@ pub(super) struct NodeDisks {
 
 /// Name of the file that fills a node's disk.
 const FULL: &str = "full";
-/// Largest and smallest size of one allocation while a disk is filled, bytes.
+/// Largest and smallest allocation with which a disk is filled, bytes.
 const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
@@ -82,7 +82,7 @@ impl NodeDisks {
         Ok(place)
     }
 
-    /// Fills a node's disk, or frees that space again.
+    /// Fills a node's disk (`full` = true), or frees that space again.
     pub fn fill(&self, node: &str, full: bool) -> Result<(), KeeperError> {
         let found = self.all.iter().find(|it| it.0 == node);
         let path = found.ok_or(KeeperError::NoDisk)?.1.join(FULL);
@@ -96,7 +96,7 @@ impl NodeDisks {
             match fallocate(&file, FallocateFlags::empty(), at, piece) {
                 Ok(()) => at += piece,
                 Err(Errno::NOSPC) => piece /= 2,
-                // The maximum file size exceeds any disk, so it is not the reason for a failed allocation.
+                // The maximum file size exceeds any disk, so it cannot be the reason for a failed allocation.
                 Err(it) => return Err(failure()(it.into())),
             }
         }

@@ -1,7 +1,7 @@
 //! Check whether a process, a mount or a listening socket uses a directory
 //!
-//! Processes are compared by the identity of their files, not only by paths. This detects a process in a container
-//! where the directory has another name. See `proc(5)`.
+//! Processes are compared by the identity of their files, not only by paths. This also detects a process in a container
+//! in which the directory has another name. See `proc(5)`.
 
 use model::RetainReason;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -197,7 +197,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::process::{Child, Command, Stdio};
 
-    /// Directory that the test removes, and a process that uses it in some way.
+    /// Test case: a directory that the test removes, and a process that uses it in some way.
     struct UseCase {
         directory: PathBuf,
         child: Option<Child>,

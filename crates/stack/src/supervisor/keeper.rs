@@ -295,7 +295,7 @@ impl Keeper {
             self.stop(id);
         }
         let left = Instant::now() + Duration::from_secs(10);
-        // The keeper adopts its children's orphans; killing one may add that one's children.
+        // The keeper adopts the orphans of its children. Killing an orphan may add that orphan's children.
         while Instant::now() < left {
             for orphan in children() {
                 let _ = kill_process(orphan, Sig::Kill.into());
@@ -316,7 +316,7 @@ impl Keeper {
     }
 }
 
-/// Kills the remaining processes of an ended process's group, which could still hold its port.
+/// Kills the remaining processes in the process group of an ended process. They could still hold its port.
 fn end_group(leader: Pid) {
     let deadline = Instant::now() + Duration::from_secs(10);
     // The keeper adopts the orphans. While one of them exists, the group's number is not reused.
@@ -409,7 +409,7 @@ impl KeptNode {
         let keeper = keeper.map_err(KeeperError::io("pidfd_open"))?;
         // SIGKILL to the first process ends the whole namespace; other signals would not reach the other processes.
         let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
-        // SAFETY: between fork and exec only system calls without allocation or locks are made.
+        // SAFETY: between fork and exec, the closure makes only system calls, without allocation or locks.
         unsafe {
             command.pre_exec(move || {
                 if first {
@@ -418,7 +418,7 @@ impl KeptNode {
                 // The call follows the change of user, which resets this setting.
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
                 inside.enter();
-                // The keeper may have ended before the call.
+                // The keeper may have ended before that call.
                 let mut ended = [PollFd::new(&keeper, PollFlags::IN)];
                 if poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
                     return Err(Errno::SRCH.into());
@@ -456,7 +456,8 @@ impl KeptNode {
         Ok(pidfd_send_signal(handle, signal.into())?)
     }
 
-    /// Signals one process of this node: one of its namespace, or else its main process or a descendant.
+    /// Signals one process of this node. The process must be in the node's namespace or, without a namespace, be its
+    /// main process or a descendant.
     fn signal_one(&self, process: u32, signal: Sig) -> io::Result<()> {
         let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
         let handle = match &self.isolated_processes {
@@ -493,7 +494,7 @@ fn number(pid: Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Checks the CPU affinity: the kernel silently omits CPUs that a process is not permitted to use.
+/// Checks the CPU affinity, because the kernel silently omits CPUs that a process may not use.
 fn check_affinity(pid: Pid, cpus: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
     if cpus.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
         return None;

@@ -16,7 +16,7 @@ pub struct Launch {
     pub name: String,
     /// Full path of the program, and its arguments. Every user of the machine can see them.
     pub argv: Vec<OsString>,
-    /// Complete environment except `PATH`, which is pgdyno's. Nothing else is inherited.
+    /// Complete environment except `PATH`, which is inherited from pgdyno. Nothing else is inherited.
     pub env: Vec<(String, OsString)>,
     /// Secret environment variables, never printed. The process's user and root can read them, because they can read
     /// its memory.
@@ -26,8 +26,8 @@ pub struct Launch {
     pub directory: PathBuf,
     /// User that runs the process; `None` for the current user.
     pub user: Option<SystemUser>,
-    /// Signals that stop the process, gentlest first. After each step, the process has time to end before the next step
-    /// begins. SIGKILL always follows.
+    /// Signals that stop the process, gentlest first. After each signal, the process has time to end before the next
+    /// signal is sent. SIGKILL always follows.
     pub stop: Vec<StopStep>,
     /// Signal that the kernel sends to the process if the keeper is killed.
     pub orphaned: Sig,

@@ -1,9 +1,9 @@
 //! Networks for single nodes, which can be disconnected
 //!
 //! Each node has a network namespace with one interface. The other end of its veth pair is a port of a bridge in
-//! another namespace, which only the keeper holds. One more veth pair connects the bridge to the machine. A node's
-//! pair ends with the node, and everything ends with the keeper. The machine's own interfaces and rules are never
-//! changed.
+//! another namespace, which only the keeper holds. One more veth pair connects the bridge to the machine. A node's veth
+//! pair is removed when the node ends, and everything is removed when the keeper ends. The machine's own interfaces and
+//! rules are never changed.
 
 use super::error::KeeperError;
 use crate::features::system_program;
@@ -110,7 +110,7 @@ pub(super) fn leave() -> io::Result<NetworkGuard> {
     Ok(guard)
 }
 
-/// Finds the number of a network (0 to 255) that this machine does not use; `wish` if that is free.
+/// Finds the number of a network (0 to 255) that this machine does not use. Returns `wish` if that network is free.
 pub(crate) fn free_network(wish: u8) -> Option<u8> {
     // Only an address that this machine has can be bound.
     let taken = |it: u8| UdpSocket::bind((address(it, 1), 0)).is_ok();

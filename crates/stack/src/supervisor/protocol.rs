@@ -19,8 +19,8 @@ pub struct NodeId(pub u32);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Create the run directory below `base`; its `home` belongs to `owner`. Groups are created in `cgroups`. This must
-    /// be the first order.
+    /// Create the run directory below `base`; `owner` owns its subdirectory `home`. Create control groups in `cgroups`.
+    /// This must be the first order.
     Open {
         base: PathBuf,
         owner: Option<SystemUser>,

@@ -20,7 +20,7 @@ const PREFIX: &str = "pgdyno-";
 const LOCK: &str = "lock";
 /// Name of the file that lists the control groups, one path per line.
 const GROUPS: &str = "groups";
-/// First line of a lock file. It changes when a later keeper needs other information to remove the directory.
+/// First line of a lock file. It will change if a later keeper needs other information to remove the directory.
 const FORMAT: &str = "pgdyno run directory, format 1";
 
 /// Run directory that this keeper uses.
@@ -36,7 +36,7 @@ pub(super) struct RunDirectory {
 struct LockFile {
     /// Process id of the keeper that created the directory.
     keeper: u32,
-    /// Inode of the directory, by which a copy of the directory is recognized.
+    /// Inode of the directory. A copy of the directory has another inode and is thus recognized.
     inode: u64,
     /// Random number of 128 bits.
     nonce: u128,
@@ -162,7 +162,8 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     Some((mark, lock))
 }
 
-/// Removes an abandoned directory and kills the processes of its control groups; otherwise returns the reason.
+/// Removes an abandoned directory and kills the processes of its control groups. Returns the reason if the directory
+/// cannot be removed.
 fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
     let system = |error: io::Error| RetainReason::System(error.to_string());
     if !groups::remove_stale_groups(&directory.join(GROUPS), mark.keeper) {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 pub(super) struct Requirements {
     pub roles: BTreeSet<String>,
     pub extensions: BTreeSet<String>,
-    /// Line that connects to another database.
+    /// Number of the first line that connects to another database.
     pub other_database: Option<u64>,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn of_archive(pg_restore: &Path, archive: &Path) -> io::Result<Requir
     of_output(command)
 }
 
-/// Requirements of a file with SQL, which `decompressor` decompresses.
+/// Requirements of an SQL file. If `decompressor` is given, it decompresses the file.
 pub(super) fn of_sql(decompressor: Option<&Path>, file: &Path) -> io::Result<Requirements> {
     let Some(decompressor) = decompressor else { return scan(BufReader::new(File::open(file)?)) };
     let mut command = Command::new(decompressor);
@@ -35,7 +35,7 @@ fn of_output(mut command: Command) -> io::Result<Requirements> {
     let mut child = command.spawn()?;
     let stdout = child.stdout.take().expect("it is piped");
     let mut stderr = child.stderr.take().expect("it is piped");
-    // A program that fails prints some lines, which fit into the pipe.
+    // A failing program prints only a few lines to its standard error, which fit into the pipe.
     let scanned = scan(BufReader::new(stdout));
     let mut error = String::new();
     stderr.by_ref().take(4096).read_to_string(&mut error)?;
