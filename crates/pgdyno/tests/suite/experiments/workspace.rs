@@ -76,12 +76,12 @@ impl Workspace {
         command
     }
 
-    /// Runs another command on the file.
+    /// Runs another command on the file, with 80 columns.
     pub fn other_command(&self, command: &str, arguments: &[&str]) -> RunOutput {
         let mut other = Command::new(PGDYNO);
         other.arg(command).arg(&self.file).args(arguments).current_dir(&self.folder);
         other.env("TMPDIR", self.folder.join("tmp")).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
-        RunOutput::run(&mut other)
+        RunOutput::run(other.env("COLUMNS", "80"))
     }
 
     pub fn run(&self, arguments: &[&str]) -> RunOutput {
