@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgementTimes {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
-    /// Interval of the latest acknowledgement, kept out of `slots` because consecutive acknowledgements mostly share an
-    /// interval.
+    /// Interval of the latest acknowledgement. It is not in `slots`, because consecutive acknowledgements are mostly in
+    /// the same interval.
     current: Option<(u64, (Nanos, Nanos))>,
     /// End of the latest attempt, with any outcome.
     last_attempt: Nanos,
@@ -52,8 +52,8 @@ impl AcknowledgementTimes {
 
     /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
     /// fault. A gap that contains several faults belongs to each of them. If no acknowledgement ends the gap, it lasts
-    /// until the last attempt or until `load_ended`, the end of the load, whichever is later. A client that cannot log in
-    /// makes no attempts. A fault without an earlier acknowledgement has no outage.
+    /// until the last attempt or until `load_ended`, the end of the load, whichever is later. A client that cannot log
+    /// in makes no attempts. A fault without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], load_ended: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(load_ended);
         let outage = |(number, fault): (usize, &FaultEvent)| {

@@ -98,14 +98,14 @@ fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     })
 }
 
-/// Number of independent reads with the same variance of the mean as the correlated reads; at least 1.
+/// Number of independent reads whose mean would have the same variance as the mean of the correlated reads; at least 1.
 fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
     if old == 0.0 || fresh == 0.0 {
         return all;
     }
-    // Half of the changes leave each state: the correlation is 1 − P(old → fresh) − P(fresh → old).
+    // Each state is left by half of the changes, so the correlation is 1 − P(old → fresh) − P(fresh → old).
     let correlation = (1.0 - changes / 2.0 * (1.0 / old + 1.0 / fresh)).max(0.0);
     (all * (1.0 - correlation) / (1.0 + correlation)).max(1.0)
 }
@@ -116,7 +116,7 @@ fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
     let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
-    // At a share of 0 or 1, set the end of the interval exactly, without rounding errors.
+    // For a share of 0 or 1, set the end of the interval exactly to avoid rounding errors.
     let low = if share == 0.0 { 0.0 } else { end(middle - half) };
     let high = if share == 1.0 { 1.0 } else { end(middle + half) };
     (low, high)

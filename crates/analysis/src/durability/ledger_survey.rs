@@ -39,8 +39,8 @@ struct KnownServer {
     superseded: Nanos,
 }
 
-/// Change of the difference between wall clock and monotonic clock, in microseconds, from which the wall clock must
-/// have been changed.
+/// Smallest change of the difference between wall clock and monotonic clock, in microseconds, which shows that the wall
+/// clock was changed.
 const STEP_US: i64 = 500_000;
 
 impl LedgerSurvey {

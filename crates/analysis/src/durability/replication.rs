@@ -11,7 +11,7 @@ pub use names::{NamesError, parse};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncState {
     Async,
-    /// Standby that replaces a synchronous standby which disconnects.
+    /// Standby that becomes synchronous if a synchronous standby disconnects.
     Potential,
     Sync,
     Quorum,
@@ -34,8 +34,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
 }
 
 /// Values of `sync_priority` and `sync_state` that the primary shows for streaming standbys. `streaming` lists the
-/// standbys in the order of the primary's array of WAL senders. Among standbys with equal priority, the primary chooses
-/// the first.
+/// standbys in the order of the primary's array of WAL senders. If standbys have equal priority, the primary prefers
+/// the first of them.
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();

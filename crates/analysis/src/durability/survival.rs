@@ -1,7 +1,7 @@
 //! Durability results of a cell's failover trials, compared with its positive control
 //!
-//! A trial without losses proves nothing alone, because its setup may be unable to lose writes. The verdict of each
-//! trial therefore contains [`InconclusiveReason::NoControl`]. This module removes that doubt if the cell or its
+//! On its own, a trial without losses proves nothing, because its setup may be unable to lose writes. The verdict of
+//! each trial therefore contains [`InconclusiveReason::NoControl`]. This module removes that doubt if the cell or its
 //! control lost writes.
 
 #[cfg(test)]
@@ -131,8 +131,7 @@ fn is_complete(injection: &FaultInjection) -> bool {
     !injection.injected.is_empty() && injection.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
-/// Number of failovers, counted from the timelines in the ledger, or without a ledger from the servers that accepted
-/// writes.
+/// Number of failovers, counted from the timelines in the ledger. Without a ledger, it is counted from the promotions.
 fn failovers(injection: &FaultInjection) -> u32 {
     injection.verdict.as_ref().map_or(injection.promotions.len() as u32, |it| it.failovers)
 }
@@ -141,7 +140,7 @@ fn longest_outage(injection: &FaultInjection) -> Option<Nanos> {
     injection.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
 }
 
-/// Durations until old primaries rejoined. Replicas that had diverged also rejoin, but are not included.
+/// Durations until old primaries rejoined. Replicas that had diverged rejoin too, but are not included.
 fn rejoin_durations(injection: &FaultInjection) -> Vec<Nanos> {
     let was_primary = |name: &str| injection.promotions.iter().any(|it| it.from == name);
     injection.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
@@ -203,7 +202,7 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     all.into_values().collect()
 }
 
-/// Recovery point of the trial with the most losses; among equal trials, the first.
+/// Recovery point of the trial with the most losses; if several trials have as many losses, of the first of them.
 fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }

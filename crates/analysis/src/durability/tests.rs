@@ -115,7 +115,7 @@ fn classifies_losses_by_promise() {
     check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
     check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
     check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
-    // A write on this server's disk precedes later writes in its WAL, so that a gap is a hole. A write that is only in
+    // A write on this server's disk precedes later writes in its WAL, so its absence is a hole. A write that is only in
     // memory leaves no hole.
     check_under(
         Promise::Local,
@@ -180,7 +180,7 @@ fn finds_split_brain_and_deposed_primaries() {
     check("0a X @1 0a", &["0/0 0/1"], "Kept; 1 failovers, outage 30 ms");
     check("0a X 0a", &["0/0 0/1"], "Unknown; 0 failovers, outage 20 ms; fault unseen 0");
     check("0a X @1", &["0/0"], "Unknown; 0 failovers; fault unseen 0, silent after 0");
-    // The old server continues after the new one has begun.
+    // The old server continues to acknowledge writes after the new one has begun.
     check("0a @1 1a @0 0a", &["0/0 0/1 1/0"], "Broken split brain 1 0/1");
     check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept");
     check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
@@ -213,7 +213,7 @@ fn finds_split_brain_and_deposed_primaries() {
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
     check_with("0a", &["0/0"], sampled(true, false), "Kept");
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
-    // The server was promoted before it answered.
+    // The server was promoted before it responded.
     let promoted = |known: u64| {
         move |text: &mut HistoryText| {
             sampled(true, true)(text);

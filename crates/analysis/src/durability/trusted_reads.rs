@@ -59,8 +59,8 @@ impl<'a> TrustedReads<'a> {
         self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
     }
 
-    /// Reports rows that one read found and a later read did not find. A row that a fault between the reads removed is
-    /// only lost, so it is not reported.
+    /// Reports rows that one read found and a later read did not find. Rows that a fault between the reads removed are
+    /// lost, so they are not reported here.
     pub fn find_flickers(&self, found: &mut Anomalies) {
         for session in 0..self.sessions() {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
@@ -83,7 +83,7 @@ impl<'a> TrustedReads<'a> {
         }
     }
 
-    /// True if no fault occurred between two reads, and the same primary stayed on its timeline.
+    /// True if no fault occurred between the two reads, and both are from the same timeline.
     fn is_undisturbed(&self, earlier: &ReadBack, later: &ReadBack) -> bool {
         let between = |at: Nanos| earlier.started < at && at <= later.started;
         earlier.server.timeline == later.server.timeline

@@ -22,7 +22,7 @@ const SAVING_MIN: f64 = 0.005;
 /// Largest ratio of a statement's cost with an index to its cost without the index. At least one statement must have
 /// this ratio or a smaller one.
 const COST_SHARE_MAX: f64 = 0.5;
-/// Minimum ratio of a smaller index's saving to the best saving for which the smaller index is preferred.
+/// Ratio of savings from which a smaller index is preferred to the index with the best saving.
 const NEARLY_EQUAL: f64 = 0.95;
 
 /// Advice from `plans` and from the statements' times within the window. `cells` is copied to the result.

@@ -19,7 +19,7 @@ const QUOTA_DECREASE: f64 = 0.75;
 /// connections.
 const SPARE_SLOTS: u32 = 5;
 
-/// Rank of a suspect, by the distance of its resource from the data; the nearest comes first.
+/// Rank of a suspect, by the distance between its resource and the data. The nearest resource comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
     /// Connections are refused, or the measurement does not show the intended load.

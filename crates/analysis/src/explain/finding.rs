@@ -84,7 +84,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
         // If a node does not count waiting clients, in-flight transactions are known only as an average over the trial.
-        // The other figures are then averaged over the trial as well.
+        // The other figures are then averages over the trial too.
         let reports = |it: &Node| it.kind.product().reports(series::POOL_CLIENTS_WAITING);
         found.extend(queue::in_pooler(if cell.pooler().is_none_or(reports) { full } else { cell }));
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));

@@ -129,7 +129,7 @@ struct LoadLines {
     p99: QuantileLine,
 }
 
-/// Quantile of response times over the slices. If a slice has too few transactions, it is merged with the next slices.
+/// Quantile of response times by slice. A slice with too few transactions is merged with the following slices.
 #[derive(Debug)]
 struct QuantileLine {
     q: f64,

@@ -15,7 +15,7 @@ fn is_rejection(text: &str) -> bool {
     rejections.any(|it| text.contains(it))
 }
 
-/// Number of events of one kind in the trial's window from the time `start`. An event that several logs report counts
+/// Number of events of one kind within the trial, from the time `start` on. An event that several logs report counts
 /// once.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, start: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= start).collect();

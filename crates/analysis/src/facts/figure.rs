@@ -40,8 +40,8 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     }
 }
 
-/// Quantile `q` of response times of a trial or of one of its operations: p50, p90, p95, p99 or p99.9. `None` with too
-/// few samples. The quantile is a lower bound if it falls among unanswered arrivals, or if an outage kept users from
+/// Quantile `q` of the response times of a trial or of one of its operations: p50, p90, p95, p99 or p99.9. `None` with
+/// too few samples. It is a lower bound if it falls among arrivals without a response, or if an outage kept users from
 /// arriving.
 pub fn response_quantile(summary: &Summary, response: &Distribution, q: f64) -> Option<Nanos> {
     let measured = match q {

@@ -76,8 +76,7 @@ pub struct OutageDetector {
     /// Time of the last success, or the start of the window.
     last: Nanos,
     in_flight: u64,
-    /// End of the first second since `last` in which no transaction failed, if no transaction was in flight after this
-    /// second.
+    /// End of the first second since `last` that had no failures and no transaction in flight at its end.
     idle_since: Option<Nanos>,
     /// True if in every second since `last` some transactions failed, and none was in flight at the end of the second.
     rejected: bool,
@@ -87,7 +86,7 @@ pub struct OutageDetector {
     empty: Option<bool>,
     /// True if any second since `last` had failures.
     failures: bool,
-    /// Number of whole seconds of the gap, and how many of them had failures.
+    /// Number of whole seconds of the gap, and number of those seconds with failures.
     gap_seconds: u64,
     failing: u64,
     outages: Vec<Outage>,

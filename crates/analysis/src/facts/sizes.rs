@@ -43,8 +43,9 @@ pub struct Populations {
 }
 
 /// Two groups of sizes that a single kind of page does not produce. The gap between the groups is wide compared with
-/// the range of the larger sizes, and with any gap within this range. Pages with lists of varying length are not
-/// detected, because their sizes differ by whole list items. Sizes that vary continuously are not detected either.
+/// the range of the larger sizes, and also compared with every gap within that range. Pages with lists of varying
+/// length are not detected, because their sizes differ by whole list items. Sizes that vary continuously are not
+/// detected either.
 pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
     if count < ANSWERS_MIN {

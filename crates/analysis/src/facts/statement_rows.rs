@@ -6,20 +6,20 @@
 use crate::facts::sizes::figures;
 use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
 
-/// Minimum number of results from which a statement is judged, and minimum number of empty results at the end of the
+/// Minimum number of results for a statement to be judged, and minimum number of empty results at the end of the
 /// window.
 const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
-/// Smallest share of empty results at the end of the window in all results of a statement.
+/// Minimum ratio of the empty results at the end of the window to all results of the statement.
 const LAST_SHARE_MIN: f64 = 0.1;
-/// Minimum share of empty results in a second from which the second counts as empty.
+/// Minimum share of empty results for a second to count as empty.
 const EMPTY_SECOND: f64 = 0.99;
 /// Largest share of empty results before a statement stops finding rows. A queue that is often empty, or a lookup that
 /// often misses, exceeds this share.
 const EMPTY_BEFORE_MAX: f64 = 0.5;
 
-/// Minimum share of empty results from which a statement is reported. The share for a `SELECT` is higher, because it
-/// may look for rare rows.
+/// Minimum share of empty results for a statement to be reported. It is higher for a `SELECT`, which may look for rare
+/// rows.
 fn empty_share_min(kind: StatementKind) -> f64 {
     if kind == StatementKind::Select { 0.99 } else { 0.95 }
 }
@@ -78,7 +78,7 @@ impl AnswerCounts {
 }
 
 impl EmptyStatementDetector {
-    /// Adds the answers of the next second.
+    /// Adds the results of the next second.
     pub fn second(&mut self, answers: &[AnswerSizes]) {
         for answer in answers.iter().filter(|it| it.sizes.count() > 0) {
             let Some(statement) = answer.statement() else { continue };
@@ -144,10 +144,10 @@ mod tests {
     use crate::facts::sizes::fixture::log_normal;
     use model::{SizeUnit, SplitMix64};
 
-    /// Function that draws the row count of one response in the given second of the window.
+    /// Function that draws the row count of one result in the given second of the window.
     type Rows<'a> = &'a dyn Fn(&mut SplitMix64, u64) -> u64;
 
-    /// Finding after 60 seconds with `rate` responses per second.
+    /// Finding after 60 seconds with `rate` results per second.
     fn find(seed: u64, rate: u64, statement: StatementKind, rows: Rows<'_>) -> Option<EmptyStatement> {
         let (mut rng, mut detector) = (SplitMix64(seed), EmptyStatementDetector::default());
         for second in 0..60 {
@@ -219,7 +219,7 @@ mod tests {
         // Keys beyond the table: 97 of 100 miss.
         check(200, update, &|rng, _| u64::from(rng.below(100) < 3), Some((0.97, None)));
         check(200, select, &|rng, _| u64::from(rng.below(100) < 3), None);
-        // Rows appear again, or there are too few answers.
+        // Rows appear again, or there are too few results.
         check(50, update, &|_, second| u64::from(!(30..50).contains(&second)), None);
         check(3, update, &empty_from(0), None);
         check(50, update, &empty_from(58), None);

@@ -34,7 +34,7 @@ pub struct TrialFacts<'a> {
     pub delivered: &'a [f64],
     /// Table coverage of the setup's feeds that name a column.
     pub feed_coverage: &'a [FeedCoverage],
-    /// Nodes that still had clients some time after the load ended, and their number of clients.
+    /// Nodes that still had clients some time after the load had ended, with the number of these clients.
     pub remaining_clients: &'a [(String, u64)],
     /// Response sizes of HTTP requests over time.
     pub answers: &'a [SizeSeries],

@@ -50,7 +50,7 @@ pub fn stolen_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }
 
-/// Mean number of PostgreSQL sessions that execute a statement or have a transaction open.
+/// Mean number of PostgreSQL sessions that execute a statement or are in a transaction.
 pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
     let server = &trial.server()?.name;
     let sessions_in = |state| samples::sessions(trial.samples, server, state);

@@ -63,8 +63,8 @@ impl ChartBuilder {
         }
     }
 
-    /// Draws the steps of operations with several steps. `names` are those of each operation's commands; a command
-    /// without a name is no step.
+    /// Draws the steps of operations with several steps. `names` has the names of each operation's commands; a command
+    /// without a name is not a step.
     pub fn with_steps<'a>(mut self, names: impl IntoIterator<Item = &'a [String]>) -> ChartBuilder {
         self.load = self.load.with_steps(names);
         self

@@ -44,7 +44,7 @@ pub struct ComparedRun<'a> {
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions<'a> {
-    /// True if blocks of seconds decide for any number of trials.
+    /// True if blocks of seconds determine the verdicts, for any number of trials.
     pub by_time: bool,
     /// Paths of intended differences. A path includes all settings below it.
     pub expected: &'a [String],
@@ -52,7 +52,7 @@ pub struct CompareOptions<'a> {
     pub seed: u64,
 }
 
-/// Relative difference between service and response p99 up to which the service p99 carries no information of its own.
+/// Relative difference between service and response p99 up to which the service p99 adds no information.
 const REPEATED_MAX: f64 = 2e-3;
 
 /// Comparison of each of `runs` with `base`. If `runs` is empty, comparison of the cells of `base` with their
@@ -238,7 +238,7 @@ impl FigurePair<'_> {
         figure_values(trials, self.metric, self.operation)
     }
 
-    /// True if no transaction waited before it was sent, so that response and service time are the same.
+    /// True if no transaction waited before it was sent, so that the response time equals the service time.
     fn repeats_response_p99(&self) -> bool {
         let time = |trial: &TrialFigures, metric| trial.value(metric, self.operation).map(|it| it.value);
         self.base.iter().chain(self.run).all(|trial| {
@@ -308,10 +308,11 @@ impl FigurePair<'_> {
     }
 }
 
-/// Values of a metric, one for each trial that has it.
+/// Values of a metric, one per trial.
 ///
-/// If only some trials have enough samples for a quantile, the other trials contribute a lower bound. Otherwise p50 and
-/// p99 could be medians of different trials, and p50 might exceed p99.
+/// If a quantile is known in some trials only, the others contribute a lower bound. Otherwise p50 and p99 would be
+/// medians over different sets of trials, and p50 could exceed p99. Empty if no trial has the metric. Trials with
+/// neither a value nor a lower bound are left out.
 pub fn figure_values(trials: &[TrialFigures], metric: Metric, operation: Option<&str>) -> Vec<FigureValue> {
     let known: Vec<FigureValue> = trials.iter().filter_map(|it| it.value(metric, operation)).collect();
     if known.is_empty() {

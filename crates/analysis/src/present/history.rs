@@ -1,10 +1,11 @@
 //! Change points in the history of an experiment's figures
 //!
-//! The algorithm is E-divisive means. It cuts a series where the distances between values on different sides exceed the
-//! distances between values on the same side by most. The cut counts only if permutations of the values almost never
-//! reach this excess. The algorithm then cuts each part again, until no cut is found. It assumes only that runs of an
-//! unchanged system are exchangeable, so a drift of the machine counts as a change too. Source: Matteson and James, "A
-//! Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
+//! The algorithm is E-divisive means. It cuts a series at the position at which the distances between values on
+//! different sides exceed those between values on the same side the most. The cut counts only if permutations of the
+//! values almost never reach the same excess. The algorithm then cuts each part again, until no cut is found. It
+//! assumes only that runs of an unchanged system are exchangeable, so a drift of the machine counts as a change too.
+//! Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data"
+//! (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, TrialFigures, differences, figure_values};
 use crate::stats::quantile::median;
@@ -15,8 +16,8 @@ use model::comparison::{
 use model::plan::Experiment;
 use model::{PerSecond, SplitMix64};
 
-/// Minimum number of runs on either side of a change. With fewer runs, too many permutations are as extreme as the real
-/// order.
+/// Minimum number of runs on either side of a change. With fewer runs, too many permutations are as extreme as the
+/// actual order.
 pub const RUNS_MIN: usize = 5;
 /// Number of permutations per test.
 const DRAWS: usize = 1999;

@@ -28,7 +28,7 @@ const QUANTILE: f64 = 0.99;
 const RECENT_MAX: usize = 30;
 
 impl LiveState {
-    /// State whose recent quantile is that of the objective.
+    /// Creates a state. Its recent quantile is the quantile of the objective.
     pub fn new(objective: Option<&LatencyObjective>) -> LiveState {
         LiveState {
             operation: objective.and_then(|it| it.operation),
@@ -77,7 +77,7 @@ impl LiveState {
         }
     }
 
-    /// Judged quantile of the shortest period until now that has enough samples.
+    /// Judged quantile over the shortest period that ends now and has enough samples.
     fn recent_quantile(&self) -> Option<RecentQuantile> {
         let quantile = self.quantile.unwrap_or(QUANTILE);
         let (mut response, mut unanswered) = (LatencyHistogram::new(), 0);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(nothing, LiveSecond { in_flight: 7, ..LiveSecond::default() });
     }
 
-    /// Second with answers of an operation after this time.
+    /// Second in which `count` transactions of an operation succeeded, each after `millis` ms.
     fn answered(operation: u16, count: u64, millis: u64) -> Tick {
         let mut tick = tick(0, Vec::new());
         let (finished, intended) = (Nanos::from_millis(millis), Nanos::ZERO);
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(second(400, 10), None);
         assert_eq!(second(400, 10), Some((10.0, 3)));
         assert_eq!(second(2000, 30), Some((30.0, 1)));
-        // In an outage, an old quantile is not a current one.
+        // During an outage, a quantile of earlier seconds is not current.
         assert_eq!(second(0, 0), None);
         assert_eq!(second(400, 20), Some((30.0, 3)));
     }

@@ -119,12 +119,12 @@ impl<'a> CellFigures<'a> {
         };
         let valid = || self.trials.iter().filter_map(|it| it.valid());
         let hidden = valid().filter(|it| is_lower_bound(it, &it.total.response, q)).count();
-        // In a trial with a hidden duration, the figure may have any higher value. If at least half of the trials are
-        // such trials, the median may too.
+        // In a trial with a hidden duration, the figure may have any higher value. If these are at least half of the
+        // trials, the same applies to the median.
         if hidden > 0 && 2 * hidden >= estimate.runs as usize {
             return true;
         }
-        // A lower bound below the middle of the values may represent a value above it.
+        // A lower bound that is below the middle of the values may represent a value above the middle.
         let middle = upper_median(self.values(estimate.figure));
         let bounds = self.figures.iter().filter(|it| it.value(Metric::P99, None).is_none());
         let bounds = bounds.filter_map(|it| it.lower_bound(Metric::P99, None));

@@ -25,7 +25,7 @@ pub struct TrialProgress {
 
 /// Estimated time until the run ends. `current` is `None` between trials.
 ///
-/// Until a trial is complete, the set-up of the current trial so far is the estimate for the others.
+/// As long as no trial is complete, the current trial's setup time so far is the estimate for the other trials.
 pub fn remaining(current: Option<TrialProgress>, after: RemainingTrials) -> Nanos {
     let difference = |whole: Nanos, part: Nanos| Nanos(whole.0.saturating_sub(part.0));
     let set_up = |trial: TrialProgress| difference(trial.elapsed, trial.under_load.unwrap_or_default());

@@ -23,8 +23,8 @@ pub struct Violation {
     pub rate: f64,
     /// Mean time of a transaction in the node, in seconds.
     pub time: f64,
-    /// Largest difference between `number` and `expected` that chance, and transactions at the window's start and end,
-    /// explain.
+    /// Largest difference between `number` and `expected` that does not count as a violation. Chance can cause such a
+    /// difference, and so can transactions at the start and end of the window.
     pub tolerance: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Plateau of a grid: the cells that are not shown to be worse than the best cell
 //!
-//! The best cell of a grid is rarely shown to be better than its neighbours. These cells form the plateau, and the cell
-//! with the smallest settings on the plateau is recommended.
+//! The best cell of a grid is rarely shown to be better than its neighbours. The best cell and the cells that are not
+//! shown to be worse form the plateau. Of these, the cell with the smallest settings is recommended.
 //!
 //! The best of many cells is partly lucky, and each cell may look worse by chance. A cell is therefore outside the
 //! plateau only if the best cell beats it by more than chance explains. The bound is the 95 % quantile of the
@@ -187,7 +187,7 @@ fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Orderi
     };
     let (amounts_one, amounts_other) = (amounts(one), amounts(other));
     let weight = |them: &[f64]| them.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).sum::<f64>();
-    // Rounding may make products of the same numbers in another order unequal.
+    // Rounding may make products of the same numbers unequal if the order of the factors differs.
     let heavier = weight(&amounts_one) - weight(&amounts_other);
     let by_weight = if heavier.abs() < 1e-9 { Ordering::Equal } else { heavier.total_cmp(&0.0) };
     let axes = amounts_one.iter().zip(&amounts_other);

@@ -106,7 +106,8 @@ impl Scale {
 pub struct Samples<'a> {
     pub base: &'a [f64],
     pub run: &'a [f64],
-    /// True if the runs alternated in time, so that equal positions form a pair. Both cells then have as many runs.
+    /// True if the runs alternated in time, so that equal positions form a pair. Both cells then have equally many
+    /// runs.
     pub paired: bool,
     pub scale: Scale,
     /// Standard deviation of one value that counting or rounding alone causes, above 0. It is relative for ratios.
@@ -217,7 +218,8 @@ fn paired_difference(base: &[f64], run: &[f64], floor: f64) -> MeanDifference {
     MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 }
 }
 
-/// Largest number of `n` sorted runs that can be removed at each end so that the rest contain the median with 95 %.
+/// Largest number of runs that can be removed at each end of `n` sorted runs, so that the range of the remaining runs
+/// contains the true median with 95 % probability.
 fn trim_count(n: usize) -> usize {
     // Probability that at most `i` of the runs lie below the median, for i = 0, 1, …: sums of C(n, i) / 2ⁿ.
     let mut term = 0.5f64.powi(n as i32);
@@ -293,7 +295,7 @@ fn change_interval(samples: &Samples<'_>, paired: bool, seed: u64) -> Option<(f6
     changes.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut changes))
 }
 
-/// Two-sided p of the rank sum of `b`, and whether the sum exceeds its expectation.
+/// Two-sided p-value of the rank sum of `b`, and true if the sum exceeds its expectation.
 fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (n, k) = (all.len(), b.len());

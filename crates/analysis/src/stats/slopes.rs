@@ -21,7 +21,7 @@ pub struct SlopeEstimate {
     pub interval: Option<(f64, f64)>,
     /// Value of y at x = 0.
     pub at_zero: f64,
-    /// Number of independent points with the same variance of the slope; at most the number of points.
+    /// Number of independent points that would give the slope the same variance; at most the number of points.
     pub effective_points: f64,
 }
 

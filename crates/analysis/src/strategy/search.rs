@@ -15,11 +15,11 @@
 //! 3. *Hold*: a longer trial, on a fresh state, at a level that should hold in four of five trials. A failure is
 //!    another vote, and the search continues at a lower level. If votes contradict each other by more than the
 //!    precision, two of three trials must hold. Trials of one window each then repeat the level until they exclude that
-//!    the system has a slower state. If it has one, the level of that state is the answer.
+//!    the system has a slower state. If it has one, the level of that state is the result.
 //!
 //! The search rests after two overloaded levels in a row, because some systems stay slow until the load drops.
 //!
-//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling. The search then has an answer
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling. The search then finds a maximum
 //! only if trials at a level below the ceiling did not hold.
 
 mod belief;
@@ -50,7 +50,7 @@ pub enum NextStep {
 /// Next step of one search. A search measures one subject (the unchanged cell, or the cell with one perturbation) in
 /// one round.
 ///
-/// `start` is the first level (`max.from`, or the level of the cell's load). If it is close to the answer, the search
+/// `start` is the first level (`max.from`, or the level of the cell's load). If it is close to the maximum, the search
 /// is short. `done` lists this search's trials in the order of measurement. The step has the perturbation and the round
 /// of `done[0]`. If `done` is empty, it has no perturbation and round 0, which callers with several searches replace.
 pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
@@ -133,8 +133,8 @@ impl Sum for Forecast {
     }
 }
 
-/// Forecast of one search, as if the edge were in the middle of the levels between which it is now known to be. `None`
-/// as long as no level was sustained or none failed.
+/// Forecast of one search. It assumes that the edge is in the middle of the levels between which it is now known to be.
+/// `None` as long as no level was sustained or none failed.
 pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Forecast> {
     let SearchResult { sustained, failed, .. } = answer(max, done);
     let edge = (sustained?.level * failed?.level).sqrt();
@@ -164,7 +164,8 @@ pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Fore
     Some(forecast)
 }
 
-/// Most frequent reason for overload. Among equally frequent reasons, it is the reason at the level nearest to `level`.
+/// Most frequent reason for overload. If several reasons are equally frequent, it is the reason at the level nearest to
+/// `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.overload.clone()?))).collect();

@@ -153,11 +153,11 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     }
 }
 
-/// Number of rows that the query requests. If each row is in another 8 kB block, the rows touch 1.6 GB.
+/// Number of rows that the query requests. If each row is in a different 8 kB block, the rows touch 1.6 GB.
 const FEED_ROWS: u32 = 200_000;
 
 /// Query for random rows of the whole table, which replaces the feed's rows. `None` if the feed does not name its
-/// table, or if its rows have further columns, which the query could not fill.
+/// table, or if its rows have further columns, for which the query has no values.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
     let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');

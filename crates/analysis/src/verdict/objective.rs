@@ -1,11 +1,13 @@
 //! Parser and judge of objectives
 //!
 //! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%` or `tps >
-//! 500`. An operation's name may precede it: `transfer: p99 < 1s`, or an operation and the name or the number of one of
-//! its steps: `session/login: p99 < 50ms`. Times are response times of successful transactions, from the intended start;
-//! those of a step begin when the previous step ends, and its errors are a share of its requests. An arrival without an answer counts as longer than any bound. Errors are the share of
-//! arrivals that failed, are unknown or were dropped. A connection refused before its transaction was sent is a failure
-//! of that transaction. A reconnect without a transaction is not an arrival.
+//! 500`. An operation's name may precede it, as in `transfer: p99 < 1s`. The name or number of one of the operation's
+//! steps may follow the name, as in `session/login: p99 < 50ms`.
+//!
+//! Times are response times of successful transactions, from the intended start. Times of a step begin when the
+//! previous step ends. An arrival without a response counts as longer than any bound. Errors are the share of arrivals
+//! that failed, are unknown or were dropped; errors of a step are a share of its requests. A connection refused before
+//! its transaction was sent is a failure of that transaction. A reconnect without a transaction is not an arrival.
 //!
 //! In the closed model, no user arrives during an outage. Times and errors are therefore also judged by the window's
 //! [`outage`]s, and errors also by the share of clients without any success.
@@ -133,8 +135,8 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, GrammarDiag
     Ok(Objective { text: text.trim().to_owned(), operation, step, figure: *figure, relation, bound })
 }
 
-/// Parses one objective, and checks that its step exists. `steps` are the names of each operation's commands; a command
-/// without a name is no step.
+/// Parses one objective, and checks that its step exists. `steps` has the names of each operation's commands; a command
+/// without a name is not a step.
 pub fn parse_with_steps(
     text: &str,
     operations: &[String],
@@ -174,7 +176,7 @@ fn find_step(commands: &[String], step: &str) -> Option<usize> {
     by_name.or_else(by_number).map(|it| it.0)
 }
 
-/// Results of one step as those of a group; `None` if the operation has no such step.
+/// Results of one step in the form of a group's results; `None` if the operation has no such step.
 fn step_group(summary: &Summary, operation: Option<usize>, step: &str) -> Option<GroupSummary> {
     let operation = operation?;
     let command = find_step(&summary.plan.scripts.get(operation)?.commands, step)?;
@@ -351,7 +353,7 @@ impl ObjectiveMetric {
     fn share(self) -> Option<f64> {
         match self {
             ObjectiveMetric::Quantile(it) => Some(it.share()),
-            // A single unanswered arrival may raise the mean above any bound.
+            // A single arrival without a response may raise the mean above any bound.
             ObjectiveMetric::Mean | ObjectiveMetric::Max => Some(1.0),
             ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => None,
         }
@@ -362,8 +364,8 @@ impl ObjectiveMetric {
         self.share().is_some_and(|place| group.response.longer_than(place).is_some())
     }
 
-    /// True if the metric is a time that is unknown because too many users were still waiting in an outage at the end
-    /// of the window.
+    /// True if the metric is a time that is unknown, because at the end of the window too many users were still waiting
+    /// for the end of an outage.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
@@ -396,8 +398,8 @@ impl ObjectiveMetric {
     }
 }
 
-/// Objective for the live view: the first one on a quantile of all operations together, or without one the first one on a
-/// quantile of a single operation. Steps of operations are left out.
+/// Objective for the live view: the first one on a quantile of all operations together. If there is none, the first one
+/// on a quantile of a single operation. Objectives on steps are left out.
 pub fn latency_objective(setup: &Setup) -> Option<LatencyObjective> {
     let operations: Vec<String> = setup.operations.iter().map(|operation| operation.name.clone()).collect();
     let all = setup.objectives.iter().filter_map(|text| parse(text, &operations).ok());
@@ -508,7 +510,7 @@ mod tests {
         check("mean < 1m", dropped(10), "Violated >10.000000 of 10010");
         check("pay: p99 < 200ms", dropped(150), "Violated >10.000000 of 7650");
         check("look: up: p99 < 200ms", dropped(150), "Met 0.002500 of 2500");
-        // A connection refused before sending and a request without an answer count too; an error answer does not.
+        // A connection refused before sending and a request without a response count too. An error response does not.
         let failed = |code| {
             move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
         };
@@ -651,7 +653,7 @@ mod tests {
         // A step without a request meets nothing.
         check("pay/receipt: p99 < 1s", &nothing, "Unknown - of 0");
         check("pay/receipt: errors < 1%", &nothing, "Unknown - of 0");
-        // Requests without an answer are longer than any bound.
+        // Requests without a response are longer than any bound.
         let lost = |measurement: &mut Measurement| {
             measurement.interval.scripts[0].statements[1].unknown.add(Code::TIMED_OUT, 40);
         };

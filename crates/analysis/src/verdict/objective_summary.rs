@@ -43,7 +43,7 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
     }
 }
 
-/// Ratio of the measured value to the bound, inverted if higher is better, so that a greater ratio is worse. A
+/// Ratio of the measured value to the bound; a greater ratio is worse. It is inverted if higher values are better. A
 /// violation without a measured value ranks below any measured violation.
 fn severity(result: &ObjectiveResult) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };

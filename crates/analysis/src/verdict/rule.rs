@@ -37,7 +37,7 @@ use std::fmt::Debug;
 /// Context in which rules are parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleContext {
-    /// Names of the operations, in the order of a tick's cells.
+    /// Names of the operations, in the order of the scripts in a tick.
     pub operations: Vec<String>,
     /// Maximum number of transactions that can be in flight.
     pub in_flight_max: u32,
@@ -84,7 +84,7 @@ pub struct SeriesName {
 /// State of one kind of stop rule. [`Rule::tick`] calls it once per second, in order of time, on the caller's thread. A
 /// rule cannot fail.
 trait RuleState: Debug + Send {
-    /// Reads the next second. If the rule fires in it, returns the first bad second.
+    /// Reads the next second. If the rule fires in this second, returns the first bad second.
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
     /// True if no second so far had a value that the rule reads.

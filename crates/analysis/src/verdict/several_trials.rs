@@ -3,10 +3,10 @@
 use model::validity::{Doubt, DoubtSummary, Verdict};
 
 /// Summarises the doubts of several trials. Each doubt has the cell, the repetition and the number of clients of its
-/// trial, and doubts of a trial are adjacent. Each kind of doubt occurs once, with the figures of the worst trial. Kinds
-/// are sorted by what they mean for the figures, and equal ones by the number of their trials.
+/// trial, and doubts of a trial are adjacent. Each kind of doubt occurs once, with the figures of the worst trial.
+/// Kinds are sorted by their effect on the figures, and kinds of equal effect by the number of their trials.
 pub fn summaries<'a>(doubts: impl Iterator<Item = (&'a Doubt, usize, u32, u32)>) -> Vec<DoubtSummary> {
-    // Each summary with the trial that it counted last, because several threads of a trial may have doubts of the same
+    // Each summary with the last trial that it counted, because several threads of a trial may have doubts of the same
     // kind.
     let mut all: Vec<(DoubtSummary, (usize, u32))> = Vec::new();
     for (doubt, cell, repetition, clients) in doubts {
@@ -28,8 +28,9 @@ pub fn summaries<'a>(doubts: impl Iterator<Item = (&'a Doubt, usize, u32, u32)>)
     summaries
 }
 
-/// Rank of a doubt by what it means for the figures; the lowest is named first. An outage spoils every figure. Next come
-/// doubts that another system, work or load was measured, then those that times are too long, then those about details.
+/// Rank of a doubt by its effect on the figures; the lowest rank is reported first. An outage affects every figure. It
+/// is followed by doubts that a different system, work or load was measured, then doubts that times are too long, then
+/// doubts about details.
 pub(super) fn rank(doubt: &Doubt) -> u8 {
     match doubt {
         Doubt::Outage { .. } => 0,
@@ -121,7 +122,8 @@ mod tests {
         let outage = Doubt::Outage { count: 1, duration: to, from, to };
         let cap = Doubt::InFlightCapReached { arrivals: 10, waited: 5, dropped: 0 };
         let (starved, stolen) = (Doubt::Starved { thread: 0, share: 0.2 }, Doubt::Stolen { processors: 0.1 });
-        // The outage of one trial comes before doubts of two, and of equal rank the more frequent one is first.
+        // The outage of one trial comes before doubts of two trials. If ranks are equal, the more frequent doubt comes
+        // first.
         let of_trials = [(&stolen, 0), (&starved, 0), (&starved, 1), (&cap, 0), (&cap, 1), (&outage, 1)];
         let found = summaries(of_trials.into_iter().map(|(doubt, trial)| (doubt, 0, trial, 8)));
         let doubts: Vec<Doubt> = found.into_iter().map(|it| it.doubt).collect();

@@ -116,7 +116,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Distribution of response times. The `unanswered` arrivals count as longer than all answered arrivals.
+/// Distribution of response times. The `unanswered` arrivals count as longer than all arrivals with a response.
 fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(histogram);
@@ -135,8 +135,8 @@ fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Di
     }
 }
 
-/// Facts about `count` unanswered arrivals. They took longer than the `window` and than `max`, the longest answered
-/// arrival. `mean` is the mean of the answered arrivals.
+/// Facts about `count` arrivals without a response. They took longer than the `window`, and longer than `max`, the
+/// longest arrival with a response. `mean` is the mean of the arrivals with a response.
 pub(crate) fn unanswered(
     count: u64,
     mean: Option<Nanos>,

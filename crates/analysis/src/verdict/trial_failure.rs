@@ -15,8 +15,9 @@ pub fn nothing_succeeded(summary: &Summary) -> Option<Message> {
 
 /// Reason why a trial failed because of its transactions; `None` if it did not.
 ///
-/// A search step may overload the system, which its objectives judge. Without a success, it fails only if a server
-/// answered: such a statement fails at every level. An operation without a success fails it unless it looks for the limit.
+/// A search step may overload the system; its objectives judge that. A step without a successful transaction therefore
+/// fails only if a server responded, because a statement that is rejected fails at every level. An operation without a
+/// success makes the trial fail, except in steps that look for the highest sustained level.
 pub fn transactions_failed(setup: &Setup, summary: &Summary, step: Option<StepPurpose>) -> Option<Message> {
     let nothing = nothing_succeeded(summary).filter(|_| step.is_none() || has_answers(summary));
     let operation =
@@ -24,7 +25,7 @@ pub fn transactions_failed(setup: &Setup, summary: &Summary, step: Option<StepPu
     nothing.or_else(operation)
 }
 
-/// True if the server answered any transaction, even with an error.
+/// True if the server responded to any transaction, even with an error.
 fn has_answers(summary: &Summary) -> bool {
     summary.total.counts.arrivals() > summary.total.counts.unanswered
 }
@@ -36,12 +37,12 @@ pub fn clients_aborted(summary: &Summary, first: Option<Message>) -> Option<Mess
     (aborted > 0).then(|| message!("failure-clients-aborted", aborted, clients, reason = first))
 }
 
-/// Answered failures from which on an operation without a success counts as wrong. The check before the first trial
-/// executes an operation as often.
+/// Number of failures with a response from which an operation without a success counts as wrong. The check before the
+/// first trial executes an operation equally often.
 const FAILURES_MIN: u64 = 3;
 
-/// Reason why a trial failed in which an operation never succeeded although others did: its load was not the planned
-/// mix. `None` if there is no such operation. Operations that faults may have prevented are left out.
+/// Reason why a trial failed: an operation never succeeded although others did, so the load was not the planned mix.
+/// `None` if there is no such operation. Operations that faults may have prevented are left out.
 pub fn operation_failed(setup: &Setup, summary: &Summary) -> Option<Message> {
     let mut failed = never_succeeded(setup, summary).into_iter().filter(|it| it.answered >= FAILURES_MIN);
     let FailedOperation { operation, reason, .. } = failed.next().filter(|_| setup.faults.is_empty())?;
@@ -53,7 +54,7 @@ pub fn operation_failed(setup: &Setup, summary: &Summary) -> Option<Message> {
 pub struct FailedOperation {
     pub operation: String,
     pub reason: Message,
-    /// Number of failures that a server answered.
+    /// Number of failures with a response from a server.
     answered: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Judge of a measurement's validity
 //!
-//! An invalid measurement describes the generator, its host or another load than planned. A doubt is a fact that is
-//! needed to interpret a valid measurement correctly.
+//! An invalid measurement describes the generator, its host or a load other than the planned one. A doubt is a fact
+//! that is needed to interpret a valid measurement correctly.
 
 use super::several_trials::rank;
 use crate::facts::sizes::{Populations, populations};
@@ -18,16 +18,16 @@ const JITTER_FACTOR: u64 = 2;
 const SATURATED_SHARE: f64 = 0.9;
 /// Smallest difference between boot-time clock and monotonic clock that shows that the machine was suspended.
 const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
-/// Smallest difference between wall clock and boot-time clock from which on the wall clock counts as changed.
+/// Smallest difference between wall clock and boot-time clock at which the wall clock counts as changed.
 const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
 /// Time between two clock readings of a thread from which the thread counts as stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(100);
-/// Share of the CPU quota's periods with throttling from which a measurement is invalid. In each such period, the whole
+/// Share of throttled periods of the CPU quota from which a measurement is invalid. In each such period, the whole
 /// generator may stop.
 const THROTTLED_SHARE_MIN: f64 = 0.01;
 /// Smallest CPU steal that is a doubt, in CPUs.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Share of the window in which a thread was runnable but had no CPU, from which there is a doubt.
+/// Share of the window from which there is a doubt, if a thread was runnable but had no CPU during that share.
 const RUNNABLE_SHARE_MIN: f64 = 0.05;
 /// Share of arrivals that waited for a client from which there is a doubt.
 const QUEUED_SHARE_MIN: f64 = 0.01;
@@ -209,7 +209,7 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     let dropped = summary.total.counts.dropped;
     let waited = summary.generator.backlog_wait.count;
     let many = waited as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && waited > 0;
-    // Arrivals of aborted clients were not dropped for lack of a client.
+    // If clients aborted, dropped arrivals do not show that all clients were busy.
     let busy = dropped > 0 && summary.generator.aborted_clients == 0;
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
 }
@@ -243,8 +243,8 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Doubt that most responses may be error pages: the response sizes of their requests form two groups, and they belong
-/// to the smaller group. The doubt has the sizes for the most frequent such request.
+/// Doubt that most responses may be error pages: the responses to their requests form two groups by size, and most
+/// responses belong to a group of smaller sizes. The doubt has the sizes for the request with the most such responses.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
     // Responses to a replayed log are compared with the recorded responses instead.
     let replays = &measured.interval.replays;
@@ -319,7 +319,7 @@ mod tests {
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 2)),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(2000000)) }",
         );
-        // A probe with fewer samples is compared at the highest quantile that they allow: p95 with 400.
+        // With fewer samples of the jitter, the highest quantile that they allow is compared: p95 with 400.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),

@@ -31,13 +31,13 @@ fn correlated_reads_widen_the_interval() {
     // Without stale reads, their correlation is unknown.
     check(reads(300, 0, 0), 300.0);
     check(reads(300, 300, 0), 300.0);
-    // The number of changes expected by chance: 2 · 250 · 50 / 300.
+    // Chance alone would cause 83 changes: 2 · 250 · 50 / 300.
     check(reads(300, 50, 83), 297.6);
     // More changes than expected by chance do not increase the effective number of reads.
     check(reads(300, 150, 299), 300.0);
     // One burst of stale reads counts hardly more than one read.
     check(reads(300, 50, 2), 3.6);
-    // All reads of one trial were stale, and none of the other trial: two trials do not predict a third.
+    // All reads of one trial were stale, and no read of the other trial: two trials do not predict a third.
     check(reads(300, 150, 0), 1.0);
 }
 
@@ -97,7 +97,7 @@ fn merges_trials_of_a_cell() {
         round_robin: in_turn,
     };
     let one = freshness(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
-    // A former primary, and a replica that does not answer.
+    // A former primary, and a replica that does not respond.
     let replica_reads = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
     let other = freshness(12, &replica_reads, Some(reads(10, 0, 0)));
     let silent = freshness(0, &[], Some(reads(0, 0, 0)));

@@ -43,8 +43,8 @@ enum Token {
     Close,
 }
 
-/// Parses the value as PostgreSQL does. An empty value requests no synchronous standby. A value of blanks only is an
-/// error.
+/// Parses the value as PostgreSQL does. An empty value requests no synchronous standby. A value that consists of blanks
+/// is an error.
 pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
         return Ok(None);

@@ -103,7 +103,8 @@ fn promise_combines_both_settings() {
     assert_eq!(promise("perhaps", None), None);
 }
 
-/// Promotion with answers as `name=received`, or `name=?` without an answer. `!` marks standbys that were synchronous.
+/// Promotion with `answers` as `name=received`, or `name=?` if the standby did not respond. `!` marks standbys that
+/// were synchronous.
 fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
     let answer = |text: &str| {
         let (name, received) = text.split_once('=').expect("name=received");
@@ -122,7 +123,7 @@ fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
 #[test]
 fn only_safe_standbys_may_be_promoted() {
     for (names, promoted, answers, safe) in [
-        // One of the two standbys has the write: both must have answered, and the one with more WAL is right.
+        // One of the two standbys has the write: both must have responded, and the one with more WAL is right.
         ("ANY 1 (a,b)", "a", "a=9 b=5", true),
         ("ANY 1 (a,b)", "b", "a=9 b=5", false),
         ("ANY 1 (a,b)", "a", "a=9 b=9", true),
@@ -138,7 +139,7 @@ fn only_safe_standbys_may_be_promoted() {
         ("ANY 3 (a,b)", "a", "a=9 b=?", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=3", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=?", false),
-        // A standby outside the list is right if it has as much WAL as enough members have.
+        // A standby outside the list is right if it has as much WAL as a sufficient number of listed standbys.
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=9", true),
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=8", false),
         ("ANY 1 (a,b)", "a", "a=9 b=5 c=99", true),
@@ -152,7 +153,7 @@ fn only_safe_standbys_may_be_promoted() {
         ("", "a", "a=9 b=5", true),
         ("", "b", "a=9 b=5", false),
         ("", "b", "a=? b=5", true),
-        // A standby without an answer may have no WAL.
+        // A standby that did not respond may have no WAL.
         ("", "b", "a=9 b=?", false),
         ("", "c", "a=9", false),
     ] {

@@ -30,10 +30,10 @@ fn verdict() -> DurabilityVerdict {
     }
 }
 
-/// A trial in which the primary was killed at 1 s and another server was promoted. Words change the trial. `lost`,
+/// A trial in which the primary was killed at 1 s and another server was promoted. Each word changes the trial. `lost`,
 /// `ambiguous`, `unpromised`, `local`, `retried` and `hole` have a count. `younger`, `torn`, `contradicts`,
-/// `elsewhere`, `silent` and `changed` are doubts. `undone` removes the
-/// fault's nodes and the promotion, and `nothing` removes the ledger.
+/// `elsewhere`, `silent` and `changed` are doubts. `undone` removes the fault's nodes and the promotion, and `nothing`
+/// removes the ledger.
 fn trial(words: &str) -> FaultInjection {
     let promoted = PromotionRecord {
         from: "postgres".to_owned(),
@@ -136,7 +136,7 @@ fn concludes_from_trials_and_control() {
     check("", "local=7", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "lost=1", "Kept: 0 of 100 in 1/1 [] []");
     check("", "ambiguous=1", "Kept: 0 of 100 in 1/1 [] []");
-    // One broken promise decides, whatever the number of failovers.
+    // One broken promise is enough, whatever the number of failovers.
     check("|lost=2|", "unpromised", "Broken: 2 of 300 in 3/3 [Lost 2] []");
     check("|lost=2|torn=9", "none", "Broken: 2 of 300 in 3/3 [Lost 2] [LedgerTorn { bytes: 9 }]");
     check("hole=1", "none", "Broken: 0 of 100 in 1/1 [Hole 1] [NoControl]");
@@ -147,7 +147,7 @@ fn concludes_from_trials_and_control() {
         "unpromised",
         "Unknown: 0 of 100 in 1/1 [Lost 2] [LedgerContradictsItself { entries: 1 }]",
     );
-    // Losses without a promise are not a violation. They prove, without a control, that losses are detected.
+    // Losses without a promise are not a violation. Even without a control, they prove that losses are detected.
     check("unpromised=3|", "none", "Kept: 3 of 200 in 2/2 [LostWithoutPromise 3] []");
     check("local=3|", "unpromised", "Kept: 0 of 200 in 2/2 [LostLocal 3] []");
     check(
@@ -178,7 +178,7 @@ fn merges_anomalies_and_doubts() {
     );
     let result = survival("unpromised=8|unpromised=8", "none");
     assert_eq!(result.anomalies[0].examples.len(), EXAMPLES);
-    // Among the trials with the most losses, the first one counts.
+    // If several trials have the most losses, the first of them counts.
     let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
     assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
     let mut equal = [trial("unpromised=8"), trial("unpromised=8")];

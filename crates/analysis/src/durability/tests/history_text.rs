@@ -127,7 +127,7 @@ impl HistoryText {
         }
     }
 
-    /// Number of the server of each completed write.
+    /// Server of each completed write, as the server's number.
     fn reserved_sequences(&self) -> impl Iterator<Item = u16> {
         self.entries.iter().filter_map(|entry| match entry {
             LedgerEntry::Completed(entry) => entry.server.map(|it| it.0),

@@ -10,7 +10,7 @@ use model::durability::*;
 use model::{Code, Nanos, SplitMix64};
 use std::collections::BTreeSet;
 
-/// One read before it is reduced to bits: its rows, each with its authenticity.
+/// Rows of one read, each with its authenticity, before they are reduced to bits.
 pub(super) struct RawRead {
     pub start: Nanos,
     pub server: ServerInstance,
@@ -60,7 +60,8 @@ struct Session {
     open: bool,
     /// Start of the wait, and the length of the log that must be replicated before the session continues.
     waits: Option<(Nanos, usize)>,
-    /// True if the session waits for one of its commits, and this is the last such commit.
+    /// True if the write for which the session waits added a row. Its log entry is then the last one that must be
+    /// replicated.
     commits: bool,
 }
 
@@ -258,7 +259,7 @@ impl SimulatedCluster {
         (0..self.nodes.len()).filter(|it| *it != self.primary).collect()
     }
 
-    /// True if the promise for the first `behind` commits is fulfilled.
+    /// True if the promise for the first `behind` commits is kept.
     fn holds(&self, behind: usize) -> bool {
         if self.setting.0 == "off" {
             return true;
@@ -530,7 +531,7 @@ fn valid_histories(count: u64) {
     );
 }
 
-/// Number of histories: from the environment, which `./x proof` sets, otherwise `usual`.
+/// Number of histories: the value in the environment, which `./x proof` sets, or else `usual`.
 pub(super) fn histories(usual: u64) -> u64 {
     let count = std::env::var("PGDYNO_DURABILITY_HISTORIES");
     count.map_or(usual, |it| it.parse().expect("a number of histories"))

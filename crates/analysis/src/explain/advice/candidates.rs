@@ -3,7 +3,7 @@
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
-/// Minimum number of table rows from which avoiding a full scan is worthwhile.
+/// Minimum number of rows of a table for which it is worthwhile to avoid a full scan.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 const TABLE_BYTES_MIN: u64 = 80 * 1024;
 /// Share of selected rows above which a full scan is the fastest plan.
@@ -23,7 +23,7 @@ pub(super) struct FullScan<'a> {
     /// Number of rows that one execution passes on to the parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// True if joins above the scan compare columns of its table, so that the joins could supply a value for each
+    /// True if joins above the scan compare columns of its table. The joins could then supply a value for each
     /// execution.
     pub joined: bool,
     /// Columns with which an index may begin: compared for equality (`equal`), compared with a range, or used for

@@ -201,7 +201,7 @@ fn suspects_each_limit_once_and_the_fuller_one_first() {
     assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
 }
 
-/// Raising the cap has no effect if a saturated resource behind it is the reason that it is reached.
+/// If the cap is reached because of a saturated resource behind it, raising the cap has no effect.
 #[test]
 fn suspects_only_the_in_flight_cap_when_it_is_reached() {
     let wait = |cell, event: &str| {

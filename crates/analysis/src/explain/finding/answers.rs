@@ -58,7 +58,7 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
     found
 }
 
-/// Minimum number of responses from which they are compared with the recorded responses.
+/// Minimum number of responses for a comparison with the recorded responses.
 const REPLAYED_MIN: u64 = 200;
 /// Smallest reported share of responses whose size differs from the recorded size.
 const OTHER_SIZE: f64 = 0.25;

@@ -10,10 +10,9 @@ use model::plan::{Node, NodeKind};
 
 /// Share of the available CPUs above which a node is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Share of a CPU quota's periods with throttling above which the quota limits the node. Chance does not explain such a
-/// large share.
+/// Share of throttled periods above which a CPU quota limits the node. Chance does not explain such a large share.
 const THROTTLED_SHARE: f64 = 0.5;
-/// Share of a pool's server connections assigned to clients, above which the pool is exhausted.
+/// Share of a pool's server connections that are assigned to clients, above which the pool is exhausted.
 const POOL_FULL_SHARE: f64 = 0.9;
 /// Share of busy server connections below which a pool does not limit the throughput. Even the connections of a
 /// limiting pool are sometimes idle, between two statements of a client.
@@ -29,8 +28,8 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// CPU usage of a node; `None` if no quota, pinning or number of threads limits its CPUs, because then other
-    /// programs may have saturated them.
+    /// CPU usage of a node. `None` if no quota, pinning or number of threads limits its CPUs: other programs may then
+    /// have saturated them.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;

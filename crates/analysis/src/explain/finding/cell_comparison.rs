@@ -62,8 +62,8 @@ fn throughputs<'a>(
 type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
 
 /// Findings on the throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
-/// transport, and differences between pool modes. Cells that did other work are named if another cell could have been
-/// compared with them.
+/// transport, and differences between pool modes. A cell that did different work is reported, if another cell would
+/// otherwise have been compared with it.
 pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), pairs_by_pool_mode(cells));
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {

@@ -7,11 +7,11 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
-/// Smallest idle share of PostgreSQL's CPUs from which the CPUs are not the limit. With a fifth idle, they could do a
-/// quarter more work.
+/// Smallest idle share of PostgreSQL's CPUs at which they are not the limit. With a fifth idle, they could do a quarter
+/// more work.
 const CPU_RESERVE_MIN: f64 = 0.2;
-/// Smallest ratio of throughput to clients ÷ mean response time from which the number of clients is the limit. The
-/// ratio may be below 1 because the mean covers only transactions that ended.
+/// Smallest ratio of the throughput to (clients ÷ mean response time) at which the number of clients is the limit. The
+/// ratio may be below 1, because the mean covers only transactions that ended.
 const LITTLE_SHARE_MIN: f64 = 0.9;
 
 /// Finding that the number of clients limits the throughput. In a closed loop, N clients deliver at most N ÷ response

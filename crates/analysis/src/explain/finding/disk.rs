@@ -9,8 +9,8 @@ use model::plan::Limits;
 /// Share of a disk quota above which the quota counts as exhausted all the time. At a quota of 400, the kernel allows
 /// 412 reads per second.
 const QUOTA_USED_SHARE: f64 = 0.85;
-/// Smallest share of active sessions that wait for the disk from which an exhausted quota is the limit. A checkpoint
-/// can also exhaust the quota, without any session waiting for it.
+/// Smallest share of active sessions waiting for the disk at which an exhausted quota is the limit. A checkpoint can
+/// also exhaust the quota, while no session waits for the disk.
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of the memory limit above which memory counts as full.
 const FULL_SHARE: f64 = 0.9;
@@ -24,8 +24,8 @@ struct DiskUsage {
     in_bytes: bool,
 }
 
-/// Disk usage against the quota in operations or the quota in bytes, whichever is closer to exhaustion. Without a
-/// quota, the usage in operations.
+/// Disk usage relative to the quota in operations or the quota in bytes, whichever is closer to exhaustion. Without a
+/// quota, it is the usage in operations.
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],

@@ -41,7 +41,7 @@ fn is_in_trial(trial: &TrialFacts<'_>, event: &LogEvent) -> bool {
 ///
 /// Poolers and balancers pass on the clients' `application_name`. A session with that name therefore belongs to the
 /// node next to PostgreSQL, if the session uses that node's transport. A service sets its own `application_name`. A
-/// pooler that logs in for itself has not set it yet.
+/// pooler's own login has not set the name yet.
 fn origin(trial: &TrialFacts<'_>, event: &LogEvent) -> SessionOrigin {
     let Some(session) = &event.session else { return SessionOrigin::Unknown };
     if session.is_own() {

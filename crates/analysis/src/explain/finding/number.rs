@@ -29,7 +29,7 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
     let known: Vec<Option<Violation>> =
         valid.iter().filter_map(|it| trial_violation(it.samples, &node.name)).collect();
     if known.is_empty() {
-        // If the console was sampled, but too rarely for this check, do not report a missing console.
+        // If the console was sampled too rarely for this check, do not report that it is missing.
         let sampled =
             |trial: &&TrialFacts<'_>| !sums(trial.samples, &node.name, NUMBERS[0], |_| true).is_empty();
         return if valid.iter().any(sampled) { Ok(Vec::new()) } else { Err(MissingInput::Console) };

@@ -46,7 +46,8 @@ fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, label: &str) -> Optio
     cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == label)))
 }
 
-/// Answered transactions per second, with any outcome, because rejected transactions used the service too.
+/// Transactions per second that received a response, with any outcome. Rejected transactions count, because they used
+/// the service too.
 fn rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let executed = summary.total.counts.executed();

@@ -18,8 +18,8 @@ const READ_PER_RETURNED_MIN: f64 = 100.0;
 /// `SECONDS` seconds of each kind, a difference of a tenth exceeds random variation.
 const SLOWDOWN_RATIO_MAX: f64 = 0.9;
 const SECONDS: usize = 3;
-/// Ratio of the last trial's dead row versions to the first trial's, from which dead row versions are reported. Their
-/// share of all rows must also be large. Autovacuum starts at a fifth of all rows.
+/// Smallest reported ratio of the last trial's dead row versions to the first trial's. Their share of all rows must
+/// also be large. Autovacuum starts at a fifth of all rows.
 const GROWTH_RATIO_MIN: f64 = 2.0;
 const DEAD: f64 = 0.02;
 /// Minimum number of trials from which a trend is judged.
@@ -85,7 +85,7 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 
-/// Seconds of the trial; true if the checkpointer wrote in the second.
+/// Each second of the trial, and true if the checkpointer wrote in it.
 fn checkpoint_seconds(trial: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
     let total = sums(trial.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;

@@ -9,17 +9,17 @@ use model::finding::{Bound, Circumstance, UsageCounter};
 use model::plan::{Node, NodeKind};
 use model::product::Role;
 
-/// Minimum number of completed transactions from which a node is judged.
+/// Minimum number of completed transactions for a node to be judged.
 const TRANSACTIONS_MIN: f64 = 100.0;
 /// Share of the completed transactions below which a node counts as unused. Each client transaction causes at least one
 /// transaction in every node on its path. A share of one half allows for late counts.
 const USED_SHARE_MIN: f64 = 0.5;
-/// Share of the completed transactions below which a node behind a service counts as unused. A service may answer most
-/// requests without its database.
+/// Share of the completed transactions below which a node behind a service counts as unused. A service may respond to
+/// most requests without its database.
 const USED_SHARE_MIN_BEHIND_SERVICE: f64 = 0.01;
 /// Largest accepted error from the monitoring's own transactions, as a share of the completed transactions.
 const NOISE_SHARE_MAX: f64 = 0.05;
-/// Shortest time, in seconds, between a server's first and last sample from which it is judged.
+/// Minimum time between a server's first and last sample for the server to be judged, in seconds.
 const SAMPLED_SECONDS_MIN: f64 = 2.0;
 /// Delay with which PostgreSQL sessions report statistics, in seconds. Source: PostgreSQL manual, "The Cumulative
 /// Statistics System".
@@ -122,7 +122,8 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
 
 /// True if clients had sessions at a server at the end of a trial. PostgreSQL 15 counts a transaction that touches no
 /// table only when the session ends or reports other statistics. Until then, the server's counters do not show that the
-/// load reached the server. Sessions that ended earlier, such as pgdyno's own before the trial, hide nothing.
+/// load reached the server. Sessions that ended earlier, such as pgdyno's own sessions before the trial, are already
+/// counted.
 fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
     let sampled = sums(trial.samples, &node.name, samples::PG_COMMITS, |_| true);
     let end = sampled.last().map_or(0.0, |it| it.0.as_secs_f64()) - REPORT_DELAY_SECONDS;

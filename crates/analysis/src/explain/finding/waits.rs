@@ -47,8 +47,8 @@ impl WaitClass {
     }
 }
 
-/// Kind of the lock that a session waits for at a wait event. `None` for row locks, and for lightweight locks that belong
-/// to a [`WaitClass`], such as the lock of WAL writes.
+/// Kind of the lock that a session waits for at a wait event. `None` for row locks, and for lightweight locks that
+/// belong to a [`WaitClass`], such as the lock of WAL writes.
 pub fn lock_kind(event: &str) -> Option<LockKind> {
     if WaitClass::from_event(event).is_some() {
         return None;
@@ -106,8 +106,8 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
 /// samples of the whole window, for series that are sampled rarely.
 pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
-    // Bounds of commits require no queue of sessions, because the disk delays the commits of one session as much as
-    // those of twenty.
+    // Bounds on commits require no queue of sessions. The disk delays the commits of one session as much as those of
+    // twenty.
     let large = |class| {
         class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING_SESSIONS_MIN)
     };
@@ -128,8 +128,8 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
     Ok(found.into_iter().map(|bound| Finding::Bound { cell: cell.number, bound }).collect())
 }
 
-/// Bounds by locks other than row locks. Sessions also wait for lightweight locks and pinned buffers if they compete for
-/// a CPU, so a larger share of such waits is required.
+/// Bounds by locks other than row locks. Sessions also wait for lightweight locks and pinned buffers if they compete
+/// for a CPU, so a larger share of such waits is required.
 fn locks(cell: &CellTrials<'_>, window: &CellTrials<'_>, active: f64) -> Vec<Bound> {
     let kinds: BTreeSet<LockKind> = wait_events(cell).into_iter().filter_map(lock_kind).collect();
     let bound = |lock: LockKind| {

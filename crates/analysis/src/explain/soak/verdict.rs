@@ -30,8 +30,8 @@ const STEP_SHARE_MIN: f64 = 0.25;
 /// − e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ. A constant leak has a ratio of 1.
 const SLOWING_RATIO_MIN: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
-/// Largest change over the trial that the interval allows, as a share of the level, at which a slope that may be 0
-/// counts as steady.
+/// Largest change over the trial, as a share of the level, that the interval of a steady trend may allow. It applies to
+/// slopes that may be 0.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
 /// Trend of a metric. Each point has the time in hours and the value in the unit of `metric`. `points` has at least one

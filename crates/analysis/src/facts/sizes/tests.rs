@@ -21,7 +21,7 @@ const NATURAL: [(&str, Law); 12] = [
     ("list of geometric length", |it| 30 + 180 * ((1.0 - it.uniform()).ln() / 0.8_f64.ln()) as u64),
 ];
 
-/// Response sizes over 60 seconds, with `rate` answers per second.
+/// Response sizes over 60 seconds, with `rate` responses per second.
 fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut SplitMix64, u64) -> u64) -> SizeSeries {
     let mut rng = SplitMix64(seed);
     let mut all = SizeSeriesSet::default();
@@ -62,7 +62,7 @@ fn does_not_report_natural_variation() {
 fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
-            // In the second half, all answers are a login page of 300 bytes, or are smaller than usual.
+            // In the second half, all responses are a login page of 300 bytes, or are smaller than usual.
             let fallen = simulate_series(seed, 50, &|rng, second| {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }
@@ -94,7 +94,7 @@ fn finds_two_populations() {
     check(20, &|it| if it.below(10) < 9 { 2_000 } else { 40_000 }, Some((2_000, 40_000)));
     check(20, &|it| if it.below(2) == 0 { 2_000 } else { 39_000 + it.below(2_000) }, Some((2_000, 40_000)));
     check(20, &|it| if it.below(2) == 0 { 0 } else { 40_000 }, Some((0, 40_000)));
-    // One population is too small, or there are too few answers.
+    // One group is too small, or there are too few responses.
     check(20, &|it| if it.below(100) < 2 { 2_000 } else { 40_000 }, None);
     check(1, &|it| if it.below(2) == 0 { 2_000 } else { 40_000 }, None);
 }

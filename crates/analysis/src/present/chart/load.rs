@@ -48,7 +48,7 @@ struct LoadPoint {
     offered: u64,
     /// Number of delivered transactions, by operation.
     delivered: Vec<u64>,
-    /// Number of failures, in the order of the codes. The list is shorter if a code first occurred later.
+    /// Number of failures, in the order of the codes. The list is shorter if some codes first occurred later.
     failures: Vec<u64>,
     dropped: u64,
     /// Sum of in-flight transactions over the samples, and the number of samples.
@@ -69,9 +69,9 @@ struct OpenPoint {
     all: HistogramSum,
     /// Histograms by operation; empty if there is only one operation.
     by_operation: Vec<HistogramSum>,
-    /// Histograms and numbers of requests without an answer, by step.
+    /// Histograms and numbers of requests without a response, by step.
     by_step: Vec<(HistogramSum, u64)>,
-    /// Number of arrivals without an answer, by operation.
+    /// Number of arrivals without a response, by operation.
     unanswered: Vec<u64>,
     lag: HistogramSum,
 }

@@ -21,8 +21,8 @@ struct SeriesRule {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SeriesKind {
-    /// Gauge of a family whose gauges are sampled at the same times. If only other gauges of the family have a sample
-    /// at some time, the value is zero.
+    /// Gauge of a family whose gauges are sampled at the same times. At a time at which only other gauges of the family
+    /// have a sample, its value is zero.
     Gauge(&'static str),
     /// Gauge without a value at times without a sample.
     Sparse,
@@ -315,7 +315,7 @@ impl SampledSeries {
         let sum_at = |at: usize| line.sums.get(at).copied().unwrap_or_default();
         if RULES[line.row].sample_kind == SeriesKind::Counter {
             let (grown, seconds) = sum_at(point);
-            // If samples cover a smaller part of the point, they are too few for a rate.
+            // If samples cover a smaller part of the point, they do not suffice for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];

@@ -17,11 +17,11 @@ use model::comparison::{self, Metric};
 const BLOCK_SECONDS_MIN: f64 = 5.0;
 /// Minimum number of blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
-/// Number of blocks above which longer blocks are better than more blocks. This number estimates the variance well
-/// enough, and longer blocks miss less of the correlation.
+/// Number of blocks above which longer blocks are preferred to more blocks. This number is enough to estimate the
+/// variance, and longer blocks miss less of the correlation.
 const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
-/// Number of grid points at which a distribution is stored. The grid lies between the smallest and the largest quantile
+/// Number of grid points at which a distribution is stored. The grid extends from the smallest to the largest quantile
 /// of any block.
 const GRID: usize = 96;
 

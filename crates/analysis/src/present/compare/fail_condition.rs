@@ -120,7 +120,7 @@ impl FailCondition {
                 (value, interval, self.unit(), bound)
             }
         };
-        // Ignore a change that too few trials prove.
+        // Ignore a change if there are too few trials to prove it.
         let believed = figure
             .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {

@@ -51,7 +51,7 @@ struct TrialDesign {
 const RATE: usize = 100;
 
 impl SimulatedSystem {
-    /// Simulates a trial. `slow` is a factor on all times.
+    /// Simulates a trial. All times are multiplied by `slow`.
     fn trial(
         &self,
         repetition: u32,
@@ -112,7 +112,7 @@ impl SimulatedSystem {
         TrialFigures { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
     }
 
-    /// Comparison of two runs. Response times of the second run are `slow` times as long.
+    /// Comparison of two runs. The response times of the second run are multiplied by `slow`.
     fn compared(&self, design: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
         let draw = &mut SplitMix64(seed);
         let mut both = [Vec::new(), Vec::new()];

@@ -62,7 +62,7 @@ pub struct TimeBin {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BucketCounts(pub Vec<(u16, u32)>);
 
-/// Bucket of arrivals without an answer: one hour, the largest time that a histogram can hold.
+/// Bucket of arrivals without a response: one hour, the largest time that a histogram can hold.
 const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
 
 /// Number of buckets per octave.

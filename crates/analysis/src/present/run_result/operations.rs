@@ -23,7 +23,7 @@ pub struct TrialPart<'a> {
 /// Results of all operations together, followed by the results of each operation in the order of the setup. `None` if
 /// `parts` is empty.
 ///
-/// `steps` are the names of the individually measured commands by operation; a command without a name is no step.
+/// `steps` has the names of the individually measured commands, by operation; a command without a name is not a step.
 pub fn operation_results(
     setup: &Setup,
     steps: &[Vec<String>],

@@ -1,4 +1,4 @@
-//! Quantiles of response times, including arrivals without an answer
+//! Quantiles of response times, including arrivals without a response
 
 use crate::verdict::summary::unanswered;
 use model::run_result::{QuantilePoint, Quantiles};
@@ -21,14 +21,14 @@ pub(super) fn quantiles(histogram: &HistogramSum, without_answer: u64, window: N
     }
 }
 
-/// Number of points of a curve while the samples beyond the quantile decrease to a tenth.
+/// Number of points of a curve per decade of 1 / (1 - quantile).
 const POINTS_PER_DECADE: u32 = 10;
 
-/// Response time by quantile, for a plot on the scale of HdrHistogram: the distance of two neighbours is equal on a
+/// Response time by quantile, for a plot on the scale of HdrHistogram: neighbouring points have equal distances on a
 /// logarithmic axis of 1 / (1 - quantile).
 ///
-/// The curve ends where fewer than ten samples lie beyond the quantile, or where arrivals `without_answer` begin, because
-/// their response times are unknown.
+/// The curve ends where fewer than ten samples lie beyond the quantile, or where arrivals `without_answer` begin,
+/// because their response times are unknown.
 pub(super) fn curve(histogram: &HistogramSum, without_answer: u64) -> Vec<QuantilePoint> {
     let quantile = |n: u32| 1.0 - 10f64.powf(-f64::from(n) / f64::from(POINTS_PER_DECADE));
     let time = |quantile| histogram.quantile_with_unanswered(quantile, without_answer);
@@ -61,7 +61,7 @@ mod tests {
             (10, 0, 1, Some((0.0, 1))),
             (9, 0, 0, None),
             (0, 0, 0, None),
-            // Half of the arrivals have no answer, so that nothing above the median is known.
+            // Half of the arrivals have no response, so that nothing above the median is known.
             (500, 500, 4, Some((0.498_813, 499))),
             (0, 100, 0, None),
         ] {

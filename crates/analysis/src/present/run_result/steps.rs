@@ -5,7 +5,7 @@ use crate::verdict::summary::merge_failures;
 use model::run_result::{OperationStep, PhaseFigures};
 use model::{CommandCounts, HistogramSum, Nanos, OperationSecond, PhaseSum, RequestPhase, SparseHistogram};
 
-/// Results of the steps. `names` are those of the operation's commands; a command without a name is no step. If
+/// Results of the steps. `names` has the names of the operation's commands; a command without a name is not a step. If
 /// `sequential` is true, each execution runs all steps until one fails. `longest` is the longest window.
 pub(super) fn step_results(
     names: &[String],

@@ -59,7 +59,7 @@ fn steps_show_where_an_operation_fails() {
         code.into_iter().for_each(|(code, n)| counts.failed.add(code, n));
         counts
     };
-    // One request of `pay` has no answer, so the longest request is unknown.
+    // One request of `pay` has no response, so the longest request is unknown.
     let statements = vec![step(0, None), step(40, None), step(36, Some((Code::RESET, 4))), step(0, None)];
     let sum = CompactInterval {
         scripts: vec![OperationSecond { statements, ..operation(36, 9, 9) }],
@@ -94,7 +94,7 @@ fn steps_show_where_an_operation_fails() {
 fn sizes_of_answers_are_those_of_the_operation() {
     let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
     setup.operations = ["read", "write", "sql"].map(|name| Operation::script(name, 1, "")).to_vec();
-    // Each tuple is operation, request, number of answers, and their size in bytes.
+    // Each tuple has the operation, the request, the number of responses, and their size in bytes.
     let second = |all: &[(u16, u16, u64, u64)]| {
         let answers = all.iter().map(|&(operation, command, count, bytes)| {
             let mut answer = AnswerSizes::new((operation, command));

@@ -11,8 +11,8 @@ pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
-    /// True if the previous trial overloaded the system. The vote then has less weight, because some systems need a
-    /// rest to recover.
+    /// True if the previous trial overloaded the system. The vote then has less weight, because some systems recover
+    /// only after a rest.
     pub after_overload: bool,
 }
 
@@ -41,8 +41,8 @@ pub(super) struct EdgeDistribution {
 }
 
 impl EdgeDistribution {
-    /// Distribution from the votes. `hint` is the throughput at an overloaded level. The grid covers the highest level
-    /// that held and the lowest level that did not, from half of the lower of these levels to twice the higher.
+    /// Distribution from the votes. `hint` is the throughput at an overloaded level. The grid extends from half of the
+    /// lower to twice the higher of two levels: the highest level that held and the lowest level that did not.
     pub fn new(votes: &[TrialVote], hint: Option<f64>, precision: f64) -> EdgeDistribution {
         assert!(!votes.is_empty(), "at least one vote is required");
         let step = GRID_STEP * precision;

@@ -45,7 +45,7 @@ pub struct SecondSummary {
     succeeded: u64,
     ended: u64,
     in_flight: u64,
-    /// Number of answered transactions, and the sum of their response times.
+    /// Number of transactions with a response, and the sum of their response times.
     responses: u64,
     response_ns: u128,
 }
@@ -80,7 +80,7 @@ impl From<&Second> for SecondSummary {
 ///   times alone violate an objective, a stop rule fired, or there was an outage. Otherwise the result is
 ///   [`SearchStopReason::ClientCap`]. `next` judges this step again once other levels show whether there were too few
 ///   clients.
-/// - An objective has too few samples: ramp and rest steps ignore it, because they are not evidence for the answer. In
+/// - An objective has too few samples: ramp and rest steps ignore it, because they are not evidence for the result. In
 ///   other steps the trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
@@ -218,8 +218,8 @@ fn duration(second: &SecondSummary) -> f64 {
     second.to.0.saturating_sub(second.from.0) as f64 / 1e9
 }
 
-/// Overload reason if too little of the offered rate was delivered. Transactions that fill an empty system at the start
-/// do not count as a deficit, because `seconds` begins later.
+/// Overload reason if too little of the offered rate was delivered. `seconds` begins after the start of the window, so
+/// transactions that first fill an empty system do not count as a deficit.
 fn falls_behind(
     level: f64,
     seconds: &[&SecondSummary],
@@ -256,8 +256,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
-/// Number of transactions that were sent and not yet answered. If the number by Little's law is greater, that number,
-/// because it includes transactions that wait for a client.
+/// Number of transactions that were sent but have no response yet, or the number by Little's law if that is greater.
+/// The latter includes transactions that wait for a client.
 fn transactions_in_flight(level: f64, second: &SecondSummary) -> f64 {
     let by_time = match second.responses {
         0 => 0.0,
@@ -374,10 +374,10 @@ mod tests {
         check(|_| {}, "held");
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
-        // 5 % less in every second; or 1.5 % less, which growth of in-flight transactions would show.
+        // 5 % less in every second, or 1.5 % less. A growth of in-flight transactions would reveal the latter.
         check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 950), "behind 0.950");
         check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 985), "held");
-        // Transactions that ended after the window count as late.
+        // Successful transactions that ended after the window count as late.
         check(|trial| trial.each(|_, it| it.interval.scripts[0].late = 100), "behind 0.900");
         // A deficit only in the first quarter, while the system warms up.
         check(|trial| trial.each(|n, it| it.interval.scripts[0].ok = if n < 5 { 0 } else { 1000 }), "held");

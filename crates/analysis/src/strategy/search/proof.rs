@@ -51,7 +51,8 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
 /// have 0.5 each. If a quota is raised by a quarter and both maxima are known to ± 5 %, the interval of an unrelated
 /// resource exceeds this value once in 10⁵ cases.
 const ELASTICITY_MIN: f64 = 0.3;
-/// Ratio of maxima above which a perturbation of a switch moved the maximum. Chance does not explain a rise of 10 %.
+/// Ratio of maxima above which the perturbation of a switch counts as having moved the maximum. Chance does not explain
+/// a rise of 10 %.
 const SWITCH_RATIO_MIN: f64 = 1.1;
 /// Minimum number of trials that held, and of trials that did not, before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
@@ -116,8 +117,8 @@ pub fn is_decided(
     least > bound || most < bound
 }
 
-/// Level at which half of the trials hold, with its interval, estimated from all trials of a search that may not have
-/// ended.
+/// Level at which half of the trials hold, with its interval. It is estimated from all trials of a search, which need
+/// not have ended.
 fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
     let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
@@ -155,8 +156,8 @@ pub fn prove(
 /// A value and its interval.
 type Estimate = (f64, Option<(f64, f64)>);
 
-/// True if the perturbation should lower the maximum. Requesting all rows of the table does so if the feed's original
-/// rows fit in the cache.
+/// True if the perturbation should lower the maximum. This applies to a request for all rows of the table, if the
+/// feed's original rows fit in the cache.
 fn should_fall(perturbation: &Perturbation) -> bool {
     perturbation.amount.is_none() && matches!(perturbation.knob, Knob::FeedRows { .. })
 }

@@ -12,7 +12,8 @@ const DRAWS: usize = 4000;
 /// resampling rounds and drawing each level from its own interval. With fewer than three rounds, the combined interval
 /// also contains the intervals of all rounds, because two rounds do not show the variation between rounds.
 ///
-/// If more than half of the rounds have no level, the combined result has no level, but the most frequent stop reason.
+/// If more than half of the rounds have no level, the combined result has no level either. It has the most frequent
+/// stop reason.
 ///
 /// # Panics
 /// Panics if `rounds` is empty.

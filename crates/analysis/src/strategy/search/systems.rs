@@ -190,7 +190,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Relative speed as a function of the time in the next trial, which starts at `measured`.
+    /// Relative speed as a function of the time within the next trial, which starts at `measured`.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
         let draw = self.rng.uniform();
         let (steady, amplitude, period) = match self.behaviour {

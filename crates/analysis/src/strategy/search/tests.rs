@@ -184,10 +184,11 @@ fn print(kind: Kind, score: &Score) {
 }
 
 /// Required: 95 % of the searches are within 5 %, and take at most 40 % of the ladder's time. `cargo test -p analysis
-/// --release search -- --nocapture` prints the results; `SEEDS_FROM` selects other seeds. With 200 seeds that were not
-/// used for tuning (5000 to 5199), these answers were within 5 %: 198 with exponential times, 199 with drift, 196 with
-/// two states, 199 metastable, 198 with neighbours, 191 with log-normal times. They took 0.27 to 0.35 of the time. Half
-/// of the log-normal systems have an objective on p99, which windows of a few thousand arrivals hardly determine.
+/// --release search -- --nocapture` prints the results; `SEEDS_FROM` selects other seeds. Measured with 200 seeds that
+/// were not used for tuning (5000 to 5199), the number of results within 5 % was: 198 with exponential times, 199 with
+/// drift, 196 with two states, 199 metastable, 198 with neighbours, 191 with log-normal times. The searches took 0.27
+/// to 0.35 of the ladder's time. Half of the log-normal systems have an objective on p99, which windows of a few
+/// thousand arrivals hardly determine.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
 fn answers_are_within_five_percent() {
@@ -207,7 +208,7 @@ fn answers_are_within_five_percent() {
     });
 }
 
-/// One of two states is slower by a fifth. In any order of states, the answer is that of the slower one.
+/// One of two states is slower by a fifth. In any order of states, the result is the maximum of the slower state.
 #[test]
 fn answers_with_the_slower_of_two_states() {
     for turns in 1..64u32 {
@@ -318,7 +319,7 @@ fn names_the_levels_around_the_maximum() {
         (2, Some((100.0, 1, 1)), Some((200.0, 0, 1))),
         (4, Some((150.0, 1, 1)), Some((200.0, 0, 1))),
         (5, Some((166.0, 1, 1)), Some((200.0, 0, 1))),
-        // Half of the trials are not most of them.
+        // Half of the trials are not most of the trials.
         (6, Some((150.0, 1, 1)), Some((166.0, 1, 2))),
         (7, Some((150.0, 1, 1)), Some((166.0, 1, 3))),
     ] {
@@ -327,7 +328,7 @@ fn names_the_levels_around_the_maximum() {
         let got = (result.sustained.map(short), result.failed.map(short));
         assert_eq!(got, (sustained, failed), "{count} trials");
     }
-    // Some trials at the answer's level failed, and all trials at one of the levels below it held.
+    // Some trials at the found level failed, and all trials at one of the levels below it held.
     let held = |level: f64, held: &[bool]| -> Vec<StepResult> {
         held.iter().map(|held| trial(level, StepPurpose::Hold, *held)).collect()
     };
@@ -498,7 +499,7 @@ fn reports_why_a_search_stopped() {
     }
 }
 
-/// One failed trial, anywhere, moves the answer by no more than the precision.
+/// One failed trial, wherever it occurs, moves the result by no more than the precision.
 #[test]
 fn one_failed_trial_does_not_move_the_answer() {
     let (clean, _) = by_rule(&MaxSearch::DEFAULT, 100.0, up_to(777.0));

@@ -7,7 +7,7 @@ use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, LevelTrials, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
-/// Factors between the levels of ramp steps. The first steps are small, so that a search that starts near its answer
+/// Factors between the levels of ramp steps. The first factors are small, so that a search that starts near the maximum
 /// ends soon. Later steps double the level.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
 /// Factor between the numbers of clients of ramp steps. Two steps double the number, so that there are enough points to
@@ -39,27 +39,29 @@ const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
 const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
 /// Number of narrowing trials after which the remaining uncertainty is attributed to the system.
 const VOTES_MAX: usize = 18;
-/// Maximum number of steps, after which the search ends without an answer.
+/// Maximum number of steps, after which the search ends without a result.
 const STEPS_MAX: usize = 60;
 /// Half-width of the interval, as a share of the precision, at which confirming trials begin.
 const SURE_WIDTH: f64 = 0.85;
 /// Required probability that a confirming trial holds.
 const SAFE_PROBABILITY: f64 = 0.8;
-/// Largest distance of a confirmed level below the estimated edge, as a share of the precision. The distance is limited
-/// because an answer that is too low is also wrong.
+/// Largest distance of a confirmed level below the estimated edge, as a share of the precision. The distance is
+/// limited, because a result that is too low is also wrong.
 const BELOW_MEDIAN_MAX: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const LEVEL_REDUCTION: f64 = 0.4;
 /// Maximum number of levels at which confirming trials are made.
 const HOLDS_MAX: usize = 4;
-/// Threshold for the ratio of a transaction's time with all clients busy to its time at sustained levels. Below it, more
-/// clients would increase the throughput. N clients, the response time R₀ without load and the demand D of the bottleneck
-/// bound the throughput: X ≤ min(N / R₀, 1 / D). If N / R₀ is 1.5 times 1 / D, the throughput is almost 1 / D. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models"
-/// (1978).
+/// Threshold for the ratio of a transaction's time with all clients busy to its time at sustained levels. Below it,
+/// more clients would increase the throughput.
+///
+/// N clients, the response time R₀ without load and the demand D of the bottleneck bound the throughput: X ≤ min(N /
+/// R₀, 1 / D). If N / R₀ is 1.5 times 1 / D, the throughput is almost 1 / D. Source: Denning and Buzen, "The
+/// Operational Analysis of Queueing Network Models" (1978).
 const CROWDED_RATIO: f64 = 1.5;
 /// Number of trials that exclude a second, slower state of the system if 0, 1, 2 or 3 of the trials were slow. For a
-/// system that alternates between two states at random, this is wrong in one of thirty searches. If no trial was ever
-/// slow, `STATE_TRIALS_UNSUSPECTED` trials are enough, which is wrong in one of sixteen searches.
+/// system that alternates between two states at random, the exclusion is wrong in one of thirty searches. If no trial
+/// was ever slow, `STATE_TRIALS_UNSUSPECTED` trials are enough, which is wrong in one of sixteen searches.
 const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
 const STATE_TRIALS_UNSUSPECTED: usize = 4;
 /// Number of steps with more clients after which the throughput counts as flat if no step raised it by more than
@@ -120,11 +122,12 @@ pub(super) enum SearchEnd {
 
 /// Levels between which the maximum lies, with the numbers of their trials.
 pub(super) struct Bracket {
-    /// Level of the answer, or without it the highest level that most of its trials sustained.
+    /// Found level. If no level was found, the highest level that most of its trials sustained.
     pub sustained: Option<LevelTrials>,
     /// Lowest level above `sustained` that some trial did not sustain.
     pub failed: Option<LevelTrials>,
-    /// Highest level below `sustained` that all of its trials sustained; `None` if all trials at `sustained` did.
+    /// Highest level below `sustained` that all of its trials sustained. `None` if all trials at the level of
+    /// `sustained` sustained it.
     pub fully_sustained: Option<LevelTrials>,
 }
 
@@ -141,7 +144,8 @@ struct SpeedStates {
 }
 
 impl SpeedStates {
-    /// True if slow trials are too frequent for a busy neighbour on the host, which affects one trial of twenty.
+    /// True if there are more slow trials than a busy neighbour on the host explains, which affects one trial of
+    /// twenty.
     fn has_two_states(self) -> bool {
         self.slow >= 2 && 3 * self.slow >= self.conclusive
             || self.slow >= 3 && 4 * self.slow >= self.conclusive
@@ -219,7 +223,7 @@ impl<'a> SearchTrack<'a> {
         Some((low * (1.0 - below * precision), high * (1.0 + INTERVAL_MARGINS.1 * precision)))
     }
 
-    /// Levels between which the maximum lies. `answer` is the level of the answer, if there is one.
+    /// Levels between which the maximum lies. `answer` is the found level, if there is one.
     pub fn bracket(&self, answer: Option<f64>) -> Bracket {
         let mut levels: Vec<LevelTrials> = Vec::new();
         for trial in self.trials.iter().filter(|it| it.stage != StepPurpose::Rest) {
@@ -397,7 +401,7 @@ impl<'a> SearchTrack<'a> {
                     level: self.rounded_level(best * REST_LEVEL.powi(refused as i32 - 1)),
                 };
             }
-            // Measure below the edge's median after an overloaded trial, and above it after a trial that held.
+            // After an overloaded trial, measure below the median of the edge; after a trial that held, above it.
             let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {

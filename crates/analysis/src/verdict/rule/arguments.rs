@@ -77,8 +77,8 @@ impl<'a> Arguments<'a> {
         self.remaining.next().unwrap_or(Argument { offset: self.close, text: "" })
     }
 
-    /// Parses the next argument. If the argument is invalid or missing, `describe` returns the message. Its parameters
-    /// are the quoted argument, if there is one, and the rule's form.
+    /// Parses the next argument. If it is invalid or missing, `describe` returns the message. The parameters of
+    /// `describe` are the quoted argument, if there is one, and the rule's form.
     pub fn parse<T>(
         &mut self,
         parse: impl FnOnce(Argument<'a>) -> Option<T>,
@@ -196,8 +196,8 @@ impl Argument<'_> {
     }
 }
 
-/// Milliseconds of a duration such as `1m`, `1s500ms` or `27h103m645`. A number without a unit counts in units of
-/// `bare` milliseconds. `None` for other texts, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
+/// Duration in milliseconds of a text such as `1m`, `1s500ms` or `27h103m645`. A number without a unit counts in units
+/// of `bare` milliseconds. `None` for other texts, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
 fn duration(text: &str, bare: u64) -> Option<u64> {
     let mut sum: u64 = 0;
     let mut rest = text;

@@ -64,8 +64,7 @@ fn fires_on_quantiles() {
         ("quantile(75, 100ms, 1s)", &["50ms*6 900ms*4"], "0<0"),
         ("quantile(100, 100ms, 1s)", &["50ms*999 900ms"], "0<0"),
         ("quantile(99.9, 100ms, 1s)", &["50ms*998 900ms*2"], "0<0"),
-        // An arrival without an answer is longer than any limit. An arrival that was answered with an error has no
-        // time.
+        // An arrival without a response is longer than any limit. A failure with a response has no time.
         ("quantile(99, 100ms, 1s)", &["", "net110*100"], "1<1"),
         ("quantile(99, 100ms, 1s)", &["", "sql40P01*100"], "-"),
         ("quantile(99, 100ms, 1s)", &["50ms*100", "50ms*98 dropped*2"], "1<1"),
@@ -144,7 +143,7 @@ fn fires_on_network_codes() {
         ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
         ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
         ("net(xx, 50%, 1s)", &["", ""], "-"),
-        // An answer that lacks its expected text is a failure, but not a network failure.
+        // A response that lacks its expected text is a failure, but not a network failure.
         ("net(xx, 1, 1s)", &["text*5 capture*5"], "-"),
         ("errors(10, 1s)", &["text*5 capture*5"], "0<0"),
         // A refused connection is a network failure. A refused login is not.
@@ -260,7 +259,7 @@ fn fires_on_times_over_a_window() {
         ("total_time(300ms, 100%, 2s, b)", &[FAST, "b: 1500ms*10", FAST], "1<0"),
         ("total_time(300ms, 100%, 2s, b)", &[FAST; 5], "-"),
         ("total_time(300ms, 1%, 2s)", &["", "", "", "sql40P01*9"], "-"),
-        // An arrival without an answer is longer than any limit.
+        // An arrival without a response is longer than any limit.
         ("total_time(300ms, 1%, 2s)", &["", "", "", "net110*9"], "3<2"),
         ("total_time(300ms, 50%, 1s)", &["60ms*10", "60ms*10 dropped*10"], "1<1"),
         ("total_time(300ms, 100%, 2s)", &[SLOW, "", SLOW], "1<0"),

@@ -1,7 +1,7 @@
 //! Stop rules `time`, `quantile`: responses are too slow, in consecutive seconds
 //!
-//! An arrival without an answer counts as longer than any limit. Unlike Tank, the rule also counts a second in which no
-//! transaction ends as bad, once all transactions in flight have waited longer than the limit.
+//! An arrival without a response counts as longer than any limit. Unlike in Tank, a second in which no transaction ends
+//! is bad too, once all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;
 use super::mask::TransactionScope;
@@ -16,7 +16,7 @@ const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0
 #[derive(Clone, Copy, Debug)]
 enum TimeStatistic {
     Mean,
-    /// Quantile (0..=1), even if only few samples are beyond it.
+    /// Quantile (0..=1); computed even if few samples lie beyond it.
     Quantile(f64),
 }
 
@@ -58,7 +58,7 @@ enum TimeValue {
 }
 
 impl TimeStatistic {
-    /// Value of the statistic in one second. The mean covers only answered arrivals, if there are any.
+    /// Value of the statistic in one second. The mean covers only arrivals with a response, if there are any.
     fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {

@@ -51,7 +51,7 @@ impl RuleState for TotalTimeRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let mut counts = MatchCount::default();
         for cell in self.scope.cells(tick) {
-            // An arrival without an answer counts as longer than any limit.
+            // An arrival without a response counts as longer than any limit.
             counts.total += cell.response.count() + cell.unanswered();
             counts.matching += cell.response.count_above(self.limit) + cell.unanswered();
         }
@@ -92,8 +92,8 @@ pub fn negative_http(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>
     build(arguments, mask, true)
 }
 
-/// Parses a `negative_net` rule. In this rule, unlike in Tank's other rules, a mask may match code 0: `negative_net(0,
-/// …)` counts every code except 0.
+/// Parses a `negative_net` rule. Unlike in Tank's other rules, its mask may match code 0: `negative_net(0, …)` counts
+/// every code except 0.
 pub fn negative_net(arguments: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, GrammarDiagnostic> {
     let mask = arguments.mask(CodeKind::Net)?.with_zero();
     build(arguments, mask, true)

@@ -30,7 +30,7 @@ fn reports_answers_of_another_size() {
         finding_descriptions(&[run().answers(&[mixed; 40])], &["direct"]),
         [finding(change, 0, "0.3")]
     );
-    // A replayed log has answers of both sizes.
+    // A replayed log has responses of both sizes.
     let (answers, sized, measured) = (800, 800, 40_000);
     let same = ReplayFigures {
         operation: 0,

@@ -57,7 +57,7 @@ fn reports_a_late_generator() {
             "Circumstance { cell: 0, circumstance: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, total_trials: 3 } }",
         ],
     );
-    // The generator did not spoil these trials.
+    // The generator is not the reason why these trials are invalid.
     for reason in [InvalidReason::NoSuccess, InvalidReason::Aborted { clients: 1, total_clients: 4 }] {
         check(&["direct"], &[TestRun::new(0, 0).invalid_reason(reason)], &[]);
     }
@@ -132,8 +132,8 @@ fn reports_idle_transactions() {
     check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
     // Odyssey's console does not report waiting clients.
     check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
-    // Every transaction is idle for milliseconds between its statements. One transaction in a hundred seconds is idle
-    // for two seconds.
+    // Every transaction is idle for milliseconds between its statements. In the other case, one transaction in a
+    // hundred seconds is idle for two seconds.
     check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
     check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
     // One idle transaction at the end of one of three trials is not reported; one in every trial is.

@@ -52,7 +52,7 @@ fn reports_a_cpu_bound_server() {
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
-    // Replicas have separate limits; the busiest replica counts.
+    // Replicas have separate limits; only the busiest replica counts.
     let replicated = cell("direct", |setup| {
         let plan = Replication::with_defaults(2, SyncMode::Async);
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
@@ -109,7 +109,7 @@ fn reports_an_exhausted_service_pool() {
     );
     check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
     check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
-    // Number of connections that waited. 1000 requests per second are answered; one of them failed.
+    // Number of connections that waited. 1000 requests per second receive a response; one of them failed.
     let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
     check_in(
         &serviced("direct", 1),
@@ -428,8 +428,8 @@ fn reports_too_few_clients() {
     );
     // An average over an outage proves nothing.
     check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
-    // No finding if PostgreSQL's or the machine's CPUs are saturated, transactions got no answer, or clients have a
-    // think time.
+    // No finding if PostgreSQL's or the machine's CPUs are saturated, transactions received no response, or clients
+    // have a think time.
     check(&["direct"], &[half(79_000.0, 0.85)], &[]);
     check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);
     check(&["direct"], &[half(40_000.0, 0.5)], &[]);

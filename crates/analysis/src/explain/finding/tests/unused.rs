@@ -63,7 +63,7 @@ fn reports_nodes_that_count_far_fewer_transactions() {
             server(28.0, 0.0, 28.0).sample(10, "postgres", "pg_longest_transaction", "", 9.5),
             None,
         ),
-        // A service may answer from its cache.
+        // A service may respond from its cache.
         ("direct", true, server(128.0, 0.0, 28.0), None),
         ("direct", true, server(30.0, 0.0, 28.0), Some(("postgres", 18))),
         ("pooled", true, console(Some(20.0)), None),

@@ -37,8 +37,8 @@ fn by_votes(edge: f64, blur: f64, rng: &mut SplitMix64) -> Vec<StepResult> {
     done
 }
 
-/// Verdict of two interleaved searches, and the number of their trials. They end as soon as the verdict is decided if
-/// `until_plain`, otherwise when both searches end.
+/// Verdict of two interleaved searches, and the number of their trials. If `until_plain` is true, they end as soon as
+/// the verdict is decided; otherwise, when both searches end.
 fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> (ProofVerdict, usize) {
     let perturbation = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
