@@ -149,7 +149,8 @@ pub struct OperationStep {
     pub failed: u64,
     /// Number of failures after which the transaction was tried again.
     pub retries: u64,
-    /// Number of executions of the operation that failed before this step. Absent for SQL: its branches may skip a step.
+    /// Number of executions of the operation that failed before this step. Absent for SQL: its branches may skip a
+    /// step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_reached: Option<u64>,
     /// Times from the end of the previous step to the end of the response, for successful requests and for failures

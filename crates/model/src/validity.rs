@@ -9,8 +9,8 @@ use std::mem::discriminant;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Validity {
     pub verdict: Verdict,
-    /// True if no reason other than [`InvalidReason::NoSuccess`] applies: the measurement describes the server, which may
-    /// reject every transaction.
+    /// True if no reason other than [`InvalidReason::NoSuccess`] applies: the measurement describes the server, which
+    /// may reject every transaction.
     #[serde(skip)]
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,

@@ -88,7 +88,8 @@ pub enum Circumstance {
         vacuums: f64,
         trials: u32,
     },
-    /// Sessions are idle in transaction for longer than a second and keep their locks. Their clients forget to commit, or do other work before they commit.
+    /// Sessions are idle in transaction for longer than a second and keep their locks. Their clients forget to commit,
+    /// or do other work before they commit.
     IdleTransactions {
         /// Mean number of idle sessions.
         sessions: f64,

@@ -95,7 +95,8 @@ pub enum FaultTarget {
     Replica,
     /// Node name, such as `postgres-2` or `pooler`.
     Node(String),
-    /// All servers of the cluster manager's consensus store. Serialised as the key of the experiment file, such as `etcd`.
+    /// All servers of the cluster manager's consensus store. Serialised as the key of the experiment file, such as
+    /// `etcd`.
     #[serde(untagged)]
     Store(&'static Product),
 }
