@@ -55,7 +55,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError
     read_with_text(path, sets, quick).map(|it| it.0)
 }
 
-/// Reads and plans an experiment file, and also returns its text, because a pipe can be read only once.
+/// Reads and plans an experiment file. Also returns the file's text, because a pipe can be read only once.
 pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan, String), PlanError> {
     let unreadable = |error| PlanError::Unreadable { path: path.to_owned(), error: Message::from(&error) };
     let text = read_text(path).map_err(unreadable)?;
@@ -63,7 +63,7 @@ pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan
     Ok((plan, text))
 }
 
-/// Plan from the text of an experiment file. `path` appears in diagnostics, and relative file names are relative to its
+/// Plan from the text of an experiment file. `path` appears in diagnostics. Relative file names are relative to its
 /// directory.
 pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     let request = ReadRequest {
@@ -96,7 +96,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Note at the end of a run about what its result cannot show.
+/// Note, printed at the end of a run, about limits of the result.
 pub fn limits_of_result(experiment: &Experiment, quick: bool, lang: &Lang) -> Option<String> {
     let few = setup_warnings::few_repeats(experiment);
     if quick {

@@ -53,9 +53,9 @@ pub fn main(args: &[String]) -> ExitStatus {
     }
 }
 
-/// Starts the systems of the plan, prepares all statements and executes each operation once. Prints the answers, and the
-/// plan or the errors. The exit status is 1 if a system could not be started, and 2 if an operation failed or was not
-/// answered.
+/// Starts the systems of the plan, prepares all statements and executes each operation once. Prints the responses, and
+/// the plan or the errors. The exit status is 1 if a system could not be started, and 2 if an operation failed or
+/// received no response.
 fn connect(plan: &Plan, terminal: &Terminal, lang: &'static Lang) -> ExitStatus {
     let mut check = PlanCheck::default();
     let mut display = RunDisplay::new(plan, lang);
@@ -65,7 +65,7 @@ fn connect(plan: &Plan, terminal: &Terminal, lang: &'static Lang) -> ExitStatus 
         let done = check.run(&plan.experiment, (&mut test_bed, &mut display));
         done.map_err(|it| CommandError::new(it.message()))
     });
-    // Dropping the display flushes it, so that all its output precedes the answers.
+    // Dropping the display flushes it, so that all its output precedes the responses.
     drop(display);
     let has_plan = done.is_ok() && check.preflight.errors.is_empty();
     if has_plan {

@@ -78,7 +78,7 @@ impl Terminal {
     }
 }
 
-/// Error in an argument that clap parses. Its text is English, because the language may not be known yet.
+/// Error in an argument that clap parses. The text is in English, because the language may not be known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError(pub Message);
 
@@ -109,7 +109,7 @@ pub fn os_error_text(error: &impl ToString) -> String {
 
 /// Reason why a command failed, and a hint on how to correct it.
 ///
-/// The help text of the message is a hint, too.
+/// The help text of the message is another hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
     pub message: Message,

@@ -22,8 +22,8 @@ pub fn run<A: Parser>(
     run(&args, &terminal).unwrap_or_else(|error| error.print(&terminal))
 }
 
-/// Parses the arguments of a command. Prints help and errors, and then returns the exit status as an error. An unknown
-/// option that is a key of experiment files gets a hint if the command has the option `--set`.
+/// Parses the arguments of a command. Prints help and errors, and then returns the exit status as an error. If the
+/// command has the option `--set`, the error for an unknown option that is a key of experiment files contains a hint.
 pub fn parse<A: Parser>(program: &str, args: &[String]) -> Result<A, ExitStatus> {
     let all = std::iter::once(program).chain(args.iter().map(String::as_str));
     let mut command = A::command().after_help(help::examples(program));
@@ -47,7 +47,8 @@ pub fn parse<A: Parser>(program: &str, args: &[String]) -> Result<A, ExitStatus>
     })
 }
 
-/// Option `--set` for an unknown argument: `--clients`, or the value after `--set load.clients`.
+/// Corrected `--set` option for an unknown argument. The argument is a key, such as `--clients`, or the value after
+/// `--set load.clients`.
 fn assignment(unknown: &str, args: &[String]) -> Option<String> {
     let place = args.iter().position(|it| it.split('=').next() == Some(unknown))?;
     if let Some(key) = unknown.strip_prefix("--") {

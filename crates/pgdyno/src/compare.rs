@@ -30,8 +30,8 @@ use report::say;
 use std::path::{Path, PathBuf};
 use store::Run;
 
-/// Compare runs with BASE: differences in setup, and changes in results with 95 % confidence intervals. With BASE alone,
-/// compare its cells with its baseline
+/// Compare runs with BASE: differences in setup, and changes in results with 95 % confidence intervals. With BASE
+/// alone, compare its cells with its baseline
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno compare")]
 pub struct Args {
@@ -114,7 +114,7 @@ fn next_commands(args: &Args, lang: &Lang) -> Vec<NextCommand> {
 }
 
 /// Exit statuses for the conditions. A condition without a result counts only if `strict` is set, because more trials
-/// could decide it. A condition on a figure that no trial has cannot be decided by more trials.
+/// could decide it. More trials cannot decide a condition on a figure that no trial has.
 fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<Item = ExitStatus> {
     comparison.runs.iter().flat_map(|it| &it.conditions).map(move |result| match result.outcome {
         ConditionOutcome::Holds => ExitStatus::Violated,
@@ -214,7 +214,7 @@ impl LoadedRun {
         let run = Run::open(path)?;
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
-        // Trials that are still running are neither compared nor listed as excluded.
+        // Omit running trials. They are neither compared nor listed as excluded.
         let ended = run_result::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(mut figures) = TrialFigures::from_facts(&facts) else {
@@ -272,7 +272,7 @@ pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
     }
 }
 
-/// Renders a page in one of the formats. Text ends with the `next` commands. `data` is printed instead of the page if the format is JSON.
+/// Renders a page in one of the formats. Text ends with the `next` commands. JSON contains `data` instead of the page.
 pub fn render<T: JsonDocument>(
     page: &dyn Fn(&Lang) -> Page,
     format: OutputFormat,

@@ -1,6 +1,6 @@
 //! `pgdyno completions`: completion of command lines in shells, with the names of runs and operations
 //!
-//! The script of a shell calls pgdyno with the variable `COMPLETE`, so it needs no update when options change.
+//! The shell's script calls pgdyno with the variable `COMPLETE`, so the script needs no update when options change.
 
 use crate::cli::{CommandError, Terminal};
 use crate::exit_status::ExitStatus;

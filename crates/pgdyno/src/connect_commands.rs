@@ -30,8 +30,8 @@ pub enum ConnectRole {
     Statistics,
 }
 
-/// All commands for a node. They contain no passwords, but refer to the file `passwords`. `root` is the certificate
-/// with which TLS connections are verified.
+/// All commands for a node. They refer to the file `passwords` and contain no passwords themselves. `root` is the root
+/// certificate that verifies TLS connections.
 pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
     let connect = |role, command| ConnectCommand { role, command };
     if let NodeKind::Attached(attached) = &node.plan.kind {

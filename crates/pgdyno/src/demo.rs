@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(plan.warnings, []);
         let [cell] = &plan.experiment.cells[..] else { panic!("one cell") };
         let LoadModel::Open { max_in_flight, .. } = cell.setup.load.model else { panic!("an open load") };
-        // By Little's law, this many queries are in flight at 1000/s if each takes 100 ms, the objective.
+        // By Little's law, 100 queries are in flight at 1000/s if each query takes 100 ms, which is the objective.
         assert!(max_in_flight >= 100, "{max_in_flight}");
     }
 }

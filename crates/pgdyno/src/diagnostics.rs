@@ -11,7 +11,7 @@ use std::io::stderr;
 /// Width of the output without a terminal, and maximum width on a terminal.
 const WIDTH: usize = 120;
 
-/// All diagnostics and their number, in the form of compiler messages; in colour if requested.
+/// All diagnostics and their number, formatted like compiler messages. Coloured if `colour` is true.
 pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let width = terminal::columns(&stderr()).map_or(WIDTH, |columns| columns.min(WIDTH));

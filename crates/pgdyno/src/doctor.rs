@@ -84,11 +84,12 @@ struct FoundProgram {
     name: &'static str,
     purpose: Purpose,
     program: Option<Program>,
-    /// Command that installs it; `None` if the package is that of PostgreSQL.
+    /// Command that installs the program; `None` if the program belongs to PostgreSQL's package.
     install_hint: Option<Message>,
 }
 
-/// Searches for pgbench in the directories of the servers, and for the programs that a system under test may contain as a run does.
+/// Searches for pgbench in the servers' directories, and for the programs of systems under test in the same places as a
+/// run.
 fn find_programs(bins: &[PathBuf]) -> Vec<FoundProgram> {
     let places = Programs::from_environment();
     let component = |(product, names): (&'static Product, &'static ComponentInfo)| {
@@ -110,9 +111,9 @@ struct MachineReport {
     searched: Vec<RejectedPlace>,
     programs: Vec<FoundProgram>,
     features: Vec<(Feature, Vec<MissingItem>)>,
-    /// User that runs the servers; `None` for the current user. The error says why no server can run.
+    /// User that runs the servers; `None` for the current user. The error states why no server can run.
     user: Result<Option<String>, Message>,
-    /// Directory for the data of servers, and the bytes that are free there. The error says why there is none.
+    /// Directory for the data of servers, and the bytes that are free there. The error states why there is none.
     data: Result<(PathBuf, u64), Message>,
     host: Host,
     /// Drivers that are not available on every system, with their requirements.
@@ -163,7 +164,7 @@ impl MachineReport {
             let room = rustix::fs::statvfs(&path).map_or(0, |it| it.f_bavail * it.f_frsize);
             (path, room)
         });
-        // Collect about a thousand samples, which are enough for p99.
+        // Collect about a thousand samples, enough for a p99.
         std::thread::sleep(Duration::from_secs(1));
         MachineReport {
             features: missing_items(servers.first()),
@@ -221,7 +222,7 @@ impl MachineReport {
         page.text
     }
 
-    /// Writes which features work with the first server, and what the others lack.
+    /// Writes which features work with the first server, and which items the other features lack.
     fn write_features(&self, page: &mut TextColumns<'_>) {
         let lang = page.lang;
         page.section(&say!(lang, "doctor-features"));

@@ -37,7 +37,8 @@ pub fn examples(program: &str) -> StyledStr {
     StyledStr::from(format!("{}\n{lines}\n{manual}", heading("Examples")))
 }
 
-/// Line with the command that shows a manual page. It needs only the program, because the manual is part of it.
+/// Line with the command that shows a manual page. The command needs no other files, because the program contains the
+/// manual.
 fn manual_page(command: &str) -> String {
     format!("Manual page: {command} | man -l -")
 }

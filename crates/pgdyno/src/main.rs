@@ -67,7 +67,7 @@ fn parser() -> Command {
         let arguments = arguments.allow_hyphen_values(true);
         Command::new(name).about(about).disable_help_flag(true).hide(name == KEEPER).arg(arguments)
     });
-    // `terminal` wraps the lines. clap would not indent the rest of a line of the list.
+    // `terminal` wraps the lines. clap would not indent the continuation lines of the list.
     Command::new("pgdyno")
         .about("Load generator and measuring instrument for PostgreSQL systems")
         .version(env!("CARGO_PKG_VERSION"))

@@ -25,7 +25,7 @@ pub struct Args {
     all: Option<PathBuf>,
 }
 
-/// Page that explains exit statuses. Its first table is part of every manual page.
+/// Page that explains exit statuses. Every manual page contains its first table.
 const EXIT_STATUSES: &str = include_str!("../../../docs/exit-statuses.md");
 
 /// Files of all commands.
@@ -52,7 +52,7 @@ fn environment() -> Vec<(String, String)> {
     rows.map(|(names, meaning)| (names.to_owned(), meaning.to_owned())).to_vec()
 }
 
-/// `tree` is the definition of the whole command line.
+/// Runs the command. `tree` is the definition of the whole command line.
 pub fn main(args: &[String], tree: &Command) -> ExitStatus {
     command::run("pgdyno manual", args, |args: &Args, _| {
         if let Some(directory) = &args.all {
@@ -80,7 +80,7 @@ fn render(command: &Command) -> io::Result<String> {
     };
     let description = command_list::find(command.get_name());
     let command = command.clone().display_name(name).disable_version_flag(true);
-    // The text after the help refers to this page.
+    // Replace the text after the help, because it refers to this page.
     let command = command.after_help(description.map_or(String::new(), examples));
     let page = Man::new(command).manual("pgdyno").source(concat!("pgdyno ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();

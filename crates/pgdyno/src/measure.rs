@@ -27,7 +27,7 @@ pub struct LoadConfig {
     /// Addresses of the HTTP services, in the workload's order.
     pub services: Vec<Address>,
     pub driver: Driver,
-    /// Time before a due time from which a thread busy-waits instead of sleeping.
+    /// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time.
     pub spin: Nanos,
     /// True if the listener receives every record.
     pub log: bool,
@@ -37,9 +37,9 @@ pub struct LoadConfig {
 
 /// Listener for the events of a measurement. [`run`] calls it on its caller's thread.
 pub trait LoadListener {
-    /// Called when the start time of the window by the run's clock is known.
+    /// Called when the start time of the window is known. The argument is this time by the run's clock.
     fn on_begin(&mut self, _at: Nanos) {}
-    /// Called with each second, merged over all threads. `start` is the start of the window.
+    /// Called with each second, after the data of all threads were merged. `start` is the start of the window.
     fn on_tick(&mut self, _interval: &Interval, _start: Nanos) {}
     /// Called about a hundred times per second.
     fn poll(&mut self) {}
@@ -69,9 +69,9 @@ pub enum MeasureError {
 
 /// Interval at which the listener is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// Time between the opening of the gate and the start of the window, so that all threads notice the start in time.
+/// Time from the opening of the gate to the start of the window. Within this time, all threads notice the start.
 const START_DELAY: Nanos = Nanos::from_millis(5);
-/// Maximum number of intervals per thread that the listener has not received yet.
+/// Maximum number of a thread's intervals that the listener has not received yet.
 const INTERVALS_IN_FLIGHT: usize = 3;
 
 /// Creates a ledger producer for each thread, and their consumer. The consumer must be drained while

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use store::{TrialId, Writer};
 
-/// A clock that starts with a trial's window.
+/// Clock that starts at the beginning of a trial's window.
 #[derive(Clone, Debug)]
 pub struct TrialClock {
     clock: Clock,
@@ -62,10 +62,10 @@ fn first_line(message: &str) -> String {
 
 /// Largest number of stored failures of steps in a trial.
 const STEP_FAILURES_MAX: usize = 64;
-/// Longest stored beginning of a body, in characters.
+/// Maximum length of the stored beginning of a body, in characters.
 const BODY_CHARS: usize = 160;
 
-/// Beginning of a body in one line without control characters; `None` if it is empty or no text.
+/// Beginning of a body, in one line and without control characters; `None` if the body is empty or not text.
 fn excerpt(body: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(body) {
         Ok(text) => text,
@@ -110,7 +110,7 @@ pub struct Observer<'a> {
     /// Names of the plan's feeds.
     feeds: Vec<String>,
     messages: Messages,
-    /// Operations of the plan, and the failures of their steps that were stored.
+    /// Operations of the plan, and the step failures that were already stored.
     operations: &'a [Operation],
     step_failures: Vec<(u16, u16, Code)>,
     /// All seconds of the trial; `None` if they are not needed after the trial.
@@ -215,7 +215,7 @@ impl<'a> Observer<'a> {
         self.aborted.clone()
     }
 
-    /// Feed that ran out of rows and so ended the load, as an index into the plan's feeds. `None` if no feed did.
+    /// Feed whose exhaustion ended the load, as an index into the plan's feeds; `None` if no feed was exhausted.
     pub fn exhausted_feed(&self) -> Option<u16> {
         self.exhausted_feed
     }
@@ -239,7 +239,7 @@ impl<'a> Observer<'a> {
                 }
             }
         }
-        // Send all events in one message, because the number of messages in the store's queue is limited.
+        // Send all events in one message, because the store's queue holds a limited number of messages.
         if !events.is_empty() {
             (self.show)(TrialEvent::Events(&events));
             writer.events(trial, events);

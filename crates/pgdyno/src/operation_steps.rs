@@ -5,7 +5,7 @@ use model::plan::{Operation, OperationKind, Setup};
 use model::summary;
 use wire::pg::Secret;
 
-/// Operations of the mix with the names of their steps, in the order that intervals use.
+/// Operations of the mix with the names of their steps, in the same order as in intervals.
 pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     // The names do not depend on the mode or on the values of secrets.
     let mut builder = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(|_| Some(Secret::new("")));
@@ -18,7 +18,7 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     setup.operations.iter().zip(builder.step_names()).map(script).collect()
 }
 
-/// Adds the script of an operation. `draws` are the number and the columns of its feed.
+/// Adds the script of an operation. `draws` contains the number and the columns of the operation's feed.
 pub fn add_operation(builder: &mut ProgramBuilder, operation: &Operation, draws: Option<(u16, &[String])>) {
     let head = ScriptHeader { name: &operation.name, weight: operation.weight, draws };
     match &operation.kind {

@@ -28,7 +28,7 @@ const PATH: &str = "/metrics";
 /// Options of `pgdyno run` for Prometheus.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PrometheusArgs {
-    /// Serve metrics for Prometheus at http://ADDRESS/metrics during the run, such as 127.0.0.1:9187
+    /// Serve Prometheus metrics at http://ADDRESS/metrics during the run; ADDRESS is, for example, 127.0.0.1:9187
     #[arg(long, value_name = "ADDRESS")]
     prometheus: Option<SocketAddr>,
     /// Allow an address that other machines can reach, without authentication
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(names.iter().find(|it| !valid(it)), None);
     }
 
-    /// Every metric that the dashboard queries is exported, so that no panel is empty by mistake.
+    /// Every metric that the dashboard queries is exported. Otherwise, a panel would always be empty.
     #[test]
     fn dashboard_queries_only_exported_metrics() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json");

@@ -29,8 +29,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[arg(help = run_name::HELP)]
     run: String,
-    /// Format: html, one file with all languages; md, a short page for CI; json, the same page as data; junit, objectives
-    /// and trials as test cases
+    /// Format: html, one file with all languages; md, a short page for CI; json, the same page as data; junit,
+    /// objectives and trials as test cases
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     format: ReportFormat,
     /// Output file, or - for standard output [default: for html a file named after the run, else standard output]
@@ -74,7 +74,7 @@ fn write(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         }
         return Ok(ExitStatus::Success);
     };
-    // Compare files by device and inode, because a hard link refers to the same run.
+    // Compare files by device and inode, because a hard link is another path of the same run.
     let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
     if identity(&out).is_ok_and(|it| identity(&path).is_ok_and(|run| run == it)) {
         return Err(CommandError::new(say!(lang, "export-overwrites-run", path = out.display().to_string()))

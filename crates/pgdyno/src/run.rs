@@ -209,9 +209,9 @@ struct Runner {
     /// Index of the next trial in the order of all trials. An interrupted trial is measured again with the same index.
     position: usize,
     known_nodes: KnownNodes,
-    /// Messages about host names that no longer resolve to the measured address.
+    /// Messages about host names that no longer resolve to the address that was measured.
     address_changes: Vec<Message>,
-    /// Message about a node that differs from the node that earlier trials measured. `Some` ends the run.
+    /// Message about a node that differs from the one that earlier trials measured. `Some` ends the run.
     changed_node: Option<Message>,
     /// Reasons why a component of a cell is unavailable, by cell.
     unavailable: BTreeMap<usize, Message>,
@@ -261,8 +261,8 @@ impl Runner {
         }
     }
 
-    /// True if the user interrupted the run, the store reported a write error, a node has changed, or the server rejects
-    /// a statement.
+    /// True if the user interrupted the run, the store reported a write error, a node has changed, or the server
+    /// rejects a statement.
     fn is_over(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
             || self.writer.error().is_some()
@@ -316,7 +316,7 @@ impl Runner {
             return None;
         }
         if let Err(SetupError::Unavailable(reason)) = &ready {
-            // Remember the reason, because an unavailable component remains unavailable during the run.
+            // Store the reason for later trials, because an unavailable component remains unavailable during the run.
             self.unavailable.insert(task.cell, reason.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
@@ -360,7 +360,7 @@ impl Runner {
         step_result
     }
 
-    /// Coverage of the feeds' data. It is computed and stored once for each combination of feeds and data.
+    /// Shares of tables that the feeds cover. They are computed and stored once for each combination of feeds and data.
     fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
         if setup.feeds.is_empty() {
             return Vec::new();
@@ -422,7 +422,7 @@ impl Runner {
         } = done;
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
-        // Report tables that grew, because their bloat would slow the next trial.
+        // Report tables that grew, because bloat slows the next trial.
         let growth = |Bloat { table, before, now, dead }: Bloat| {
             let (before, now) = (before.div_ceil(1024), now.div_ceil(1024));
             message!("note-growth", table, before, now, dead)
@@ -446,7 +446,7 @@ impl Runner {
         let blind = blind.into_iter().map(|rule| (rule, message!("failure-blind-rule")));
         let purpose = step.map(|it| it.purpose);
         let failure = trial_failure::transactions_failed(setup, &summary, purpose);
-        // Operations without a success are noted, unless they are the reason of a failed trial.
+        // Note the operations without a success, unless they are the reason why the trial failed.
         let is_reason = failure.is_some() && summary.total.counts.ok > 0;
         let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
         let failed = failed.filter(|_| !is_reason).map(|it| (it.operation, it.reason));
@@ -454,8 +454,8 @@ impl Runner {
             let note = Note { subject: Message::text(subject), message };
             self.writer.fact(Some(id), Fact::Note(note));
         }
-        // If no transaction succeeded, this is the reason, and aborted clients are a consequence. Aborted clients take
-        // precedence over stop rules, because a script that cannot continue is not a limit of the system.
+        // If no transaction succeeded, that is the reason, and aborted clients are a consequence. Otherwise, aborted
+        // clients take precedence over stop rules, because a script that cannot continue is not a limit of the system.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
         let (status, reason) = match (&fired, self.writer.error()) {
             (_, Some(it)) => (RunStatus::Failed, Some(write_error(it))),

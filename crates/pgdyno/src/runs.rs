@@ -275,8 +275,8 @@ pub fn run_file<'a>(path: &'a Path, header: &'a RunHeader, run_state: &'a State)
     }
 }
 
-/// Verdict on a trial; `None` without a measurement. `results` are empty if they cannot be computed: then it is the verdict
-/// at the end of the trial.
+/// Verdict on a trial; `None` without a measurement. If `results` is empty, because the results cannot be computed, the
+/// verdict is the one stored at the end of the trial.
 pub fn verdict(record: &TrialRecord, results: &[TrialResult]) -> Option<Verdict> {
     let is_measured = matches!(record.state.status()?, RunStatus::Complete | RunStatus::Stopped);
     let result = results.iter().find(|it| it.id == record.id.0);
@@ -334,8 +334,8 @@ fn state_text(run_state: &State, lang: &Lang) -> String {
 
 /// Table whose columns are as wide as necessary, separated by two blanks. Columns in `right` are right-aligned.
 ///
-/// If the table exceeds `width`, the columns in `optional` are omitted one after the other. If it is still too wide, the
-/// last column is printed below each row.
+/// If the table exceeds `width`, the columns in `optional` are omitted one after the other. If it is still too wide,
+/// the last column is printed below each row.
 fn table<const N: usize>(rows: &[[String; N]], right: &[usize], optional: &[usize], width: usize) -> String {
     let widths: Vec<usize> =
         (0..N).map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();

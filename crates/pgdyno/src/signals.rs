@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum time after the second signal for printing the results.
+/// Time after the second signal within which the results must be printed.
 const HURRY: Duration = Duration::from_secs(3);
 
 /// Requests that the user sends by signals.

@@ -330,8 +330,8 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
     receive_line(&stream)
 }
 
-/// First cell with the requested labels. Without requested labels, the baseline, or the first cell if there is no
-/// single baseline.
+/// First cell with the requested labels. If no labels are requested, the baseline; if there is no single baseline, the
+/// first cell.
 fn cell<'a>(experiment: &'a Experiment, text: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
     let Some(text) = text else {

@@ -1,4 +1,4 @@
-//! Standard output and standard error: nothing else in the program writes to them
+//! The only module that writes to standard output and standard error
 //!
 //! [`report::terminal`] sanitises all text. If the reader closes the pipe, as `head` does, further output is dropped
 //! without an error. After any other write error, the work continues, so that its results are stored. [`finish`] then
@@ -82,8 +82,8 @@ fn fitted(text: &str, stream: &impl AsFd) -> String {
     columns(stream).map_or(text.clone(), |columns| wrap(&text, columns))
 }
 
-/// Width of a stream in columns: the width of its terminal, or without a terminal the environment variable `COLUMNS`.
-/// `None` if both are unknown.
+/// Width of a stream in columns: the width of its terminal. Without a terminal, the value of the environment variable
+/// `COLUMNS`. `None` if both are unknown.
 pub fn columns(stream: &impl AsFd) -> Option<usize> {
     let size = tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
@@ -117,7 +117,7 @@ pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb")
 }
 
-/// Exit status of a program whose work ended with `status`. If output could not be written, it is the status for a
+/// Exit status of a program whose work ended with `status`. If output could not be written, this is the status for a
 /// failure.
 pub fn finish(status: ExitStatus) -> ExitStatus {
     match WRITE_ERROR.get() {

@@ -1,4 +1,4 @@
-//! `pgdyno try`: executes each operation once, and prints its statements or requests with their answers
+//! `pgdyno try`: executes each operation once, and prints its statements or requests with their responses
 
 use crate::check;
 use crate::cli::language::LanguageArgs;

@@ -37,7 +37,7 @@ pub fn apply(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandErro
     let command =
         format!("pgdyno advise {} --apply --repeat {}", shell_quote(&path.to_string_lossy()), args.repeat);
     let run_file = run_file::create_unmeasured(&args.dir, &experiment, account.info.text.clone(), command)?;
-    // Resume the new run file, which has no trials yet, so that the run proceeds like the run of an experiment file.
+    // Resume the new run file, which contains no trials yet. The run then proceeds like the run of an experiment file.
     let words =
         ["--resume".to_owned(), run_file.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
@@ -104,7 +104,8 @@ fn uses_attached_server(setup: &Setup) -> bool {
     setup.stack.nodes.iter().any(|it| is_attached(&it.kind))
 }
 
-/// Closed-loop cell with the most clients among the advised cells, or if there is none, the first advised cell.
+/// Among the advised cells, the closed-loop cell with the most clients. If no advised cell is closed-loop, the first
+/// one.
 fn hardest_loaded_cell(experiment: &Experiment, advice: &Advice) -> usize {
     let model = |it: usize| &experiment.cells[it].setup.load.model;
     let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());

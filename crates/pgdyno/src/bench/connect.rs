@@ -84,7 +84,7 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lan
     }
 }
 
-/// Contents of a configuration file; `None` if the file is secret and other users may read it.
+/// Contents of a configuration file; `None` if the file contains secrets and other users may read it.
 fn read(file: ConfigFile, path: &Path, terminal: &Terminal, lang: &Lang) -> Option<String> {
     let shown = path.display().to_string();
     let about = fs::metadata(path).ok()?;
@@ -215,8 +215,8 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
     Ok(found.map(Address::Tcp).collect())
 }
 
-/// Message if `name` no longer resolves to the address that a run used, because a run resolves the name only once, at
-/// its start. `None` if no name server responds within a second.
+/// Message if `name` no longer resolves to the address that a run used. A run resolves the name only once, at its
+/// start. `None` if no name server responds within a second.
 pub fn address_change(name: &str, used: SocketAddr) -> Option<Message> {
     let host = name.to_owned();
     let (sender, receiver) = channel();

@@ -1,4 +1,4 @@
-//! Checks before `bench` generates load on another machine, or drops tables that are not pgbench's.
+//! Checks before `bench` generates load on another machine or drops tables
 
 use super::prepare::libpq_text;
 use crate::cli::language;
@@ -9,7 +9,7 @@ use stack::location::Location;
 use stack::other_runs;
 use std::io::{IsTerminal, stderr, stdin};
 
-/// Names of pgbench's tables, with columns that each table has.
+/// Names of pgbench's tables, each with some of its columns.
 const TABLES: [(&str, &str); 4] = [
     ("pgbench_accounts", "'aid', 'bid', 'abalance', 'filler'"),
     ("pgbench_branches", "'bid', 'bbalance', 'filler'"),
@@ -30,7 +30,7 @@ pub fn check_load_allowed(
     if *location == Location::ThisMachine || is_named(yes_load, address) {
         return Ok(());
     }
-    // The location may contain the server's text.
+    // Convert to one line, because the location may contain text from the server.
     let message =
         one_line(&format!("{address} {}, and would be put under load", language::selected().error(location)));
     if stdin().is_terminal() && stderr().is_terminal() {
@@ -41,7 +41,7 @@ pub fn check_load_allowed(
     Ok(())
 }
 
-/// Warns if another pgdyno uses the database, because each measures the other's load.
+/// Warns if another pgdyno process uses the database, because the two loads would affect each other's results.
 pub fn warn_if_shared(connection: &mut Connection, terminal: &Terminal) {
     // If this query fails, the load continues.
     if let Ok(Some(other)) = other_runs::find_other_run(connection) {
@@ -52,7 +52,7 @@ pub fn warn_if_shared(connection: &mut Connection, terminal: &Terminal) {
 }
 
 /// Rejects an initialization that would drop tables of other programs: tables with pgbench's names, but other columns.
-/// On a remote server that is not in `yes_load`, any table with one of these names is a reason to reject.
+/// On a remote server that is not in `yes_load`, the initialization is rejected if any table has one of these names.
 pub fn check_drop_allowed(
     connection: &mut Connection,
     location: &Location,

@@ -32,7 +32,7 @@ use wire::{Template, TemplateBuilder};
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for opening a connection.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// Usual paths of the system's trusted certificates, as one PEM file.
+/// Usual paths of the PEM file with the system's trusted certificates.
 const CERTIFICATE_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -150,7 +150,7 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
         (Address::Tcp(_), None) => ServerTransport::Tcp,
         (Address::Tcp(_), Some(version)) => ServerTransport::TcpTls { version },
     };
-    // The report contains no database, because a service has none.
+    // The report names no database, because a service has none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
     Ok((address, Server { version, transport, address: shown, ..Server::default() }))
 }
@@ -245,7 +245,7 @@ fn request_head(
 }
 
 fn template(url: &Url) -> Template {
-    // The probe sends the names of variables instead of their values.
+    // In the probe, the names of variables replace their values.
     let target: String = url.target.replace(['$', '{', '}'], "");
     let agent = [TemplatePart::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
     let mut builder = TemplateBuilder::default();

@@ -85,7 +85,7 @@ impl InitDisplay {
         }
         self.last_shown = Instant::now();
         let line = rows_line(rows, total, self.sending_started.elapsed());
-        // On a terminal, each line replaces the previous line. Blanks clear the rest of a longer previous line.
+        // On a terminal, each line replaces the previous line. If the previous line was longer, blanks clear its rest.
         let blanks = " ".repeat(self.columns.saturating_sub(line.len()));
         self.columns = line.len();
         let end = if self.terminal && rows < total { "\r" } else { "\n" };

@@ -61,8 +61,8 @@ pub struct BenchOptions {
     /// Largest backlog over all threads, for the open model only.
     pub max_backlog: u32,
     pub end: RunEnd,
-    /// Latency limit (`-L`). Slower transactions are counted. The open model drops arrivals that cannot be sent within
-    /// the limit.
+    /// Latency limit (`-L`). Transactions above the limit are counted. In the open model, arrivals that cannot be sent
+    /// within the limit are dropped.
     pub latency_limit: Option<Nanos>,
     /// Maximum number of attempts per transaction; 0 for no limit.
     pub max_tries: u32,
@@ -78,7 +78,8 @@ pub struct BenchOptions {
     pub seed: SeedOption,
     /// Driver; `None` selects the driver that suits the load.
     pub driver: Option<Driver>,
-    /// Time before a due time from which a thread busy-waits instead of sleeping; zero for no busy-waiting.
+    /// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time. Zero disables
+    /// busy-waiting.
     pub spin: Nanos,
     pub per_command: bool,
     pub failures_detailed: bool,
@@ -86,7 +87,7 @@ pub struct BenchOptions {
     pub debug: bool,
     pub progress: Option<ProgressReport>,
     pub log: Option<LogOptions>,
-    /// Options as shell words for the run file, without the server's address and without passwords.
+    /// Options as shell words, for the run file. They contain neither the server's address nor passwords.
     pub arguments: Vec<String>,
     /// Objectives (`--objective`) as written, in the order given.
     pub objectives: Vec<String>,
@@ -96,7 +97,7 @@ pub struct BenchOptions {
     pub allow_shell: bool,
     /// Hosts on other machines on which load is permitted, separated by commas.
     pub yes_load: Option<String>,
-    /// Language of output other than pgbench's.
+    /// Language of the output that pgbench does not have.
     pub lang: &'static Lang,
 }
 
@@ -269,7 +270,7 @@ pub fn parse(
     if diagnostics.is_empty() { Ok(command) } else { Err(diagnostics) }
 }
 
-/// Shell words of an option, without values that may be passwords. Empty for the server's address.
+/// Shell words of an option. Values that may be passwords are hidden. Empty for options with the server's address.
 fn shell_words(option: &table::Opt, value: &str) -> Vec<String> {
     let value = match option.long {
         "host" | "port" | "username" => return Vec::new(),

@@ -45,7 +45,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
     }
 }
 
-/// Value of `:scale`: the scale of the tables, or without tables the scale in the options.
+/// Value of `:scale`: the scale of the tables. Without tables, the scale from the options.
 pub fn scale(options: &BenchOptions, tables: Option<Tables>) -> u32 {
     tables.map(|it| it.scale).or(options.scale).unwrap_or(1)
 }

@@ -16,7 +16,8 @@ use std::io::Read;
 use std::sync::Arc;
 use wire::pg::Transport;
 
-/// A run that is ready to start, and the sampling generators of its log, by thread.
+/// A run that is ready to start. `samples` contains one random generator per thread, which selects the transactions to
+/// log.
 #[derive(Debug)]
 pub struct PreparedBench {
     pub load: measure::LoadConfig,
@@ -27,7 +28,7 @@ pub struct PreparedBench {
 const DRAIN: Nanos = Nanos::from_secs(10);
 /// Timeout for a log-in.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// Duration of a constant rate for which the user gave no duration. Another condition ends the run.
+/// Duration of a constant rate if the user gave no duration. Another condition then ends the run.
 const UNBOUNDED: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
 /// Prepares a run. `scale` is the value of `:scale`, unless `-D` sets this variable.
@@ -56,7 +57,7 @@ pub struct BenchTargets {
     pub services: Vec<(Service, Address)>,
 }
 
-/// Prepares a run against any targets.
+/// Prepares a run against the given targets.
 pub fn prepare_for(
     options: &BenchOptions,
     program: Program,
@@ -69,7 +70,7 @@ pub fn prepare_for(
             .with_hint("use fewer, as in -j 2")
     })?;
     let driver = driver(options)?;
-    // Without PostgreSQL, no sessions are opened, but the driver may reserve files for them.
+    // Without PostgreSQL, no sessions are opened, but the driver may still reserve files for sessions.
     let sessions = u32::from(targets.postgres.is_some() || driver.properties().reserves_files);
     let connections = options.clients.saturating_mul(sessions + targets.services.len() as u32);
     measure::raise_file_limit(connections, threads)?;

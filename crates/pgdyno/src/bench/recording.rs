@@ -37,7 +37,7 @@ pub struct Recording {
     setup: Setup,
     /// Server to sample; `None` if it cannot be queried.
     sampled: Option<SamplingTarget>,
-    /// Language of the reasons of failures.
+    /// Language of the stored failure reasons.
     lang: &'static Lang,
 }
 
@@ -86,8 +86,8 @@ impl Recording {
         Ok(Recording { writer, trial, setup, sampled, lang })
     }
 
-    /// Measures with `run`, which gets a listener and the flag that ends the load. The listener stores each second and
-    /// passes all events on to `listener`. Returns the reason why the first client aborted as well.
+    /// Measures with `run`, which receives a listener and the flag that ends the load. The listener stores each second
+    /// and passes all events on to `listener`. Also returns the reason why the first client aborted.
     pub fn measure<T>(
         &self,
         clock: Clock,

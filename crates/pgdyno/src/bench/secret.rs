@@ -2,7 +2,7 @@
 
 /// Text in place of a value that may be a password.
 const HIDDEN: &str = "(not stored)";
-/// Parts of names whose values may be passwords, in lower case.
+/// Substrings of names, in lower case, that indicate that the value may be a password.
 const SECRET_NAMES: [&str; 7] = ["passw", "pwd", "secret", "token", "key", "auth", "cookie"];
 
 /// Value that a run file stores. `name` is the name of the value, or a text that contains names. References to

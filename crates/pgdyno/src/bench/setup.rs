@@ -1,4 +1,4 @@
-//! Benchmark in the terms of an experiment: system, operations, load, and the command that repeats it
+//! Benchmark, described like an experiment: system, operations, load, and the command that repeats it
 
 use super::connect::ConnectedServer;
 use super::options::{ArrivalModel, BenchOptions, HttpOptions, RunEnd, Source, WeightedScript};
@@ -60,7 +60,7 @@ pub fn postgres(
     RecordedSystem { sampled, ..record(options, operations, kind, &connected.server, Some(dsn)) }
 }
 
-/// Name of a script's operation: that of the built-in script, or of the file.
+/// Name of a script's operation: the name of the built-in script or of the file.
 pub fn script_name(script: &WeightedScript) -> &str {
     match &script.source {
         Source::Builtin(builtin) => builtin.name,
@@ -167,7 +167,7 @@ fn load(options: &BenchOptions) -> Load {
     let model = match &options.pace {
         ArrivalModel::Closed { think } => LoadModel::Closed { clients, think: *think },
         ArrivalModel::Rate { rate, spacing } => {
-            // A load that transactions end has no duration; at this rate it takes about as long.
+            // A load that ends after a number of transactions has no duration, so estimate it from the rate.
             let needed = || f64::from(transactions.unwrap_or(0)) * f64::from(clients) / rate.0;
             let seconds = duration.map_or_else(|| needed().ceil().max(1.0), Nanos::as_secs_f64);
             let schedule = format!("const({},{seconds}s)", rate.0);

@@ -30,7 +30,7 @@ pub struct BenchDisplay<'a> {
     log_incomplete: bool,
     /// First server message for each failure code.
     pub messages: Messages,
-    /// Sum of the seconds since the last progress line, and number of these seconds.
+    /// Sum of the seconds since the last progress line, and the number of seconds in the sum.
     pending: Option<(Interval, u32)>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> BenchDisplay<'a> {
         }
     }
 
-    /// Ends the logs. Returns the messages of the failures, and true if no log is incomplete.
+    /// Completes the logs. Returns the failure messages, and true if all logs are complete.
     pub fn finish(mut self) -> (Messages, bool) {
         let now = unix_time();
         for mut log in std::mem::take(&mut self.logs) {

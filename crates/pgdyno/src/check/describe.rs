@@ -160,7 +160,7 @@ pub fn describe_goal(goal: &Goal, lang: &Lang) -> Vec<String> {
     goal.max_search().map(max).into_iter().chain(then).collect()
 }
 
-/// Fault and its time, with the keywords of the experiment file, such as `at 20s: kill primary`.
+/// Fault and its time, in the keywords of the experiment file, such as `at 20s: kill primary`.
 pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
     let time = |duration: Nanos| lang.numbers().duration(duration);
     let target = |target: &FaultTarget| match target {

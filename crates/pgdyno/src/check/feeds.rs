@@ -11,7 +11,7 @@ use std::path::Path;
 /// Maximum length of a line in bytes. Longer lines are not examined.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// A header line, repeated as the first row.
+/// Text in which the header line is also the first row.
 fn duplicate_line(line: &[u8]) -> Vec<u8> {
     let mut both = line.to_vec();
     both.extend((!line.ends_with(b"\n")).then_some(b'\n'));

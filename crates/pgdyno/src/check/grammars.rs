@@ -105,7 +105,7 @@ fn check_regex(text: &str) -> GrammarResult {
 }
 
 fn check_secret(name: &str) -> GrammarResult {
-    // Check only that the variable exists. Its value is read when it is sent, and is never stored.
+    // Check only that the variable exists. Its value is read when a request is sent, and is never stored.
     match std::env::var_os(name) {
         Some(held) if held.to_str().is_some() => Ok(()),
         held => {
@@ -137,8 +137,8 @@ fn series() -> impl Iterator<Item = &'static str> {
     of_probes.chain([stack::freshness::SERIES])
 }
 
-/// Names of the most similar series: the series that differs in a few letters, or the series that share the most words.
-/// `None` if no series is similar.
+/// Names of the most similar series: the series whose name differs in only a few letters, or else the series that have
+/// the most words in common. `None` if no series is similar.
 fn similar_series(name: &str) -> Option<Vec<Message>> {
     const MOST: usize = 8;
     let renamed = Some(model::product::current_series_name(name)).filter(|renamed| *renamed != name);

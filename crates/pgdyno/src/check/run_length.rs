@@ -12,7 +12,8 @@ pub struct RunLength {
     pub trials: Option<usize>,
     /// Load time of one trial of each cell, including the warm-up and the ramp.
     pub durations: Vec<Nanos>,
-    /// Load time of all trials; if their number depends on results, of one trial of each cell per repetition.
+    /// Load time of all trials. If their number depends on results, the load time of one trial of each cell per
+    /// repetition.
     pub load: Nanos,
 }
 

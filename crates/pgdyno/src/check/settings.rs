@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// Major version and settings.
 type Settings = (Option<u32>, Vec<(String, String)>);
 
-/// Errors by settings, because the cells of a matrix repeat them.
+/// Cached errors by settings, because the cells of a matrix repeat the same settings.
 static ERRORS: LazyLock<Mutex<HashMap<Settings, Vec<SettingError>>>> = LazyLock::new(Mutex::default);
 
 /// Checks names and values of settings for a major version. Accepts everything if no server is installed.
@@ -32,7 +32,7 @@ fn find_server(major: Option<u32>) -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// Errors of all settings. They are checked together first, because each call takes about 80 ms.
+/// Errors of all settings. All settings are first checked together, because each call takes about 80 ms.
 fn ask_server(server: &Path, settings: &[(String, String)]) -> Vec<SettingError> {
     let of_one = |(setting, entry)| {
         let Rejection { reason, hint } = rejection(server, std::slice::from_ref(entry))?;
@@ -58,8 +58,8 @@ struct Rejection {
     hint: Option<String>,
 }
 
-/// First error in these settings; `None` if there is none, or if the server cannot be asked. The program prints the
-/// value of another setting and exits.
+/// First error in these settings; `None` if there is none, or if the server cannot be asked. The program is called to
+/// print another setting, so it only checks the settings and exits.
 fn rejection(server: &Path, settings: &[(String, String)]) -> Option<Rejection> {
     let mut command = Command::new(server);
     command.args(["-C", "port", "--config_file=/dev/null", "-D"]).arg(std::env::temp_dir());

@@ -31,7 +31,8 @@ pub fn few_repeats(experiment: &Experiment) -> Option<Message> {
     })
 }
 
-/// Warnings about more clients than the first node accepts, one for each limit, with the most clients of all cells.
+/// Warnings about cells with more clients than the first node accepts. Each exceeded limit has one warning, which
+/// contains the number of clients of the cell with the most clients.
 fn refused_clients(experiment: &Experiment) -> Vec<Message> {
     let mut most: BTreeMap<(&str, u32), u32> = BTreeMap::new();
     for cell in &experiment.cells {
@@ -55,7 +56,7 @@ fn refused_clients(experiment: &Experiment) -> Vec<Message> {
     most.into_iter().map(warning).collect()
 }
 
-/// Number of clients of a setup. A search for the number of clients determines it later.
+/// Number of clients of a setup. In a search for the number of clients, the number with which it begins.
 fn clients_at_most(experiment: &Experiment, setup: &Setup) -> u32 {
     match experiment.goal.max_search() {
         Some(search) if search.scale == LoadScale::Clients => search.from.map_or(1, |it| it as u32),
@@ -63,7 +64,7 @@ fn clients_at_most(experiment: &Experiment, setup: &Setup) -> u32 {
     }
 }
 
-/// Key of the file that limits a node's client connections, and the number of connections that it leaves to the clients.
+/// Experiment key that limits a node's client connections, and the number of connections that remain for clients.
 fn connection_limit(node: &Node) -> Option<(&'static str, u32)> {
     match &node.kind {
         NodeKind::Postgres(postgres) => {

@@ -1,7 +1,7 @@
 //! Language of the output
 //!
 //! Results are in English unless `--lang` or PGDYNO_LANG selects another language. The locale is ignored, so that
-//! output that continuous integration reads is the same on every machine.
+//! programs, such as CI jobs, read the same output on every machine.
 
 use super::{ArgumentError, CommandError};
 use model::message;
@@ -14,8 +14,8 @@ pub const VARIABLE: &str = "PGDYNO_LANG";
 
 static SELECTED: OnceLock<&Lang> = OnceLock::new();
 
-/// Language of the process: the language that the first call of [`LanguageArgs::lang`] returned, or before that call
-/// the default language.
+/// Language of the process: the language that the first call of [`LanguageArgs::lang`] returned. Before this call, it
+/// is the default language.
 pub fn selected() -> &'static Lang {
     SELECTED.get().copied().unwrap_or_else(english)
 }

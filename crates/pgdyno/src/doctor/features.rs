@@ -5,13 +5,13 @@ use report::say;
 use stack::features::{Feature, MissingItem};
 use stack::find::Installation;
 
-/// Items that each feature lacks, with the server that a run prefers; empty without a server.
+/// Items that each feature lacks with this server; empty without a server.
 pub fn missing_items(server: Option<&Installation>) -> Vec<(Feature, Vec<MissingItem>)> {
     let server = server.into_iter();
     server.flat_map(|server| Feature::ALL.map(|feature| (feature, feature.missing(server)))).collect()
 }
 
-/// Purpose of a feature, after "needed for".
+/// Purpose of a feature, as the end of a text that begins with "needed for".
 pub fn feature_purpose(feature: Feature, lang: &Lang) -> String {
     match feature {
         Feature::Replicas => say!(lang, "doctor-purpose-replicas"),
@@ -22,7 +22,7 @@ pub fn feature_purpose(feature: Feature, lang: &Lang) -> String {
     }
 }
 
-/// Item that a feature lacks, after "lacks".
+/// Item that a feature lacks, as the end of a text that begins with "lacks".
 pub fn missing_text(item: &MissingItem, lang: &Lang) -> String {
     match item {
         MissingItem::ServerProgram(name) => say!(lang, "doctor-missing-program", name = *name),

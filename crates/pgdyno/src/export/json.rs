@@ -336,7 +336,7 @@ impl From<&FactRecord> for ExportedFact {
 }
 
 impl ExportedNote {
-    /// Note that the fact states, in English; `None` for other facts.
+    /// Note in English, if the fact states a note; `None` for other facts.
     fn new(FactRecord { trial, fact }: &FactRecord) -> Option<ExportedNote> {
         let Note { subject, message } = match fact {
             Fact::Note(note) => note.clone(),

@@ -47,7 +47,7 @@ pub struct Guard {
     session: String,
 }
 
-/// Digest of the user's token, which can be compared but not revealed.
+/// Digest of the user's token. It can be compared with another digest, but does not reveal the token.
 struct TokenDigest([u8; 32]);
 
 impl std::fmt::Debug for TokenDigest {
@@ -135,8 +135,8 @@ impl Guard {
         if port != Some(self.port) {
             return false;
         }
-        // Accept only known names, because anyone can point their own domain name to the server's address. Any IP
-        // address is safe as Host.
+        // Accept only known names, because anyone can register a domain name that resolves to the server's address. Any
+        // IP address is safe as Host.
         let is_address =
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| url_host(it) == name);
         self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.is_wildcard && is_address()
@@ -155,7 +155,7 @@ fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Compares in constant time, so that timing does not reveal the position of a difference.
+/// Compares in constant time, so that the duration does not reveal the position of a difference.
 fn constant_time_eq(a: &str, b: &str) -> bool {
     digests_equal(&digest(a), &digest(b))
 }
@@ -235,7 +235,7 @@ mod tests {
             (true, None, false),
             (true, Some("http://localhost:7400"), true),
             (false, Some("http://localhost:7400"), true),
-            // Another of our own names is another origin.
+            // Another name of this server is a different origin.
             (true, Some("http://127.0.0.1:7400"), false),
             (true, Some("https://localhost:7400"), false),
             (true, Some("http://localhost:7401"), false),

@@ -109,7 +109,8 @@ pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     answer
 }
 
-/// Server-sent events. The connection closes after the last event, so that `held` shows when all events were delivered.
+/// Server-sent events. The connection closes after the last event. It then drops `held`, which shows that all events
+/// were delivered.
 pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
     let mut answer =
         response(StatusCode::OK, "text/event-stream", DENY_ALL_POLICY, ResponseBody::Stream(pieces));

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 /// Maximum number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 256;
-/// Timeout for the head of a request, which also applies to the time between two requests.
+/// Timeout for the head of a request. It also limits the time between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Timeout for a write without progress.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -48,8 +48,8 @@ where
 }
 
 /// Lowers the priority of the current thread; on Linux the call affects only the thread. At nice 10, the thread gets a
-/// hundredth of a CPU for which ten other threads compete, which suffices for one update per second. At nice 19, a page
-/// froze for ten seconds on a saturated machine.
+/// hundredth of a CPU that it shares with ten other threads. This suffices for one update per second. At nice 19, a
+/// page froze for ten seconds on a saturated machine.
 pub fn lower_priority() {
     // Ignore errors, because the server also works with normal priority.
     let _ = rustix::process::setpriority_process(None, 10);
@@ -65,7 +65,7 @@ where
     let mut connected: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // File descriptors have probably run out, so wait and leave the next free descriptor to the load.
+            // Probably no file descriptor is free. Wait, so that the load gets the next free descriptor.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };

@@ -71,7 +71,8 @@ impl AsyncWrite for WriteTimeoutStream {
         self.check_timeout(result, context)
     }
 
-    /// Returns true, because hyper would otherwise copy a large document for every slow reader.
+    /// True if the socket supports vectored writes. Without them, hyper would copy a large document for every slow
+    /// reader.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }

@@ -61,7 +61,7 @@ fn work() -> Workload {
     Workload::with_services(plan, None, vec![Service::without_tls("localhost")]).with_ledger(SECRET, keyed)
 }
 
-/// Answers requests on one connection until it closes. Returns the received tokens.
+/// Responds to the requests on one connection until the connection closes. Returns the received tokens.
 fn serve(mut stream: TcpStream) -> Vec<Token> {
     let (mut tokens, mut unread, mut buffer) = (Vec::new(), Vec::new(), [0; 4096]);
     loop {
@@ -80,7 +80,7 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
     }
 }
 
-/// The ledger records every write of all threads exactly once, and each was received.
+/// The ledger records every write of all threads exactly once, and the server receives every write.
 #[test]
 fn ledger_records_every_write_once() {
     for driver in Driver::ALL.into_iter().filter(|driver| driver.is_available()) {

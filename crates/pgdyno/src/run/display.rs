@@ -44,12 +44,12 @@ pub struct RunDisplay {
     /// Load time of the trials that follow the current one.
     remaining_load: Duration,
     begun: Instant,
-    /// Total time of setup and teardown so far, and the number of trials that it covers.
+    /// Total time of setup and teardown so far, and the number of trials in this total.
     overhead: (Duration, u32),
     trial: Option<DisplayedTrial>,
-    /// State of the search that the current trial belongs to.
+    /// State of the search to which the current trial belongs.
     search: Option<SearchBracket>,
-    /// Steps of this search from the current trial on; `None` if unknown.
+    /// Expected steps of this search, including the current trial; `None` if unknown.
     forecast: Option<Forecast>,
     last_shown: Option<Instant>,
 }
@@ -155,7 +155,7 @@ impl RunDisplay {
         self.draw();
     }
 
-    /// Sets the state of the search that the next trials belong to, `None` outside of a search, and its expected steps.
+    /// Sets the state (`None` outside searches) and the expected steps of the search to which the next trials belong.
     pub fn set_search(&mut self, bracket: Option<SearchBracket>, forecast: Option<Forecast>) {
         (self.search, self.forecast) = (bracket, forecast);
     }
@@ -285,8 +285,8 @@ impl RunDisplay {
         Some(self.remaining_after(trial, warmup + trial.window, trials, Nanos(later)))
     }
 
-    /// Estimated time until the end of the current trial, which is under load for `duration`, and of `trials` later ones,
-    /// which are under load for `later`.
+    /// Estimated time until the current trial and `trials` later trials have ended. `duration` is the load time of the
+    /// current trial; `later` is the total load time of the later trials.
     fn remaining_after(&self, trial: &DisplayedTrial, duration: Nanos, trials: u32, later: Nanos) -> Nanos {
         let (overhead, count) = self.overhead;
         let current = TrialProgress {

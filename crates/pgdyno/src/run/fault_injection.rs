@@ -48,7 +48,7 @@ pub struct FaultPlan<'a> {
     pub secret: u64,
 }
 
-/// Files, clocks and channels of the trial.
+/// Run file, clock and channels of the trial.
 #[derive(Clone, Debug)]
 pub struct TrialContext<'a> {
     pub run: &'a Path,
@@ -56,7 +56,7 @@ pub struct TrialContext<'a> {
     pub trial: u32,
     pub clock: Clock,
     pub trial_clock: TrialClock,
-    /// Channel for actions and observations.
+    /// Channel to which the injection sends its actions and observations.
     pub observations: Sender<Observation>,
     /// Flag that is set when the user interrupts the run. The injection then no longer waits.
     pub interrupted: &'a AtomicBool,
@@ -76,7 +76,7 @@ impl<'a> FaultPlan<'a> {
         })
     }
 
-    /// Executes the fault plan and measures the load during it.
+    /// Executes the fault plan and measures the load at the same time.
     pub fn measure(
         &self,
         test_bed: &mut TestBed,
@@ -244,7 +244,7 @@ fn to_setup_error(error: CommandError) -> SetupError {
     SetupError::Failed(error.message)
 }
 
-/// Distinct read-back queries. Operations that write to the same table have equal queries.
+/// Distinct read-back queries, because operations that write to the same table have equal queries.
 fn ledger_queries(operations: &[Operation]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for ledger in operations.iter().filter_map(|it| it.ledger.as_ref()) {

@@ -54,7 +54,7 @@ impl Feeds {
         Ok(rows)
     }
 
-    /// Discards the results of queries, because the data from which they were read were replaced.
+    /// Discards the results of queries, because the queried data were replaced.
     pub fn forget_queries(&mut self) {
         self.loaded.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
     }
@@ -99,7 +99,7 @@ fn read_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Resu
     finish_packing(packing)
 }
 
-/// Indexes of the query's columns that a feed uses: the columns in its list, or without a list all columns.
+/// Indexes of the query's columns that a feed uses: the columns in the feed's list. Without a list, all columns.
 fn chosen_columns(
     feed: &str,
     named: Option<&[String]>,
@@ -161,8 +161,7 @@ fn finish_packing(packing: PackedWriter<BufWriter<File>>) -> Result<Rows, Comman
     Ok(map_rows(bytes, layout))
 }
 
-/// Creates rows from a mapped file. Readahead is disabled, because rows are drawn at random. A failure to disable it is
-/// ignored.
+/// Creates rows from a mapped file. Readahead is disabled, because rows are drawn at random. Failures are ignored.
 fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
     let _ = bytes.advise(Advice::Random);
     Rows::new(Arc::new(bytes), layout)

@@ -90,8 +90,8 @@ fn identity(server: &ServerIdentity) -> Message {
     message!("run-server-identity", version = major_version.to_string(), system = system.as_ref(), database)
 }
 
-/// Part of a version that must not change during a run: PostgreSQL's major version (15 of `15.18 (Debian …)`), or for
-/// other products the whole text (`nginx/1.22.1`). `None` if the version is unknown.
+/// Part of a version that must not change during a run. For PostgreSQL, the major version (15 of `15.18 (Debian …)`);
+/// for other products, the whole text (`nginx/1.22.1`). `None` if the version is unknown.
 fn release(version: &str) -> Option<&str> {
     let number = version.split(|it: char| !it.is_ascii_digit()).next().filter(|it| !it.is_empty());
     number.or(Some(version)).filter(|it| !matches!(*it, "" | "unknown"))

@@ -42,9 +42,9 @@ fn trial_statuses(trial: &TrialResult, strict: bool) -> Vec<ExitStatus> {
     statuses
 }
 
-/// Exit statuses for the questions about maxima, soaks, durability and fresh reads.
+/// Exit statuses for the results on maxima, soaks, durability and the freshness of reads.
 fn answer_statuses(result: &RunResult) -> impl Iterator<Item = ExitStatus> {
-    // A cell whose component is not available is skipped, so it has no question without an answer.
+    // A cell with an unavailable component is skipped, so its missing result does not affect the exit status.
     let is_measured = |cell: usize| result.trials.iter().any(|it| it.cell == cell && it.tps.is_some());
     let maxima = result.maxima.iter().filter(move |it| is_measured(it.cell));
     let maxima = maxima.map(|it| it.answer.level.map_or(ExitStatus::NoAnswer, |_| ExitStatus::Success));

@@ -23,8 +23,8 @@ use std::sync::atomic::AtomicBool;
 const LISTEN_DURATION: Nanos = Nanos::from_millis(1500);
 /// Maximum number of clients while statements are logged.
 const CLIENTS: u32 = 4;
-/// Mask that derives the seed of this load from the trial's seed, so that other requests are sent. The mask consists of
-/// the bits of the golden ratio, which change low bits too.
+/// Mask that derives the seed of this load from the trial's seed, so that the requests differ from the trial's. The
+/// mask consists of the bits of the golden ratio, so it also changes low bits.
 const SEED_XOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Reason why a trial has no plans.

@@ -1,7 +1,8 @@
 //! Preflight: checks the operations of a run before its first trial
 //!
 //! The server prepares each statement with the real schema. If pgdyno restores the data afterwards, each operation is
-//! also executed once; otherwise only operations that read are. An operation with `preflight: false` is not checked.
+//! also executed once. Otherwise, only read-only operations are executed. An operation with `preflight: false` is not
+//! checked.
 
 pub mod check_plan;
 pub mod execution;
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 /// Timeout for each response of the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of executions that must fail before an operation counts as wrong. Each execution draws other values.
+/// Number of executions that must fail before an error of the operation is reported. Each execution draws other values.
 const EXECUTIONS: u64 = 3;
 /// Mask that derives the seed of the executions from the run's seed, so that the trials send other requests.
 const SEED_XOR: u64 = 0x7a5c_f1e6_3b90_d284;
@@ -84,7 +85,7 @@ pub struct OperationError {
 }
 
 impl Preflight {
-    /// Sets up a trial. Operations that were not checked yet are checked first; then the data are restored. If an
+    /// Sets up a trial. Operations that were not checked yet are checked first. The data are then restored. If an
     /// operation has an error, the trial is not set up.
     pub fn set_up(
         &mut self,
@@ -124,7 +125,7 @@ impl Preflight {
         let schema = Schema::new(setup);
         self.prepare_cell(setup, test_bed)?;
         for other in cells.iter().map(|it| &it.setup).filter(|it| Schema::new(it) == schema) {
-            // The other cell's trial reports the error, such as that of a feed.
+            // Ignore errors, such as those of a feed, because the other cell's trial reports them.
             let _ = self.prepare_cell(other, test_bed);
         }
         Ok(())
@@ -141,8 +142,8 @@ impl Preflight {
         Ok(())
     }
 
-    /// Executes an operation once. If it fails, it is repeated with other values. Returns the last execution; `None` if
-    /// the server already rejected a statement of the operation.
+    /// Executes an operation once. If the execution fails, repeats it with other values. Returns the last execution;
+    /// `None` if the server already rejected a statement of the operation.
     fn execute(
         &mut self,
         setup: &Setup,
@@ -224,7 +225,8 @@ impl Schema {
     }
 }
 
-/// True if the operation is executed before the first trial, because its effects do not remain.
+/// True if the operation is executed before the first trial: the file does not exclude it, and its changes do not
+/// remain.
 fn is_executed(setup: &Setup, operation: &Operation) -> bool {
     operation.preflight && (operation.only_reads() || restores_data(setup))
 }

@@ -50,7 +50,7 @@ pub(super) fn read_request(args: &Args, lang: &Lang) -> Result<Result<RunRequest
     }))
 }
 
-/// Rejects a run file that other users may have written. Resuming a run executes commands from its file, so only the
+/// Rejects a run file that other users could have changed. Resuming a run executes commands from its file, so only the
 /// user may have access to the file.
 pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
     let shown = path.display().to_string();
@@ -74,7 +74,7 @@ pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
     )))
 }
 
-/// Request to resume a run. The run's file contains the plan, as it was parsed when the run began.
+/// Request to resume a run. The plan is read from the run's file, in the form that was parsed when the run began.
 fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandError> {
     let terminal = Terminal { program: "pgdyno run".to_owned() };
     let path = run_name::find(dir, &run.to_string_lossy(), &terminal, lang)?;

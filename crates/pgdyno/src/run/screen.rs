@@ -189,7 +189,7 @@ fn size() -> TerminalSize {
     })
 }
 
-/// State of the screen, from which the bytes are computed that change the screen to the next state.
+/// Current contents of the screen. They determine the bytes that change the screen to the next contents.
 #[derive(Debug)]
 struct Canvas {
     /// True if the cursor can be moved.
@@ -258,7 +258,7 @@ impl Canvas {
     }
 }
 
-/// Number of rows that a line takes at this width. If the terminal became narrower, it has wrapped the line.
+/// Number of rows that a line takes at this width. A terminal that became narrower has wrapped the line.
 fn rows(line: &str, columns: usize) -> usize {
     live::width(line).div_ceil(columns).max(1)
 }

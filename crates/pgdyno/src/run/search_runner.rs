@@ -118,8 +118,8 @@ impl Runner {
         }
     }
 
-    /// Suspected limiters of a cell's maximum. They are read from the run's file, or if it has none, computed and
-    /// stored in it.
+    /// Suspected limiters of a cell's maximum. They are read from the run's file. If the file contains none, they are
+    /// computed and stored there.
     fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
         self.writer.flush();
         let suspected = run_result::suspected(self.writer.path(), cell);
@@ -141,7 +141,7 @@ impl SearchState {
     }
 }
 
-/// Steps of a search that a resumed run has already completed.
+/// Steps of a search that were completed before the run was resumed.
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
     let of_cell = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
     let is_same_search = |trial: &&CompletedTrial| {
@@ -154,7 +154,7 @@ fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepR
     of_cell.filter(is_same_search).filter_map(|it| it.result.clone()).collect()
 }
 
-/// First level: the goal's `from`, or without it the level of the cell's load.
+/// First level: the goal's `from`. If it is not set, the level of the cell's load.
 pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
     let of_load = || match (&setup.load.model, max.scale) {
         (LoadModel::Open { schedule, .. }, LoadScale::Rate) => {

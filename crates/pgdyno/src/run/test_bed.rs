@@ -1,7 +1,7 @@
 //! Running stack, dataset and feeds of a trial
 //!
-//! One supervisor runs one chain of nodes, which is changed into the next cell's chain. The dataset is restored before
-//! each trial. Nodes that both cells have keep running.
+//! One supervisor runs one chain of nodes. For the next cell, the chain is changed; nodes that both chains contain keep
+//! running. The dataset is restored before each trial.
 
 use super::feeds::{self, Feeds};
 use super::known_nodes::KnownNodes;
@@ -64,14 +64,14 @@ struct LoadedDataset {
     /// Loaded dataset, without its post-load statements and cache state.
     dataset: Dataset,
     template: Template,
-    /// Transaction limit (`xmax`) of the server when the last trial began, from
-    /// [`Template::end_sessions_and_read_xmax`]. `None` if the data of that trial differed from the template. Also
-    /// `None` if its caches were to stay unchanged, because the caches of a restored copy are empty.
+    /// Snapshot `xmax` (first unassigned transaction ID) at the start of the last trial, from
+    /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template, or if the
+    /// trial had to keep the caches as they were: a restored copy starts with empty caches.
     untouched: Option<u64>,
 }
 
 impl Drop for LoadedDataset {
-    /// Drops the template on an attached server. If the run was killed, the next run drops it.
+    /// Drops the template on an attached server. If a run is killed, the next run drops its template.
     fn drop(&mut self) {
         if self.template.is_attached() {
             let _ = self.template.drop_template();
@@ -216,7 +216,7 @@ impl TestBed {
         self.target.as_ref()
     }
 
-    /// Starts the stack of `setup` and restores its data. If the user ends the run, waiting for a server ends soon.
+    /// Starts the stack of `setup` and restores its data. If the user ends the run, waiting for a server is cancelled.
     /// Fails if a node differs from the `known` node with the same plan.
     pub fn set_up(
         &mut self,
@@ -256,7 +256,7 @@ impl TestBed {
             known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         }
         self.target = server.map(|server| {
-            // With a dataset, the state of the data need not be recorded, because pgdyno restores the data.
+            // Record the state of the data only without a dataset, because pgdyno restores a dataset.
             let data = setup.dataset.is_none().then(|| self.chain().data_state()).flatten();
             TargetState { server, data }
         });

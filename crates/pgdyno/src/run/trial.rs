@@ -41,7 +41,7 @@ pub struct TrialSpec<'a> {
     pub setup: &'a Setup,
     /// Seed of the repetition. All cells of a repetition share it, so that they receive the same requests.
     pub seed: u64,
-    /// True if the seconds of the trial are needed after it.
+    /// True if the seconds of the trial are needed after the trial.
     pub keep_seconds: bool,
 }
 
@@ -224,7 +224,7 @@ fn warm_up_setup(setup: &Setup) -> Setup {
     let load = &mut warming.load;
     load.duration = Some(load.warmup);
     if !matches!(load.model, LoadModel::Closed { .. }) {
-        // Do not use the schedule or the stages of users, because they may begin with almost no load.
+        // Do not use the load's schedule or user stages, because they may begin with almost no load.
         let clients = load.model.clients().min(8);
         load.model = match load.model {
             // The load's rate limit also applies to the warm-up.

@@ -32,7 +32,7 @@ const CONNECTING_MAX: u32 = 64;
 const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Default drain time after the window, if the load has no timeout.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// Time before a due time from which a thread busy-waits instead of sleeping.
+/// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time.
 const SPIN: Nanos = Nanos::from_micros(30);
 
 /// The load of a trial, ready to start.
@@ -144,7 +144,7 @@ struct HostSet<'a> {
 }
 
 impl HostSet<'_> {
-    /// Endpoint with the log-in of the first host, which applies to all hosts, and the addresses of all hosts.
+    /// Endpoint, and the addresses of all hosts. All hosts share the log-in of the first host.
     fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {
@@ -182,7 +182,8 @@ fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSe
     }
 }
 
-/// Keyed script of each operation, `None` for operations without a ledger; `None` if no operation has a ledger.
+/// Keyed script of each operation, or `None` for an operation without a ledger. The whole result is `None` if no
+/// operation has a ledger.
 fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
     let keyed_script = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
     let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
@@ -273,7 +274,7 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
     if program.undefined.is_empty() { Ok(program) } else { Err(to_error(&program.undefined)) }
 }
 
-/// Schedule of the load, whose texts were checked with the experiment.
+/// Schedule of the load. Its texts were already checked with the experiment.
 fn schedule(setup: &Setup) -> Schedule {
     let parse = |text: &str| schedule::parse(text).expect("the schedule was checked");
     match &setup.load.model {

@@ -21,7 +21,8 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
         let known = |it: &Advice| it.cells.contains(&its);
         let Some(plans) = trial.plans.as_ref().filter(|_| !all.iter().any(known)) else { continue };
         let same: Vec<usize> = (0..cells.len()).filter(|it| shares_plans(setup(*it), setup(its))).collect();
-        // Use the statements of the cell with the plans, or if it has none, of another cell of the group.
+        // Use the statements of the cell with the plans. If it has no statements, use those of another cell of the
+        // group.
         let brought = |it: &&usize| !cells[**it].statements.is_empty();
         let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
         let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();

@@ -17,8 +17,8 @@ use model::search::{
 };
 use std::path::Path;
 
-/// Highest ratio of a level to the maximum at which a failed step still shows the limiter. Far above the maximum, other
-/// resources may also be exhausted.
+/// Maximum ratio of a failed step's level to the maximum at which the step still shows the limiter. Far above the
+/// maximum, other resources may also be exhausted.
 const EDGE: f64 = 1.35;
 
 /// Maximum number of suspects that are perturbed if none is proven.
@@ -69,8 +69,8 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
 }
 
-/// Suspects for a cell's maximum, the most likely suspect first. The flag is true if the suspects were read from the
-/// run file, because perturbed suspects must not change when the run is read again.
+/// Suspects for a cell's maximum, the most likely suspect first. Stored suspects take precedence, because perturbed
+/// suspects must not change when the run is read again. The flag is true if the suspects were stored in the run file.
 pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), CommandError> {
     let reading = StoredRun::from_file(path)?;
     if let Some(known) = stored_suspects(&reading, cell) {
@@ -142,8 +142,8 @@ fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
 }
 
-/// Trials that show the limiters. After a search, these are the trials slightly above the maximum, or without a maximum
-/// the trials at the lowest overloaded level.
+/// Trials that show the limiters. After a search, these are the trials slightly above the maximum. Without a maximum,
+/// they are the trials at the lowest overloaded level.
 pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
     if reading.experiment.goal.max_search().is_none() {
         return reading.ended();
@@ -237,8 +237,8 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
     plateau::plateau(&labels, &known, more, needs, reading.experiment.seed)
 }
 
-/// Number of connections that the rate requires, by Little's law, from the throughput and the execution times in
-/// PostgreSQL of the cell with the highest throughput.
+/// Number of connections that the cell with the highest throughput requires, by Little's law. The inputs are the cell's
+/// throughput and its execution times in PostgreSQL.
 fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<RequiredConnections> {
     let tps = |row: &matrix::Row| row.estimate(Figure::Tps).map(|it| it.median);
     let (cell, rate) = matrix
@@ -267,7 +267,7 @@ mod tests {
     use model::search::OverloadReason;
     use model::{Nanos, PerSecond};
 
-    /// Result of a step. `held` is yes, no, or the reason why the step is invalid.
+    /// Result of a step. `held` is true if the level was sustained, or the reason why the step is invalid.
     fn step_result(level: f64, held: Result<bool, SearchStopReason>) -> StepResult {
         let step = SearchStep {
             scale: LoadScale::Rate,

@@ -172,7 +172,7 @@ fn read_trial(
     let charting = || ChartBuilder::new(setup, processors, window).with_steps(steps());
     let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
     let soaking = || long.then(|| SoakCollector::new(window));
-    // Decoding response times takes about as long as decoding service times and samples, so use two threads.
+    // Use two threads, because decoding response times takes about as long as decoding service times and samples.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
         let aside = scope.spawn(move || read_samples(path, id, full_seconds, of_samples));
@@ -234,7 +234,7 @@ fn read_trial(
         summary.set_messages(|code| messages.find(code));
     }
     let mut status = status(&recorded.state, fired.clone(), reason);
-    // Older versions stored a trial without a success, or with an operation that had none, as complete.
+    // Older versions stored a trial as complete even if the trial or one of its operations had no success.
     let failure =
         summary.as_ref().and_then(|summary| trial_failure::transactions_failed(setup, summary, None));
     if let (Some(matrix::TrialStatus::Done), None, Some(reason)) = (&status, &step, failure) {
@@ -445,7 +445,7 @@ fn read_samples(
     Ok(SampleRead { service, charting, samples: reducer.finish(), statements, trends })
 }
 
-/// Reason of an outcome: the stored message, or the stored text if this version does not have the message.
+/// Reason of an outcome: the stored message. If this version lacks the message, the stored text.
 pub fn stored_reason(outcome: &RunOutcome, message: Option<Message>) -> Option<Message> {
     let known = message.filter(|message| english().catalogue().find_message(message).is_some());
     known.or_else(|| outcome.reason.clone().map(Message::text))

@@ -165,8 +165,8 @@ fn cells_equal_the_sql_views() {
     assert_eq!(account.environment.nodes.len(), 2, "one pooler and one PostgreSQL in one configuration");
 }
 
-/// Sets every number in the tables and the JSON of a run's file to its extremes. The result may be an error, but there
-/// is no panic.
+/// Sets every number in the tables and the JSON of a run's file to extreme values. Reading the file may then fail, but
+/// must not panic.
 #[test]
 fn extreme_numbers_do_not_panic() {
     let folder = tempfile::tempdir().expect("there is room");

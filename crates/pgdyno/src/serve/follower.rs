@@ -32,9 +32,9 @@ const QUEUE_LENGTH: usize = 32;
 const SUBSCRIBERS_MAX: usize = 128;
 /// Number of polls without a subscriber after which the run is closed.
 const IDLE_POLLS_MAX: u32 = 30;
-/// Minimum delay before new series rebuild the document, because new series usually arrive together.
+/// Minimum delay before the document is rebuilt for new series, because new series usually arrive together.
 const TRACK_DELAY: Duration = Duration::from_secs(5);
-/// Longest time after which the last measured second is still current. The writer commits about once per second.
+/// Maximum age at which the last measured second still counts as current. The writer commits about once per second.
 const CURRENT_MAX: Duration = Duration::from_secs(5);
 
 /// A run in progress, and its subscribers.
@@ -51,13 +51,13 @@ pub struct Follower {
     begun_ms: u64,
     /// Time under load of all trials.
     load: Nanos,
-    /// Trials after the current one; known if the number of trials is.
+    /// Trials after the current one. Valid only if `trials` is known.
     after: RemainingTrials,
     progress: RunProgress,
     trial: Option<FollowedTrial>,
     snapshot: Option<Snapshot>,
     lag: SnapshotLag,
-    /// Number of the next snapshot, which differs from the numbers of all other processes.
+    /// Number of the next snapshot. It differs from the snapshot numbers of all other processes.
     number: u64,
     subscribers: Vec<Subscriber>,
     idle_polls: u32,
@@ -74,7 +74,7 @@ struct FollowedTrial {
     /// Charts with complete points only.
     charts: Charts,
     begun_ms: u64,
-    /// Planned time under load, and the part of it before the first measured second.
+    /// Planned load time. `warmup` is its part before the first measured second.
     load: Nanos,
     warmup: Nanos,
     objective: Option<LatencyObjective>,
@@ -170,7 +170,7 @@ impl Follower {
         let lag = snapshot.lag(self.trial.as_ref().map(|it| &it.charts));
         self.lag = self.lag.max(if changed { SnapshotLag::Trial } else { lag });
         let spent = snapshot.built_at.elapsed();
-        // Limit rebuilding to a tenth of one idle CPU, or to a hundredth if only series are added.
+        // Limit rebuilding to a tenth of an idle CPU. If only series are added, limit it to a hundredth.
         let due = match self.lag {
             SnapshotLag::None => false,
             SnapshotLag::Tracks => spent >= TRACK_DELAY.max(snapshot.build_duration * 100),
@@ -285,7 +285,7 @@ impl Follower {
         }
     }
 
-    /// Trials after the current one, from those in the file.
+    /// Computes the trials after the current one from the trials in the file.
     fn remaining_trials(&self, trials: usize) -> Result<RemainingTrials, CommandError> {
         let begun = self.run.trials().map_err(|it| store_error(&it))?;
         let load = |trial: &TrialRecord| self.setups.get(trial.trial.cell as usize).map(load_duration);

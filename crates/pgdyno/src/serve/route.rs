@@ -97,7 +97,7 @@ mod tests {
                 Some(Route::Compare { base: name("a"), runs: vec![name("b !"), name("c")] }),
             ),
             ("/compare", Some("run=b"), None),
-            // A name may contain anything; no run has such a name.
+            // A name may contain any character, but no run has this name.
             ("/runs/..%2f..%2fetc%2fpasswd", None, Some(Route::Page(name("../../etc/passwd")))),
             ("/runs/%2e%2e", None, Some(Route::Page(name("..")))),
             ("/runs/../../etc/passwd", None, None),

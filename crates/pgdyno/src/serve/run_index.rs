@@ -1,7 +1,7 @@
 //! Index of the stored runs and cache of their documents
 //!
-//! A single thread of low priority reads all run files, one query after the other. So viewers take little CPU time from
-//! the measurement. Run files are read in short transactions.
+//! A single thread of low priority reads all run files, one query after the other, so that viewers take little CPU time
+//! from the measurement. Run files are read in short transactions.
 
 use super::follower::Follower;
 use super::snapshot::Snapshot;
@@ -25,8 +25,8 @@ use std::time::{Duration, Instant, SystemTime};
 use store::{ErrorCause, FindError, RunEntry, State};
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum number of pending queries. Further queries are rejected. The limit exceeds the number of connections, each
-/// of which sends one query at a time, because the queue also contains queries of connections that have closed.
+/// Maximum number of pending queries. Further queries are rejected. A connection sends one query at a time, but the
+/// queue also contains queries of closed connections, so this limit exceeds the connection limit.
 const QUEUE_LENGTH: usize = 1024;
 
 /// Reasons why a query has no result.
@@ -65,7 +65,7 @@ impl RunIndexHandle {
         question: impl FnOnce(&mut RunIndex) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, QueryError> {
         let (sender, receiver) = oneshot::channel();
-        // Ignore a receiver that is gone.
+        // Ignore a caller that no longer waits for the result.
         let job: Job = Box::new(move |index| drop(sender.send(question(index))));
         match self.0.try_send(job) {
             Ok(()) => {}

@@ -202,7 +202,7 @@ impl Site {
     fn error_response(&self, error: &SiteError, lang: &Lang) -> HttpResponse {
         let (status, sentence) = match error {
             SiteError::Access(AccessError::Host) => {
-                // Return a status that describes the Host header and reveals nothing about this server.
+                // Return a status that only describes the Host header. It reveals nothing about this server.
                 return response::text(
                     StatusCode::MISDIRECTED_REQUEST,
                     "the Host header does not name this server",

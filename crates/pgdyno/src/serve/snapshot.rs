@@ -125,8 +125,8 @@ impl Snapshot {
         )
     }
 
-    /// Extent of the series that a subscriber already has, according to its last event id or the document that it
-    /// fetched. `None` if the subscriber needs the whole document.
+    /// Extent of the series that a subscriber already has, determined from its last event id or from the document that
+    /// it fetched. `None` if the subscriber needs the whole document.
     pub fn resume_position(&self, last: Option<&str>) -> Option<SeriesExtent> {
         let Some(last) = last else {
             let current = !self.replaces || self.built_at.elapsed() > FETCH_GRACE;
@@ -172,7 +172,7 @@ impl ChartShape {
         })
     }
 
-    /// Data after `from`, in exactly the series of the document. Series without further data contain `None`.
+    /// Data after the given extent, in exactly the series of the document. Series without further data contain `None`.
     fn tail(&self, source: &Charts, (points, marks): SeriesExtent) -> Charts {
         let at = source.times[points.min(source.times.len())..].to_vec();
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
@@ -243,7 +243,7 @@ mod tests {
         let known = snapshot(&charts(1, "rate:a=1,2 b=3,4"));
         for (now, from, expected) in [
             ("rate:a=1,2,5 b=3,4,6", 2, "[[[5],[6]]]"),
-            // The document's order counts, unknown series are omitted, and ended series contain null.
+            // Series have the order of the document. Unknown series are omitted, and ended series contain null.
             ("failures:x=1,1,1;rate:b=3,4,6 c=0,0,0 a=1,2,5", 2, "[[[5],[6]]]"),
             ("rate:b=3,4,6,7", 2, "[[[null,null],[6,7]]]"),
             ("rate:a=1,2,- b=3,4,6", 2, "[[[null],[6]]]"),

@@ -38,7 +38,7 @@ pub struct DirectoryError {
 enum DirectoryErrorCause {
     NoDirectory,
     OtherOwner,
-    /// The permissions of the directory or log admit other users.
+    /// The permissions of the directory or log grant access to other users.
     OtherUsers,
     /// The file was not written by pgdyno.
     NoStackLog,

@@ -1,7 +1,7 @@
 //! Background process that holds a running stack
 //!
-//! It is this program, executed again in its own session. It owns the test bed and answers queries on a socket. When it
-//! exits, however it exits, the keeper stops the stack.
+//! The process executes this program again, in its own session. It owns the test bed and answers queries on a socket.
+//! When it exits, however it exits, the keeper stops the stack.
 
 use super::directory::StackDirectory;
 use super::status::{NodeState, NodeStatus, StackState, StackStatus};
@@ -284,7 +284,7 @@ struct EventSource {
     listener: UnixListener,
     /// Readable after a signal.
     signals: UnixStream,
-    /// Socket to the requesting process. Any data or end of file from it before the stack runs cancels the request.
+    /// Socket to the requesting process. Data or end of file on this socket cancels the request, until the stack runs.
     caller: Option<UnixStream>,
 }
 
@@ -358,7 +358,7 @@ fn describe_node(node: &RunningNode) -> String {
     if named { node.version.clone() } else { format!("{name} {}", node.version) }
 }
 
-/// Requested limits without the limits that could not be applied.
+/// Requested limits, except those that could not be applied.
 fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
     let mut hold = limits.clone();
     for unapplied in not {

@@ -43,7 +43,8 @@ pub fn from_parse_error(error: &ParseError) -> OptionDiagnostic {
     }
 }
 
-/// Option whose edit distance is at most two or a third of the name's length.
+/// Option with the smallest edit distance from `name`; `None` if this distance exceeds both two and a third of the
+/// name's length.
 fn nearest_option(name: &str) -> Option<&'static str> {
     let (distance, long) = TABLE.iter().map(|it| (edit_distance(name, it.long), it.long)).min()?;
     (distance <= 2.max(name.len() / 3)).then_some(long)

@@ -14,7 +14,7 @@ use model::{Nanos, Spacing};
 use report::lang::english;
 use wire::http::Method;
 
-/// Default time of busy-waiting: about the longest delay with which the kernel wakes a sleeping thread.
+/// Default busy-wait time: about the longest delay with which the kernel wakes a sleeping thread.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
 /// Command that `draft` describes. The command is valid only if no diagnostics were added.

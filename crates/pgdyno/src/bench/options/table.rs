@@ -461,10 +461,11 @@ pub fn spellings() -> Vec<Spelling> {
     TABLE.iter().map(spelling).collect()
 }
 
-/// Width of `--help` in columns, which as in pgbench does not depend on the terminal.
+/// Width of `--help` in columns. As in pgbench, it does not depend on the terminal.
 const COLUMNS: usize = 80;
 
-/// Options as clap defines them, for completions and the manual. pgdyno parses them by pgbench's own rules.
+/// clap's definitions of the options, for completions and the manual. The options are not parsed by clap, but by
+/// pgbench's rules.
 pub fn arguments() -> clap::Command {
     let options = TABLE.iter().map(|option| {
         let help: Vec<&str> = option.help.iter().map(|(_, help)| *help).collect();

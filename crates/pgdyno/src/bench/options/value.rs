@@ -1,6 +1,6 @@
 //! Parsers of option values
 //!
-//! Errors have pgbench's texts. pgbench parses a prefix of some texts and ignores the rest: `-R 1O0` means 1, and
+//! Errors have pgbench's texts. For some options, pgbench parses only the beginning of the text: `-R 1O0` means 1, and
 //! `--max-tries=three` means 0, which is no limit. These parsers reject such texts.
 
 use super::{OptionDiagnostic, SeedOption};
@@ -21,7 +21,7 @@ pub const INT_MAX: u32 = i32::MAX as u32;
 /// Largest backlog. It is allocated before the run and takes a quarter of a GB.
 pub const MAX_BACKLOG: u32 = 10_000_000;
 
-/// Name of a stored run whose option names none.
+/// Default name of a stored run, if `--save` contains none.
 const DEFAULT_RUN_NAME: &str = "bench";
 
 /// Integer in `range`. `option` is the option's name in messages.

@@ -6,7 +6,7 @@ use load::sim::{SimulatedSystem, drive_until};
 use model::Record;
 use wire::pg::Login;
 
-/// Simulated time limit of a run, and most rounds of the simulator.
+/// Limits of a simulated run: its simulated time, and the number of simulator steps.
 const DEADLINE: Nanos = Nanos::from_millis(1500);
 const STEPS_MAX: u64 = 200;
 

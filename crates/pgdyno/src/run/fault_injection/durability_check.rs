@@ -31,7 +31,7 @@ use store::ledger::{self, EntrySource, LedgerFile, LedgerWriter};
 
 /// Timeout for the read-back, because a query that sorts millions of rows returns its first row late.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
-/// Time within which a primary must answer.
+/// Time within which a primary must respond.
 const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Writer of a trial's ledger.
@@ -129,7 +129,7 @@ pub struct LedgerReader {
     /// Queries, each with one column.
     queries: Vec<String>,
     secret: u64,
-    /// Sequence numbers that may have been used, by session.
+    /// Sequence numbers that sessions may have used, by session.
     reserved: Vec<u64>,
     readings: Vec<ReadBack>,
 }
@@ -181,7 +181,8 @@ impl LedgerReader {
         })
     }
 
-    /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's clock.
+    /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's
+    /// clock.
     pub fn verdict(
         self,
         injection_result: &InjectionResult,
@@ -279,7 +280,7 @@ fn fault_events(
         };
         FaultEvent { at, fails_over: must || followed }
     };
-    // Omit blocked replication, because its effect appears only with the next fault.
+    // Omit blocked replication, because it has an effect only together with the next fault.
     let has_effect = |fault: &&(usize, &InjectedFault)| {
         !fault.1.nodes.is_empty() && !matches!(fault.1.action, FaultAction::BlockReplication { .. })
     };

@@ -1,8 +1,8 @@
 //! Injects faults and promotes a replica
 //!
 //! The injector runs in a separate thread during the load. It owns the chain and its supervisor until
-//! [`FaultInjector::run`] returns. When it returns, all faults are reverted, or the failure to revert them is reported
-//! as an error.
+//! [`FaultInjector::run`] returns. When it returns, all faults are reverted. If a fault could not be reverted, the
+//! result contains an error.
 
 use super::monitor::Monitor;
 use super::schedule::{DueAction, FaultSchedule};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// Interval between two checks for due actions.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// Maximum time for which one search for a new primary may delay other actions.
+/// Maximum duration of one search for a new primary, because the search delays other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
 /// Timeout for a new primary, from the end of the load. A cluster manager's leader key may have a TTL of 20 s or more.
 const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ pub struct FaultInjector<'a> {
     promotions: Vec<(Nanos, Promotion)>,
 }
 
-/// Program that promotes replicas, if there is one.
+/// Component that promotes replicas, if any.
 #[derive(Debug)]
 enum PromotionMode {
     Nobody,
@@ -247,7 +247,7 @@ impl<'a> FaultInjector<'a> {
             PromotionMode::Pgdyno(plan, monitor)
                 if monitor.silence(self.trial_clock.now()) >= monitor.silence_timeout(plan.timeout) =>
             {
-                // If the attempt fails, it is repeated later, because unresponsive replicas may recover.
+                // If the attempt fails, repeat it later, because unresponsive replicas may recover.
                 match self.chain.fail_over(self.supervisor) {
                     Ok(it) => self.record_promotion(it, false),
                     Err(error) => {

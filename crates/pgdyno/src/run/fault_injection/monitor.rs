@@ -31,7 +31,7 @@ struct MonitorState {
     target: Mutex<(Target, u32)>,
     /// Send time of the last query that was answered.
     last_answer: AtomicU64,
-    /// True if the current target has never answered.
+    /// True if the current target has never responded.
     is_new: AtomicBool,
     stop: AtomicBool,
 }

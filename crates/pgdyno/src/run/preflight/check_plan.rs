@@ -74,13 +74,13 @@ impl PlanCheck {
         Ok(())
     }
 
-    /// True if each executed operation was answered and has no error, and all statements were prepared.
+    /// True if all statements were prepared, and each executed operation received a response and has no error.
     pub fn is_successful(&self) -> bool {
         let is_answered = self.executions.iter().all(|it| !it.execution.is_unanswered());
         self.preflight.errors.is_empty() && self.preflight.all_prepared && is_answered
     }
 
-    /// Statements and requests with their answers. `names` are the names of the cells.
+    /// Statements and requests with their responses. `names` are the names of the cells.
     pub fn exchanges(&self, names: &[String], lang: &Lang) -> String {
         let (mut text, mut shown) = (String::new(), None);
         for CheckedExecution { cell, operation, execution } in &self.executions {

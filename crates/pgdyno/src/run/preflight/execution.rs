@@ -184,7 +184,7 @@ fn secrets(operation: &Operation) -> Vec<String> {
 }
 
 impl Execution {
-    /// True if the client could not connect or continue, or the server did not answer within [`TIME_LIMIT`].
+    /// True if the client could not connect or continue, or the server did not respond within [`TIME_LIMIT`].
     pub fn is_unanswered(&self) -> bool {
         match self.outcome {
             Some(Outcome::Ok) => false,
@@ -193,8 +193,8 @@ impl Execution {
         }
     }
 
-    /// Error that the server or the script reported in a failed execution; `None` if the execution succeeded or got no
-    /// response.
+    /// Error of a failed execution, as reported by the server or the script; `None` if the execution succeeded or
+    /// received no response.
     pub fn error(&self, operation: &Operation) -> Option<OperationError> {
         let Some(Outcome::Failed(code)) = self.outcome else { return None };
         if !code.is_answer() {

@@ -35,7 +35,7 @@ pub struct Excerpt {
 #[derive(Debug)]
 pub struct Preparation {
     pub errors: Vec<OperationError>,
-    /// True if the server answered for every statement.
+    /// True if the server responded to every statement.
     pub is_complete: bool,
 }
 
@@ -86,9 +86,9 @@ pub fn place(operation: &Operation, line: usize) -> String {
 
 /// True if the statement would also fail in a trial.
 ///
-/// In simple mode, `has_variables` is true for a statement whose variables are parts of its text. Such a statement was
-/// prepared with parameters instead, so only errors about names count. `creates_names` is true if some statement may
-/// change which names exist.
+/// `has_variables` is true for a statement in simple mode whose text contains variables. The statement was prepared
+/// with parameters instead of the variables, so only errors about names count. `creates_names` is true if some
+/// statement may change which names exist.
 fn is_certain(error: &ServerError, has_variables: bool, creates_names: bool) -> bool {
     let wire::Code::SqlState(code) = error.code else { return false };
     let names_parameter =
@@ -100,14 +100,15 @@ fn is_certain(error: &ServerError, has_variables: bool, creates_names: bool) -> 
     } else if has_variables {
         missing
     } else if code == *b"42601" {
-        // Several statements in one message cannot be prepared, which is an error without a position.
+        // Ignore errors without a position. The server reports one if a message contains several statements, which
+        // cannot be prepared.
         error.position.is_some()
     } else {
         matches!(&code[..2], b"42" | b"22" | b"3F") || error.position.is_some()
     }
 }
 
-/// True if the statement may create, rename or remove a name, or change where names are searched.
+/// True if the statement may create, rename or remove a name, or change the search path for names.
 fn changes_names(text: &[u8]) -> bool {
     let words: Vec<String> = text
         .split(|it| !it.is_ascii_alphabetic())

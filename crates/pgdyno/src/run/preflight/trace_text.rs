@@ -1,4 +1,4 @@
-//! Text about the execution of an operation: its statements or requests with their answers
+//! Text about the execution of an operation: its statements or requests, with their responses
 
 use super::execution::{Execution, TraceEntry};
 use crate::cli::characters;
@@ -42,7 +42,7 @@ pub fn describe(operation: &str, execution: &Execution, lang: &Lang) -> String {
     };
     let columns = terminal::columns(&stdout()).unwrap_or(COLUMNS_MAX);
     let lines = lines.iter().map(|it| truncate(&it.replace('\t', " "), columns, characters()));
-    // The reason of a failure is wrapped instead.
+    // Do not truncate the reason of a failure, because it is wrapped.
     let ends = end.lines().map(|it| format!("  {it}"));
     let all = [say!(lang, "try-operation", name = operation)].into_iter().chain(lines).chain(ends);
     all.map(|it| it + "\n").collect::<String>() + "\n"

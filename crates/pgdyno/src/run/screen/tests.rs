@@ -35,7 +35,7 @@ fn live(doing: Activity) -> LiveView {
     }
 }
 
-/// Emulator of the terminal features in use. It wraps lines again when it becomes narrower.
+/// Emulator of the terminal features that the screen uses. When it becomes narrower, it wraps existing lines again.
 struct TerminalEmulator {
     size: TerminalSize,
     /// All rows, including those that scrolled away.

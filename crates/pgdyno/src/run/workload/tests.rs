@@ -40,8 +40,8 @@ fn runs_what_check_accepts() {
     );
 }
 
-/// A script variable without a value is an error before the run. `check` reports it, or the trial's preparation if only
-/// a query yields the columns.
+/// A script variable without a value is an error. `check` reports it. If only a query determines the feed's columns,
+/// the preparation of the trial reports it.
 #[test]
 fn refuses_undefined_variables() {
     let check = |text: &str, expected: &str| {
@@ -104,8 +104,8 @@ const GENERATED: u64 = 300;
 /// Minimum percentage of accepted files. A generator of mostly invalid files would test nothing.
 const ACCEPTED_MIN: u64 = 50;
 
-/// Every file that `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, or
-/// 1.
+/// Every file that `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, by
+/// default 1.
 #[test]
 fn generated_files_run_their_first_second() {
     let number = |name: &str| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a whole number"));
@@ -121,7 +121,7 @@ fn generated_files_run_their_first_second() {
                 records += all.len();
             }
             Ok(Err(SimulationError::Check(_))) => refused += 1,
-            // Such a query names no columns, so only its rows show them.
+            // The feed's query determines the columns, so `check` does not know them.
             Ok(Err(SimulationError::Prepare(message))) => {
                 assert!(
                     message.contains("not defined") || message.contains("undefined variable"),
