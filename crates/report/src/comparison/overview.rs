@@ -33,8 +33,8 @@ fn total(cells: &CellComparison, metric: Metric) -> Option<&MetricComparison> {
     cells.figures.iter().find(|figure| figure.metric == metric && figure.operation.is_none())
 }
 
-/// Builds the first screen; `None` if nothing can be compared. `details` is the whole answer, whose tone the first
-/// screen has.
+/// Builds the first screen; `None` if nothing can be compared. `details` is the whole answer. The first screen has the
+/// same tone.
 pub(super) fn overview(compared: &Comparison, details: &Line, lang: &Lang) -> Option<Overview> {
     let pairs: Vec<Pair<'_>> = compared
         .runs
@@ -56,7 +56,7 @@ pub(super) fn overview(compared: &Comparison, details: &Line, lang: &Lang) -> Op
     doubts.truncate(DOUBTS_MAX);
     let more_doubts =
         if hidden > 0 { say!(lang, "overview-more-doubts", count = hidden) } else { String::new() };
-    // Changes between runs that are not alike are neither good nor bad.
+    // If the runs are not comparable, changes are neither good nor bad.
     let change_figure = |figure: &MetricComparison, name: Option<&str>, lang: &Lang| {
         let change = change_figure(figure, name, lang);
         LargeFigure { tone: if subjects.is_empty() { change.tone } else { Tone::Plain }, ..change }
@@ -112,8 +112,8 @@ fn label(compared: &Comparison, pair: &Pair<'_>) -> String {
     }
 }
 
-/// Sentence on throughput and p99 of the pair with the largest change, and on the likeness of the runs. `name` is the
-/// pair's, and `pairs` the number of pairs, if there are several.
+/// Sentence on the throughput and p99 of the pair with the largest change, and on whether the runs are comparable.
+/// `name` is the name of the pair, if there are several pairs; `pairs` is the number of pairs.
 fn summary(pair: &Pair<'_>, name: Option<String>, pairs: usize, subjects: &[String], lang: &Lang) -> String {
     let phrase = |figure: &MetricComparison| {
         let verdict = match figure.verdict {
@@ -130,7 +130,7 @@ fn summary(pair: &Pair<'_>, name: Option<String>, pairs: usize, subjects: &[Stri
     say!(lang, "compare-overview", name, tps, tps_change, pairs, p99, p99_change, unlike)
 }
 
-/// Large figure of a change, with both values and the interval.
+/// Headline figure for a change: the change, both values and the confidence interval.
 fn change_figure(figure: &MetricComparison, name: Option<&str>, lang: &Lang) -> LargeFigure {
     let (base, run) = (&figure.base, &figure.run);
     let unit = if figure.metric == Metric::Tps { lang.numbers().per_second.as_str() } else { "" };
@@ -153,7 +153,7 @@ fn change_figure(figure: &MetricComparison, name: Option<&str>, lang: &Lang) -> 
     }
 }
 
-/// Figure with the number of pairs whose throughput changed.
+/// Figure for the number of pairs whose throughput changed.
 fn changed_pairs(pairs: &[Pair<'_>], lang: &Lang) -> LargeFigure {
     let changed = pairs.iter().filter(|pair| is_changed(pair.tps)).count();
     LargeFigure {
@@ -183,8 +183,8 @@ fn conditions(compared: &Comparison, lang: &Lang) -> Option<LargeFigure> {
     })
 }
 
-/// Names of the confounders: subjects in which the runs differ although the user does not compare them. Each name
-/// occurs once.
+/// Names of the confounders: subjects in which the runs differ, although the user does not compare these subjects. Each
+/// name occurs once.
 fn confounders(compared: &Comparison, lang: &Lang) -> Vec<String> {
     let mut subjects: Vec<DifferenceSubject> = compared
         .runs

@@ -43,7 +43,7 @@ pub enum PageAnswer<'a> {
     },
 }
 
-/// A cell and the cell with which it is compared. Both have the closed model, or both the open model.
+/// A cell and the cell with which it is compared. Both cells have the same load model: closed or open.
 #[derive(Clone, Copy, Debug)]
 pub struct PairAnswer<'a> {
     pub level: ObjectiveLevel<'a>,
@@ -54,7 +54,7 @@ pub struct PairAnswer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairFigure {
     Throughput,
-    /// The p99 of the response time, in the open model, where the schedule determines the throughput.
+    /// The p99 of the response time. Used in the open model, because there the schedule determines the throughput.
     P99,
 }
 
@@ -70,7 +70,7 @@ pub struct ObjectiveLevel<'a> {
     /// Successful transactions per second; `interval` is the 95 % CI.
     pub tps: f64,
     pub interval: Option<(f64, f64)>,
-    /// Number of trials over which the figures are medians.
+    /// Number of trials; the figures are medians of these trials.
     pub runs: u32,
     /// Offered load, arrivals per second; open model only.
     pub offered: Option<f64>,
@@ -85,7 +85,8 @@ pub struct ObjectiveLevel<'a> {
     pub idle: bool,
 }
 
-/// Results of open-model cells other than the baseline. A cell's throughput equals the offered rate if it keeps up.
+/// Results of open-model cells other than the baseline. A cell that keeps up has a throughput equal to its offered
+/// rate.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenModelAnswer<'a> {
     /// Number of cells that keep up with the offered rate; `total` is the number of all cells.
@@ -93,7 +94,7 @@ pub struct OpenModelAnswer<'a> {
     pub total: usize,
     /// The cell with the highest offered rate among the cells that keep up.
     pub highest: Option<ObjectiveLevel<'a>>,
-    /// The cell that falls behind its offered rate most; `None` if all cells keep up.
+    /// The cell that delivers the smallest share of its offered rate; `None` if all cells keep up.
     pub strained: Option<ObjectiveLevel<'a>>,
 }
 
@@ -188,7 +189,7 @@ impl Lang {
                 parts.extend(best.map(|level| {
                     let (name, figures) = (level.name, self.compared_rate(level));
                     match (worst, baseline) {
-                        // With only one cell in addition to the baseline, do not call it best or worst.
+                        // If there is only one cell in addition to the baseline, do not call it best or worst.
                         (None, _) => say!(self, "answer-other", name, figures),
                         (Some(_), Some(_)) => say!(self, "answer-best-other", name, figures),
                         (Some(_), None) => say!(self, "answer-best", name, figures),
@@ -303,7 +304,7 @@ impl Lang {
         format!("{rate}, {comparison}")
     }
 
-    /// 99th percentile of a cell's response times, with a sign if it is only a lower bound.
+    /// 99th percentile of a cell's response times. A sign marks a value that is only a lower bound.
     pub fn p99(&self, level: &ObjectiveLevel<'_>) -> Option<String> {
         let sign = if level.p99_at_least { format!(">{}", self.numbers().gap) } else { String::new() };
         level.p99.map(|time| sign + &self.time(time))
@@ -352,7 +353,7 @@ impl Lang {
         }
     }
 
-    /// A doubt with the figures of the worst of `total` trials.
+    /// Text of a doubt, with the figures of the worst of `total` trials.
     pub fn doubt_summary(&self, summary: &DoubtSummary, total: usize) -> String {
         let text = self.doubt(&summary.doubt, summary.clients);
         match total {

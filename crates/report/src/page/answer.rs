@@ -56,7 +56,7 @@ fn path(row: Option<&Row>) -> String {
     products.unwrap_or_default().join(" → ")
 }
 
-/// Builds the run's answer. Depending on the goal, it is the maximum, plateau, soak or failover result. Otherwise, it
+/// Builds the run's answer. For some goals, it is the maximum, plateau, soak or failover result. For other goals, it
 /// consists of the measured figures, and the failover result if faults were injected. Nodes that received no load come
 /// last. `doubts` are the doubts that the answer describes.
 pub fn answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
@@ -153,8 +153,8 @@ fn measured_answer(case: &PageContext<'_>, doubts: &[DoubtSummary]) -> Line {
     Line { text: case.lang.answer(&page_answer), tone }
 }
 
-/// Pairs of cells and their baselines, the best change first. The number counts the cells that cannot be compared,
-/// because no result of the same kind of load exists for the cell and its baseline.
+/// Pairs of a cell and its baseline, the best change first, and the number of cells that cannot be compared. A pair
+/// requires results of the cell and of its baseline, with the same kind of load.
 pub(super) fn pairs<'a>(case: &'a PageContext<'_>) -> (Vec<PairAnswer<'a>>, usize) {
     let matrix = &case.account.matrix;
     let rows = matrix.rows.iter().enumerate();

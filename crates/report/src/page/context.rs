@@ -20,8 +20,8 @@ pub(crate) struct PageContext<'a> {
     /// Comparable closed-model cell with the lowest throughput, if it is not `best`.
     pub worst: Option<usize>,
     pub open: OpenCells,
-    /// Cells that are shown in full. If there are only few cells, these are all cells. Otherwise, these are the
-    /// baseline, the best and the worst cell, and the `highest` and the `strained` open-model cell.
+    /// Cells that are shown in full: all cells if there are only a few. Otherwise, the baseline, the best and the worst
+    /// cell, and the `highest` and the `strained` open-model cell.
     pub chosen: Vec<usize>,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct OpenCells {
     pub strained: Option<usize>,
 }
 
-/// Share of the offered rate that a cell must deliver to keep up. It is 1 minus the error share above which cells are
+/// Minimum share of the offered rate that a cell that keeps up delivers: 1 minus the error share above which cells are
 /// not compared.
 const KEEPS_UP: f64 = 0.99;
 
-/// Maximum number of cells that are all shown in full.
+/// Maximum number of cells with which all cells are shown in full.
 const FEW: usize = 3;
 
 impl<'a> PageContext<'a> {
@@ -93,7 +93,7 @@ impl<'a> PageContext<'a> {
         self.exclusion(cell).is_some()
     }
 
-    /// Reason why the cell is excluded from comparisons; `None` if it is not.
+    /// Reason why the cell is excluded from comparisons; `None` if it is not excluded.
     pub fn exclusion(&self, cell: usize) -> Option<IncomparableReason> {
         exclusion(self.account, cell)
     }

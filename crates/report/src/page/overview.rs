@@ -21,7 +21,7 @@ use model::validity::Verdict;
 
 /// Maximum number of doubts on the first screen.
 const DOUBTS_MAX: usize = 3;
-/// Maximum number of words of the sentence.
+/// Maximum number of words in the sentence of the first screen.
 const WORDS_MAX: usize = 25;
 
 /// Parts of a first screen that depend on the kind of the run.
@@ -82,8 +82,8 @@ fn is_running(case: &PageContext<'_>) -> bool {
     case.account.info.state == RunState::Running
 }
 
-/// Sentence about violated objectives; `None` if no objective is violated or if a soak's measurement is invalid. Also
-/// `None` in a search, because its steps violate objectives by design.
+/// Sentence about violated objectives. `None` if no objective is violated, or if a soak's measurement is invalid. Also
+/// `None` in a search, because search steps violate objectives by design.
 fn objective_sentence(case: &PageContext<'_>) -> Option<String> {
     let all = &case.account.matrix.objectives;
     let count = all.iter().filter(|summary| summary.violated > 0).count();
@@ -99,7 +99,7 @@ pub(super) fn validity(case: &PageContext<'_>) -> LargeFigure {
     let ended: Vec<_> = case.account.trials.iter().filter(|trial| trial.status.is_some()).collect();
     let valid = ended.iter().filter(|trial| trial.valid).count();
     let matrix = &case.account.matrix;
-    // Whether trials were measured. In a search without an answer, no trial counts.
+    // True if any trial counts. In a search without a result, no trial counts.
     let is_measured = matrix.rows.iter().any(|row| !row.trials.is_empty());
     let verdict = match valid {
         _ if is_measured => matrix.verdict,
@@ -139,7 +139,7 @@ fn metric_of(objective: &str) -> &str {
     objective.split(['<', '>']).next().unwrap_or_default().trim()
 }
 
-/// `p99 < 200ms: met`
+/// Text of an objective and its verdict, such as `p99 < 200ms: met`.
 fn objective_text(case: &PageContext<'_>, objective: &str, verdict: ObjectiveVerdict) -> String {
     let verdict = match verdict {
         ObjectiveVerdict::Met => "met",
@@ -154,7 +154,7 @@ fn rate(case: &PageContext<'_>, rate: f64) -> String {
     case.lang.numbers().three(rate) + &case.lang.numbers().per_second
 }
 
-/// Formats a time, which may be only a lower bound.
+/// Formats a time. A lower bound is marked.
 fn time(case: &PageContext<'_>, time: Nanos, is_lower_bound: bool) -> String {
     let text = case.lang.time(time);
     if is_lower_bound { format!(">{}{text}", case.lang.numbers().gap) } else { text }

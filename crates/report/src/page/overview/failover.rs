@@ -17,8 +17,8 @@ const TRIALS_DRAWN_MAX: usize = 8;
 const SECONDS_BEFORE: f64 = 5.0;
 const SECONDS_AFTER_MIN: f64 = 10.0;
 
-/// First screen about the cell with the worst conclusion. Among equal conclusions, it is the cell with the most lost
-/// writes.
+/// First screen about the cell with the worst conclusion. If several cells have this conclusion, the cell with the most
+/// lost writes.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let rank = |result: &&FailoverResult| {
         let conclusion = match result.conclusion {

@@ -113,7 +113,7 @@ fn estimate<'a>(case: &PageContext<'a>, cell: usize, figure: Figure) -> Option<&
     case.account.matrix.rows.get(cell)?.estimate(figure)
 }
 
-/// Throughput of a cell, with its ratio to the baseline, or without a baseline with its interval.
+/// Throughput of a cell, with its ratio to the baseline. Without a baseline, with its confidence interval.
 fn throughput(case: &PageContext<'_>, cell: usize, label: String) -> Option<LargeFigure> {
     let lang = case.lang;
     let tps = estimate(case, cell, Figure::Tps)?;
@@ -147,11 +147,11 @@ fn p99_text(case: &PageContext<'_>, cell: usize) -> Option<String> {
     Some(time(case, Nanos::from_secs_f64(p99.median), p99.is_lower_bound))
 }
 
-/// 99th percentile of the response time of a cell, with that of its baseline and with an objective.
+/// p99 of a cell's response time, with the p99 of its baseline and with an objective.
 fn p99(case: &PageContext<'_>, cell: usize, baseline: Option<usize>) -> Option<LargeFigure> {
     let lang = case.lang;
     let all = &case.account.matrix.objectives;
-    // An objective on the p99 belongs to the figure. Otherwise, show a violated objective, if there is one.
+    // Show the first objective on the p99. If there is none, prefer a violated objective.
     let objective = all
         .iter()
         .find(|summary| summary.objective.starts_with("p99 "))
@@ -199,9 +199,9 @@ pub(super) fn measured_trials<'a>(
 pub(super) fn errors(case: &PageContext<'_>, trials: &[&TrialResult]) -> Option<LargeFigure> {
     let (lang, numbers) = (case.lang, case.lang.numbers());
     let measured = trials.iter().filter_map(|trial| Some((trial.cell, trial.errors?)));
-    // Among equal trials, choose the first.
+    // If several trials have the same share, choose the first.
     let (mut cell, mut share) = measured.reduce(|worst, it| if it.1 > worst.1 { it } else { worst })?;
-    // An objective also counts clients without any success.
+    // If the value of an objective is higher, use it, because it also counts clients without any success.
     let judged = |trial: &&TrialResult| {
         let results = trial.objectives.iter().filter(|it| is_on_errors(it));
         let measured = results.filter_map(|it| Some((it.measured?, it.is_lower_bound)));

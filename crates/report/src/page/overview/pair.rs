@@ -28,7 +28,7 @@ pub(super) fn obstacle(case: &PageContext<'_>, cell: usize, baseline: usize) -> 
     say!(lang, "overview-obstacle", kind, cell = excluded.map(|it| case.name(it)), share)
 }
 
-/// The verdict as messages select it.
+/// Verdict, as the argument by which messages select their text.
 pub(super) fn kind(verdict: ChangeVerdict) -> &'static str {
     match verdict {
         ChangeVerdict::Lower => "lower",
@@ -38,13 +38,14 @@ pub(super) fn kind(verdict: ChangeVerdict) -> &'static str {
     }
 }
 
-/// Verdict on the p99 of a pair that is compared by its throughput, as messages select it.
+/// Verdict on the p99 of a pair that is compared by its throughput, as the argument by which messages select their
+/// text.
 pub(super) fn p99_kind(pair: &PairAnswer<'_>) -> &'static str {
     let change = pair.p99_change().filter(|_| pair.figure() == PairFigure::Throughput);
     change.map_or("none", |change| kind(change.verdict))
 }
 
-/// `p99 12.3 ms vs 10.2 ms, higher`; `None` if the p99 of the cell is unknown.
+/// The p99 of both cells, such as `p99 12.3 ms vs 10.2 ms, higher`; `None` if the p99 of the cell is unknown.
 pub(super) fn p99s(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> Option<String> {
     let [p99, base] = [&pair.level, &pair.baseline].map(|level| case.lang.p99(level));
     p99.map(|p99| say!(case.lang, "overview-pair-p99", p99, base, verdict = p99_kind(pair)))

@@ -11,12 +11,12 @@ use crate::view::{IntervalRow, LargeFigure, Line, Picture, Plot, PlotAxis, Refer
 use model::chart::ChartUnit;
 use model::matrix::ChangeVerdict;
 
-/// Minimum number of pairs for this first screen. A single pair of closed-model cells has the first screen of its two
-/// cells.
+/// Minimum number of pairs for this first screen. For a single pair of closed-model cells, the first screen of a
+/// measured run is used.
 const PAIRS_MIN: usize = 2;
 /// Maximum number of figures about pairs.
 const FIGURES_MAX: usize = 3;
-/// Maximum number of words about pairs in the sentence, which may go on with violated objectives.
+/// Maximum number of words about pairs. Violated objectives may follow in the same sentence.
 const WORDS_MAX: usize = 14;
 
 /// First screen about all pairs; `None` with too few pairs.
@@ -24,7 +24,7 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let lang = case.lang;
     let (pairs, uncompared) = enough_pairs(case)?;
     let errors = errors(case, &measured_trials(case, |_| true));
-    // Errors are shown if there is room for them, or if there are any.
+    // Show the errors if there is room for the figure, or if any error occurred.
     let errors = errors.filter(|it| pairs.len() < FIGURES_MAX || it.tone != Tone::Good);
     let shown = FIGURES_MAX - usize::from(errors.is_some());
     let figures = shown_pairs(&pairs, shown).into_iter().map(|pair| figure(case, pair));
@@ -68,7 +68,7 @@ fn shown_pairs<'a, 'b>(pairs: &'b [PairAnswer<'a>], count: usize) -> Vec<&'b Pai
     shown
 }
 
-/// Ratio of the figure of a pair, its interval and its verdict.
+/// Change between the two cells of a pair: ratio, confidence interval and verdict.
 type Change = (f64, Option<(f64, f64)>, ChangeVerdict);
 
 /// Change of a pair; `None` if the cells are not comparable.
@@ -76,7 +76,7 @@ fn change(pair: &PairAnswer<'_>) -> Option<Change> {
     pair.change().and_then(|it| Some((it.ratio?, it.interval, it.verdict)))
 }
 
-/// The figure by which the pairs are compared, as messages select it.
+/// Figure by which the pairs are compared, as the argument by which messages select their text.
 fn figure_kind(pairs: &[PairAnswer<'_>]) -> &'static str {
     let count = pairs.iter().filter(|pair| pair.figure() == PairFigure::P99).count();
     match count {
@@ -124,7 +124,7 @@ fn phrase(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
     )
 }
 
-/// `pooled/20: 0.84× direct/20 (95 % CI 0.83 to 0.85), lower; p99 12.3 ms vs 10.2 ms.`
+/// Sentence about a pair, such as `pooled/20: 0.84× direct/20 (95 % CI 0.83 to 0.85), lower; p99 12.3 ms vs 10.2 ms.`
 fn line(case: &PageContext<'_>, pair: &PairAnswer<'_>) -> String {
     let (lang, name, baseline) = (case.lang, pair.level.name, pair.baseline.name);
     let Some((ratio, interval, verdict)) = change(pair) else {

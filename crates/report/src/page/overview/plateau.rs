@@ -10,7 +10,7 @@ use model::chart::ChartUnit;
 use model::plan::LoadScale;
 use model::search::{FittedValue, Plateau};
 
-/// First screen about the recommended cell, or without a recommendation about the best cell.
+/// First screen about the recommended cell. Without a recommendation, about the best cell.
 pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let lang = case.lang;
     let plateau = case.account.plateau.as_ref()?;

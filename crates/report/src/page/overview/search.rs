@@ -42,7 +42,7 @@ fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
     let summary = match result.level {
         Some(level) => {
             let whole = answer_sentence(case, maximum, level, cause);
-            // A long name of a limit would make the sentence hard to read.
+            // Omit the limit if its name is long, because the sentence would be hard to read.
             if words(&whole) > WORDS_MAX { answer_sentence(case, maximum, level, None) } else { whole }
         }
         None if super::is_running(case) => {
@@ -78,8 +78,8 @@ fn maximum(case: &PageContext<'_>, maximum: &Maximum) -> Answer {
     }
 }
 
-/// Sentence about the maximum. If some trial at its level failed, the sentence also names the highest level below it
-/// that all of its trials sustained.
+/// Sentence about the maximum. If a trial at the maximum failed, the sentence also states the highest lower level that
+/// was sustained in every trial.
 fn answer_sentence(case: &PageContext<'_>, maximum: &Maximum, level: f64, limit: Option<String>) -> String {
     let lang = case.lang;
     let result = &maximum.answer;
@@ -105,7 +105,7 @@ fn answer_sentence(case: &PageContext<'_>, maximum: &Maximum, level: f64, limit:
     say!(lang, "overview-mixed", name, objective, lower, level, held, total, limit, proven)
 }
 
-/// Objective whose violation is the only reason why trials at the level of the answer failed.
+/// Objective whose violation is the only reason why trials at the maximum failed.
 fn violated_objective(maximum: &Maximum) -> Option<&str> {
     let failed = maximum.steps.iter().filter(|step| is_at_answer(maximum, &step.step));
     let mut reasons = failed.filter_map(|step| match &step.outcome {
@@ -117,8 +117,8 @@ fn violated_objective(maximum: &Maximum) -> Option<&str> {
     reasons.all(|reason| reason == first).then_some(text.as_str())
 }
 
-/// Figure with the longest judged response time of the confirming steps: that of the objective, or without an objective
-/// the p99.
+/// Figure for the longest response time of the confirming steps. The quantile is that of the objective; without an
+/// objective, p99.
 fn slowest(case: &PageContext<'_>, maximum: &Maximum, holds: &[&StepResult]) -> Option<LargeFigure> {
     let lang = case.lang;
     let (held, total) = maximum.answer.confirmations;
@@ -146,7 +146,7 @@ fn slowest(case: &PageContext<'_>, maximum: &Maximum, holds: &[&StepResult]) -> 
     })
 }
 
-/// Lines about a search without a full answer: its reason and what to do, and the number of cells with an answer.
+/// Lines about an incomplete search: the reason, what the user can do, and the number of cells with a result.
 fn doubts(case: &PageContext<'_>, result: &SearchResult) -> Vec<Line> {
     let lang = case.lang;
     let doubt = |text| Line { text, tone: Tone::Doubt };
@@ -161,7 +161,7 @@ fn doubts(case: &PageContext<'_>, result: &SearchResult) -> Vec<Line> {
     reason.into_iter().chain(cells).collect()
 }
 
-/// Figure with the maximum, or without a maximum figures with the highest sustained level and the lowest level that was
+/// Figure for the maximum. Without a maximum, figures for the highest sustained level and for the lowest level that was
 /// not sustained.
 fn levels(case: &PageContext<'_>, result: &SearchResult) -> (LargeFigure, Option<LargeFigure>) {
     let lang = case.lang;
@@ -216,14 +216,14 @@ fn limit(maximum: &Maximum) -> Option<&Limit> {
     }
 }
 
-/// Confirming steps at the level of the answer, or with several rounds at the levels of their answers.
+/// Confirming steps at the maximum. With several rounds, the confirming steps of each round at its own maximum.
 fn holds(maximum: &Maximum) -> Vec<&StepResult> {
     let confirming =
         |it: &&StepResult| it.step.purpose == StepPurpose::Hold && is_at_answer(maximum, &it.step);
     maximum.steps.iter().filter(confirming).collect()
 }
 
-/// True for a step at the level of its round's answer.
+/// True if the step's level is the maximum that a round found.
 fn is_at_answer(maximum: &Maximum, step: &SearchStep) -> bool {
     step.purpose != StepPurpose::Rest && maximum.rounds.iter().any(|it| it.level == Some(step.level))
 }
@@ -287,8 +287,8 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
     Answer { summary, figures: figures.into_iter().flatten().collect(), picture, doubts: Vec::new() }
 }
 
-/// Picture of a response-time quantile during a soak at this level: the highest quantile that is known in most seconds,
-/// of those with an objective if there are any.
+/// Picture of a response-time quantile during a soak at this level. It is the highest quantile that is known in most
+/// seconds; quantiles with an objective are preferred.
 fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option<Picture> {
     let lang = case.lang;
     let is_soak = |trial: &&TrialResult| {
@@ -313,7 +313,7 @@ fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option
         120.0.. => ("min", 60.0),
         _ => ("s", 1.0),
     };
-    // Draw the highest of the values that fall into the same column of pixels.
+    // Of the values in one column of pixels, draw the highest.
     let size = charts.times.len().div_ceil(COLUMNS_DRAWN_MAX).max(1);
     let points = charts.times.chunks(size).zip(series.values.chunks(size)).map(|(times, values)| PlotPoint {
         x: times[0] / seconds,
@@ -333,7 +333,7 @@ fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option
     Some(Picture { caption, plot: Plot::Points { x, y, series } })
 }
 
-/// Objective on a response time that is known in all steps. Of several objectives, it is the one that most steps
+/// Objective on a response time that is known in all steps. Of several such objectives, the one that most steps
 /// violated.
 fn drawn_objective<'a>(steps: &[&'a StepResult]) -> Option<&'a str> {
     let first = steps.first()?;
@@ -355,8 +355,8 @@ fn result_of<'a>(step: &'a StepResult, text: &str) -> Option<&'a ObjectiveResult
     step.time_objectives.iter().find(|it| it.objective == text)
 }
 
-/// Picture of every step of a search: the level and the response time on which an objective is. Without such a time in
-/// every step, it is the p99 or the mean. A reference line shows the answer.
+/// Picture of every step of a search: its level and its response time. The response time is that of an objective; if it
+/// is not known in every step, the p99 or the mean. A reference line shows the maximum.
 fn steps(case: &PageContext<'_>, maximum: &Maximum, more: Vec<ReferenceLine>) -> Option<Picture> {
     let lang = case.lang;
     let scale = maximum.answer.scale;

@@ -456,15 +456,15 @@ pub fn single_cell_account() -> RunResult {
     result
 }
 
-/// Removes the trials of other cells, which are the only ones with doubts.
+/// Removes the trials of other cells. Only these trials have doubts.
 fn keep_trials_of_first_cell(result: &mut RunResult) {
     result.trials.retain(|it| it.cell == 0);
     result.matrix.doubts.clear();
     result.matrix.verdict = Verdict::Valid;
 }
 
-/// A run with `pairs` cells through a pooler, each compared with the direct cell of the same clients. The throughput of
-/// the first one is half of its baseline's, that of the next ones twice, three times, … of theirs.
+/// Run with `pairs` cells through a pooler. Each is compared with the direct cell that has the same number of clients.
+/// The ratios of throughput to the baselines are 0.5, 2, 3, …
 pub fn paired_account(pairs: usize) -> RunResult {
     let mut result = account();
     let (cell, figures) = (result.experiment.cells[0].clone(), result.cells[0].clone());

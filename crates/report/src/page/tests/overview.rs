@@ -259,7 +259,7 @@ fn compares_open_cells_by_p99() {
     assert_eq!((axis.title.as_str(), rows[0].value), ("p99, relative to the baseline", 0.25));
     let lines = short_answer(&result, lang::english()).answer.join("\n").replace('\u{a0}', " ");
     assert_eq!(lines, "pooled/1: p99 0.25× direct/1, lower; p99 3.08 ms vs 12.3 ms.");
-    // A p99 of which only a lower bound is known is not compared.
+    // A p99 is not compared if only a lower bound is known.
     for figure in result.matrix.rows.iter_mut().flat_map(|row| &mut row.figures) {
         figure.is_lower_bound = figure.figure == Figure::P99;
     }
@@ -267,7 +267,7 @@ fn compares_open_cells_by_p99() {
     assert_eq!(screen.summary.text, "p99 at the offered load: pooled/1 is not comparable with direct/1.");
 }
 
-/// Several cells with one baseline are answered one by one.
+/// If several cells have the same baseline, the sentence covers each cell.
 #[test]
 fn answers_all_cells_with_a_shared_baseline() {
     let mut result = paired_account(2);
@@ -463,7 +463,7 @@ fn search_without_an_answer_shows_its_bracket() {
         ("Lowest load not sustained", "678/s", "sustained in 1 of 3 trials"),
     ];
     assert_eq!(figures, expected);
-    // While the run is in progress, this is neither the answer nor bad.
+    // While the run is in progress, the missing maximum is not final, so it is not bad.
     let mut running = result;
     running.info.state = RunState::Running;
     let summary = self::overview(&running, lang::english()).summary;
@@ -498,7 +498,7 @@ fn search_without_a_full_answer_says_what_to_do() {
     assert_eq!(overview(&several, lang::english()).doubts[0].text, "1 of 2 cells have an answer.");
 }
 
-/// Steps at the level of the answer, of which `held` meet an objective on the p95.
+/// Search result with `total` steps at the maximum, of which `held` meet an objective on the p95.
 fn confirmed_with(held: u32, total: u32) -> RunResult {
     let mut result = searched();
     let trial = result.trials[0].clone();
@@ -546,7 +546,7 @@ fn maxima_have_the_judged_quantile_and_errors() {
     };
     let bound = vec![(0.1, "p95 < 100ms".to_owned())];
     assert_eq!(picture(&confirmed_with(2, 2)), ("p95 of the response time".into(), bound, Some(0.08)));
-    // A step without the judged quantile would be missing in the picture, so it shows another one.
+    // If a step lacks the quantile of the objective, the picture shows another quantile, so that no step is missing.
     let mut unknown = confirmed_with(2, 2);
     unknown.maxima[0].steps[1].time_objectives[0].measured = None;
     assert_eq!(picture(&unknown), ("p99 of the response time".into(), vec![], Some(0.0123)));
