@@ -216,8 +216,8 @@ impl Lang {
         parts.join("; ") + "."
     }
 
-    /// `pooled/20: 18120 transactions per second compared with 21570 of direct/20, ratio 0.840 (95 % CI 0.832 to 0.848):
-    /// lower; p99 12.3 ms compared with 10.2 ms`.
+    /// `pooled/20: 18120 transactions per second compared with 21570 of direct/20, ratio 0.840 (95 % CI 0.832 to
+    /// 0.848): lower; p99 12.3 ms compared with 10.2 ms`.
     fn answer_of_pair(&self, pair: &PairAnswer<'_>) -> String {
         let numbers = self.numbers();
         let (level, with) = (&pair.level, &pair.baseline);

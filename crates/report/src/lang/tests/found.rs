@@ -385,7 +385,7 @@ fn circumstances() -> Vec<Finding> {
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
-/// Groups of findings about so many cells that a sentence does not list each cell.
+/// Groups of findings about more cells than a sentence lists one by one.
 pub(super) fn many() -> Vec<Vec<Finding>> {
     let host = |cell: usize| Finding::HostBound {
         cell,

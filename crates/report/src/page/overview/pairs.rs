@@ -56,8 +56,8 @@ fn enough_pairs<'a>(case: &'a PageContext<'_>) -> Option<(Vec<PairAnswer<'a>>, u
     is_enough.then_some((pairs, uncompared))
 }
 
-/// The first `count` pairs, best first. If none of them is worse than its baseline but others are, the worst of all pairs
-/// is the last one, so that it is not hidden.
+/// The first `count` pairs, best first. If none of them is worse than its baseline but others are, the worst of all
+/// pairs is the last one, so that it is not hidden.
 fn shown_pairs<'a, 'b>(pairs: &'b [PairAnswer<'a>], count: usize) -> Vec<&'b PairAnswer<'a>> {
     let is_worse = |pair: &&PairAnswer<'_>| pair.is_better() == Some(false);
     let mut shown: Vec<&PairAnswer<'_>> = pairs.iter().take(count).collect();
