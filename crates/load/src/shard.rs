@@ -377,8 +377,7 @@ impl<R: Recorder> Shard<R> {
         due.filter(|it| it.at < self.window_end)
     }
 
-    /// Assigns a due arrival to an idle client. Each call assigns only one arrival, so that the time of sending is
-    /// current.
+    /// Assigns one due arrival to an idle client. It assigns only one per call, so that the time of sending is current.
     ///
     /// Arrivals without an idle client enter the backlog, at most [`ARRIVALS_PER_ROUND`] per call.
     #[inline]

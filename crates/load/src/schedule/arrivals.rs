@@ -64,7 +64,7 @@ impl Arrivals {
         }
     }
 
-    /// Advances by `n` arrivals of all threads.
+    /// Skips `n` of the arrivals of all threads together.
     fn advance(&mut self, n: u64) {
         self.next = match &mut self.position {
             Position::Even { n: due } => {

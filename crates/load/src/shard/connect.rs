@@ -8,8 +8,8 @@ use model::{Code, Nanos, Outcome};
 
 /// First delay before a client retries a connection. The delay doubles after each failure.
 const RETRY_DELAY: Nanos = Nanos::from_millis(10);
-/// Share of each client in its thread's maximum retry delay, which is this value times the thread's clients, within the
-/// range `RETRY_DELAY_MAX`.
+/// Contribution of each client to the maximum retry delay of its thread. The maximum is this value times the number of
+/// the thread's clients, within the range `RETRY_DELAY_MAX`.
 ///
 /// The clients of a thread thus make about a hundred attempts per second together. The end of an outage is then
 /// detected within a tenth of a second, and retries hardly load a recovering server.
