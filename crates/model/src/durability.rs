@@ -178,7 +178,7 @@ pub struct FaultEvent {
     pub fails_over: bool,
 }
 
-/// Promotion of a standby.
+/// Decision to promote a standby, with the data on which it was based.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromotionDecision {
     pub at: Nanos,

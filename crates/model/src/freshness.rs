@@ -81,7 +81,7 @@ pub struct ReplicaFreshness {
     pub not_visible: u64,
 }
 
-/// Number of stale reads.
+/// Stale reads among all reads, with a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StaleReads {
     pub stale: u64,
