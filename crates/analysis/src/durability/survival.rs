@@ -202,7 +202,8 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     all.into_values().collect()
 }
 
-/// Recovery point of the trial with the most losses; if several trials have as many losses, of the first of them.
+/// Recovery point of the trial with the most losses. If several trials have equally many losses, the first of them
+/// counts.
 fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }

@@ -217,7 +217,8 @@ fn typical_response_time(response: &LatencyHistogram) -> Nanos {
     counted.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
-/// Gaps in which all `clients` waited at the same time. Gaps are left out if independent clients would cause as many.
+/// Gaps in which all `clients` waited at the same time. Gaps are left out if independent clients would cause equally
+/// many.
 fn simultaneous_gaps(
     mut gaps: Vec<Outage>,
     response: &LatencyHistogram,

@@ -4,9 +4,9 @@
 
 use model::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit};
 
-/// Minimum number of responses from which response sizes are judged.
+/// Minimum number of responses for their sizes to be judged.
 const ANSWERS_MIN: u64 = 200;
-/// Smallest share of all responses that each of two groups of sizes must have.
+/// Minimum share of all responses in each of two groups of sizes.
 const POPULATION: f64 = 0.05;
 /// Smallest ratio of the lower end of the group of larger sizes to the upper end of the group of smaller sizes.
 const GAP_RATIO_MIN: u64 = 2;

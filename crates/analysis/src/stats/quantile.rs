@@ -5,7 +5,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     median_of_sorted(&sorted(values))
 }
 
-/// [`median`] of ascending values.
+/// [`median`] of values that are already in ascending order.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))

@@ -41,7 +41,7 @@ const RESAMPLES: usize = 4000;
 const PERMUTATIONS: u64 = 20_000;
 /// Two-sided significance level.
 const LEVEL: f64 = 0.05;
-/// Minimum number of runs from which an interval is computed.
+/// Minimum number of runs for an interval.
 const RUNS_MIN: usize = 3;
 /// Minimum number of runs of each cell for a test.
 pub const TESTED_MIN: usize = 4;

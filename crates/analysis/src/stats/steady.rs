@@ -15,7 +15,7 @@ pub struct SteadyState {
     pub after: Nanos,
 }
 
-/// Minimum share of the steady rate from which a system counts as warm.
+/// Minimum share of the steady rate at which a system counts as warm.
 pub const STEADY_SHARE: f64 = 0.9;
 /// Minimum number of whole seconds. With fewer, the last third has only one or two seconds.
 const SECONDS_MIN: usize = 9;

@@ -20,30 +20,30 @@ const SATURATED_SHARE: f64 = 0.9;
 const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
 /// Smallest difference between wall clock and boot-time clock at which the wall clock counts as changed.
 const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
-/// Time between two clock readings of a thread from which the thread counts as stalled.
+/// Minimum time between two clock readings of a thread at which the thread counts as stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(100);
-/// Share of throttled periods of the CPU quota from which a measurement is invalid. In each such period, the whole
-/// generator may stop.
+/// Minimum share of throttled quota periods that makes a measurement invalid. In each such period, the whole generator
+/// may stop.
 const THROTTLED_SHARE_MIN: f64 = 0.01;
-/// Smallest CPU steal that is a doubt, in CPUs.
+/// Minimum CPU steal that causes a doubt, in CPUs.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Share of the window from which there is a doubt, if a thread was runnable but had no CPU during that share.
+/// Minimum share of the window that causes a doubt if a thread was runnable but had no CPU.
 const RUNNABLE_SHARE_MIN: f64 = 0.05;
-/// Share of arrivals that waited for a client from which there is a doubt.
+/// Minimum share of arrivals waiting for a client that causes a doubt.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 /// Jain's index below which averages hide starved clients.
 const JAIN_INDEX_MIN: f64 = 0.5;
 /// Share of the median client's transactions below which a client counts as starved, whatever Jain's index is.
 const STARVED_SHARE: f64 = 0.1;
-/// Number of transactions per client from which chance alone does not explain unfairness.
+/// Minimum number of transactions per client at which chance alone does not explain unfairness.
 const FAIRNESS_TRANSACTIONS_MIN: u64 = 10;
-/// Share of small responses from which there is a doubt.
+/// Minimum share of small responses that causes a doubt.
 const SMALL_SHARE_MIN: f64 = 0.5;
-/// Duration of an outage from which there is a doubt, whatever the length of the window.
+/// Minimum duration of an outage that causes a doubt, whatever the length of the window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
-/// Share of the window from which outages affect p99.
+/// Minimum share of outages in the window at which they affect p99.
 const OUTAGE_SHARE_MIN: f64 = 0.01;
-/// Number of samples from which p99 has ten samples beyond it.
+/// Minimum number of samples for p99, so that ten samples lie beyond it.
 const P99_SAMPLES_MIN: u64 = 1000;
 /// Share of the planned duration below which a load ended early.
 const FULL_LOAD_SHARE_MIN: f64 = 0.95;

@@ -22,7 +22,7 @@ const SECONDS: usize = 3;
 /// also be large. Autovacuum starts at a fifth of all rows.
 const GROWTH_RATIO_MIN: f64 = 2.0;
 const DEAD: f64 = 0.02;
-/// Minimum number of trials from which a trend is judged.
+/// Minimum number of trials for a trend.
 const TRIALS_MIN: usize = 3;
 
 /// Finding on the table from which full scans read the most rows.

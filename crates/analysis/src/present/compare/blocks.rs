@@ -15,7 +15,7 @@ use model::comparison::{self, Metric};
 
 /// Shortest block, in seconds.
 const BLOCK_SECONDS_MIN: f64 = 5.0;
-/// Minimum number of blocks from which an interval is computed.
+/// Minimum number of blocks for an interval.
 const BLOCKS_MIN: usize = 8;
 /// Number of blocks above which longer blocks are preferred to more blocks. This number is enough to estimate the
 /// variance, and longer blocks miss less of the correlation.

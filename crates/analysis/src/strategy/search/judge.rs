@@ -29,7 +29,7 @@ const DISPERSION: f64 = 2.4;
 const GROWTH_DEVIATIONS: f64 = 0.5;
 /// Number of standard deviations by which chance may lower the delivered share.
 const CHANCE_DEVIATIONS: f64 = 2.0;
-/// Minimum number of seconds from which a trend is computed.
+/// Minimum number of seconds for a trend.
 const SECONDS_MIN: usize = 8;
 /// Share of arrivals waiting for a client above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
@@ -68,8 +68,8 @@ impl From<&Second> for SecondSummary {
 
 /// Judges the trial of `step`.
 ///
-/// `seconds` has the trial's seconds in order of time. Only the last seconds count, as many as the step's window has,
-/// so a ramp may precede them (as in `confirm`). `objectives` are the results of [`objective::judge`].
+/// `seconds` has the trial's seconds in order of time. Only the last of them count: the number of seconds in the step's
+/// window. A ramp may therefore precede them (as in `confirm`). `objectives` are the results of [`objective::judge`].
 ///
 /// - Invalid: the generator was late, saturated, throttled, stalled or out of file descriptors; the machine was
 ///   suspended; or a feed was used up before the end of the step.

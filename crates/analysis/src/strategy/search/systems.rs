@@ -48,7 +48,7 @@ pub struct SimulatedSystem {
     pub behaviour: Behaviour,
     /// Bound of the objective on p99, in seconds.
     pub p99: Option<f64>,
-    /// Rate, per second, from which the generator is late.
+    /// Minimum rate at which the generator is late, per second.
     pub generator: f64,
     /// In-flight cap.
     pub clients: Option<usize>,

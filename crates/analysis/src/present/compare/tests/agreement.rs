@@ -7,7 +7,7 @@ use crate::present::matrix::matrix;
 use model::matrix::{Figure, Row};
 use model::{LatencyHistogram, Nanos, SplitMix64};
 
-/// Figures that both show.
+/// Figures that both the matrix and the comparison show.
 const SHARED: [(Figure, Metric); 3] =
     [(Figure::Tps, Metric::Tps), (Figure::P50, Metric::P50), (Figure::P99, Metric::P99)];
 
