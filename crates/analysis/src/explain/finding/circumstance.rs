@@ -69,8 +69,8 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
-/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater, because a
-/// service reports other errors to its clients.
+/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. A service may
+/// report other errors to its clients, so clients' errors alone are not enough.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let by_clients: u64 =
