@@ -12,7 +12,7 @@ pub struct PromotionChoice {
     pub replica: usize,
     /// True if the replica has every commit that required a confirmation by a replica.
     ///
-    /// This is the case if so many replicas responded that at least one of them has the last such commit, and if none
+    /// This is the case if enough replicas responded for at least one of them to have the last such commit, and if none
     /// of them has more WAL than this replica. False under asynchronous replication, where no replica confirms commits.
     pub safe: bool,
 }

@@ -207,7 +207,8 @@ pub(super) fn errors(case: &PageContext<'_>, trials: &[&TrialResult]) -> Option<
         let measured = results.filter_map(|it| Some((it.measured?, it.is_lower_bound)));
         Some((trial.cell, measured.reduce(|worst, it| if it.0 > worst.0 { it } else { worst })?))
     };
-    let judged = trials.iter().filter_map(judged).reduce(|worst, it| if it.1.0 > worst.1.0 { it } else { worst });
+    let judged =
+        trials.iter().filter_map(judged).reduce(|worst, it| if it.1.0 > worst.1.0 { it } else { worst });
     let unserved = judged.filter(|(_, (judged, is_lower_bound))| *is_lower_bound && *judged > share);
     if let Some((judged_cell, (judged, _))) = unserved {
         (cell, share) = (judged_cell, judged);
