@@ -99,7 +99,8 @@ pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> C
     }
 }
 
-/// True unless a doubt shows that the evidence contradicts itself or comes from several database systems.
+/// True unless a doubt shows that the evidence contradicts itself or comes from servers with different system
+/// identifiers.
 pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
     let undermines = |doubt: &InconclusiveReason| {
         matches!(

@@ -110,7 +110,7 @@ pub struct Shard<R> {
     idle: Vec<u32>,
     backlog: VecDeque<DueArrival>,
     backlog_max: usize,
-    /// Clients that can continue at once. Each call of `advance` continues one client, so that the time is current.
+    /// Clients that are ready to continue. Each call of `advance` resumes only one, so that its `now` is up to date.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Connections for which actions wait for the driver.
@@ -127,11 +127,11 @@ pub struct Shard<R> {
     http_connect_queue: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
-    /// True if a refused log-in showed that the server is unavailable, and no log-in has succeeded since.
+    /// True if a refused login showed that the server is unavailable, and no login has succeeded since.
     is_refusing: bool,
-    /// Time of the next check of log-ins and transactions against their time limits.
+    /// Time of the next check of logins and transactions against their time limits.
     next_timeout_check: Nanos,
-    /// Shortest time limit that may apply to a log-in or transaction.
+    /// Shortest time limit that may apply to a login or transaction.
     shortest_timeout: Nanos,
     unsettled: u32,
 

@@ -47,7 +47,7 @@ pub struct LoadPlan {
     pub connecting_max: u32,
     /// Timeout of a login.
     pub connect_timeout: Nanos,
-    /// Time limit for a transaction. It begins when the transaction is sent, or with the log-in if the transaction
+    /// Time limit for a transaction. It begins when the transaction is sent, or with the login if the transaction
     /// opens a connection.
     ///
     /// When the limit is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection
@@ -154,7 +154,7 @@ pub struct PostgresEndpoint {
 pub struct Hosts {
     /// Number of hosts, at least 1.
     pub count: u16,
-    /// Role that the server must report at log-in (`in_hot_standby`). A server older than PostgreSQL 14 reports no role
+    /// Role that the server must report at login (`in_hot_standby`). A server older than PostgreSQL 14 reports no role
     /// and is accepted.
     pub target_role: SqlTarget,
 }

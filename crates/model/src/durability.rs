@@ -426,7 +426,7 @@ pub enum InconclusiveReason {
         #[serde(rename = "read_back", alias = "reading")]
         reading: usize,
     },
-    /// Read-back from another database system.
+    /// Read-back from a server with another system identifier.
     #[serde(alias = "read_from_elsewhere")]
     ReadFromOtherSystem {
         #[serde(rename = "read_back", alias = "reading")]
@@ -434,7 +434,7 @@ pub enum InconclusiveReason {
     },
     /// Server that acknowledged writes while in recovery.
     StandbyAcknowledged { server: ServerId },
-    /// Servers of several database systems acknowledged writes.
+    /// Servers with different system identifiers acknowledged writes.
     #[serde(alias = "several_systems")]
     MultipleSystems,
     /// No write was acknowledged after the fault with this number.

@@ -78,7 +78,7 @@ impl From<Message> for MessageFormat {
     }
 }
 
-/// Identifier of a message that consists of its argument.
+/// Identifier of the message whose whole text is its argument.
 const TEXT: &str = "error-text";
 
 impl Message {

@@ -57,7 +57,7 @@ fn main() -> Result<()> {
     measured
 }
 
-/// Allows log-ins without a password. pgbench spends 0.9 ms of CPU on each SCRAM log-in, which is not compared here.
+/// Allows logins without a password. pgbench spends 0.9 ms of CPU on each SCRAM login, which is not compared here.
 fn trust_all_connections(postgres: &Postgres) -> Result<()> {
     fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
     let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;

@@ -263,7 +263,7 @@ impl LoadedRun {
     }
 }
 
-/// Name by which a comparison refers to a run.
+/// Reference to a run in a comparison: its name, start time and pgdyno version.
 pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
     comparison::RunRef {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),

@@ -2,8 +2,8 @@
 
 use model::Nanos;
 
-/// Rounds to three significant digits or a whole number, with at most three decimals, in machine format: `0.371`,
-/// `5.73`, `21500`. Smaller values are `<0.001`.
+/// Formats a value with three significant digits and at most three decimals, but keeps all digits of the integer part:
+/// `0.371`, `5.73`, `21487`. Positive values below 0.0005 become `<0.001`.
 pub(crate) fn three_digits(value: f64) -> String {
     // At each of these bounds, rounding adds a digit.
     match value.abs() {

@@ -4,7 +4,7 @@ use crate::lang::Lang;
 use crate::say;
 use crate::view::{Block, Overview, Section};
 
-/// Id of the section, which a terminal and Markdown leave out.
+/// Id of the section of definitions. Terminal and Markdown output omit this section.
 pub(crate) const SECTION: &str = "terms";
 
 /// Builds the section with the definitions of all terms that occur in the first screen or in these sections; `None` if

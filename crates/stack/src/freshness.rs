@@ -39,8 +39,8 @@ const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
 /// Timeout for a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Series of the time until a replica showed a number. If one query shows several numbers for the first time, the
-/// longest time counts.
+/// Series: time from the acknowledgement of a number until a replica shows it. If one query shows several new numbers,
+/// the longest of their times is recorded.
 pub const SERIES: &str = "replica_visible_after";
 
 /// Threads that write and read until they are stopped. Dropping the prober stops the threads and discards the results.

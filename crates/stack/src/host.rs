@@ -55,7 +55,7 @@ pub struct HostMonitor {
 /// Results of a [`HostMonitor`].
 #[derive(Debug)]
 pub struct HostInterference {
-    /// Lateness of a thread that sleeps until a due time every 2 ms.
+    /// Wake-up delay of a thread that is due every 2 ms.
     pub jitter: LatencyHistogram,
     /// Time for which the machine was suspended.
     pub suspended: Nanos,

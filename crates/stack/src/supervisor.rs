@@ -379,7 +379,7 @@ impl Supervisor {
         done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
     }
 
-    /// Returns the path by which pgdyno reaches a path of a node, even on a node's separate disk.
+    /// Returns the host path of a file in a node's file system, including a separate disk.
     pub fn host_path(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix("/").unwrap_or(path);
         Path::new("/proc").join(self.keeper_pid().to_string()).join("root").join(below)

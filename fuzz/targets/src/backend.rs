@@ -17,7 +17,7 @@ fn login(ssl: SslMode) -> Login {
     login
 }
 
-/// Stages of the log-in at which the fuzzed bytes begin.
+/// Stages of the login at which the fuzzed bytes begin.
 const BEFORE: [&[u8]; 6] = [
     b"",
     b"R\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",

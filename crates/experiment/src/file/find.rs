@@ -111,7 +111,7 @@ pub struct Failover {
     /// Number of trials of each cell. Default: `repeat`.
     #[schemars(range(min = 1))]
     pub times: Option<u32>,
-    /// Whether to run a positive control: the same faults with asynchronous replication, where writes must be lost.
-    /// Default: true.
+    /// Whether to run a positive control: the same faults with asynchronous replication, where lost writes are
+    /// expected. Default: true.
     pub control: Option<bool>,
 }

@@ -65,7 +65,7 @@ pub struct ManagerSettings {
     pub loop_wait: Option<Duration>,
     /// Timeout for Patroni's requests to etcd and PostgreSQL. Default: 5s.
     pub retry_timeout: Option<Duration>,
-    /// Time that a crashed primary has to restart before a replica is promoted. Default: 300s.
+    /// Time allowed for a crashed primary to restart before a replica is promoted. Default: 300s.
     pub primary_start_timeout: Option<Duration>,
     /// Maximum WAL that a replica may lack to be promoted. Default: 1MB.
     pub maximum_lag: Option<Bytes>,

@@ -60,11 +60,11 @@ pub(super) struct Session {
     pub host: u16,
     /// Number of hosts that have refused the session since the last retry delay.
     pub tried: u16,
-    /// Number of failed log-ins since the last successful log-in, which determines the next retry delay.
+    /// Number of failed logins since the last successful login, which determines the next retry delay.
     pub refusals: u32,
     /// Encryption to try next, without delay, if `sslmode` permits both TLS and plain connections.
     pub attempt: Option<Encryption>,
-    /// Start of the current log-in.
+    /// Start of the current login.
     pub connecting_since: Nanos,
     /// Bytes received since the last request.
     pub received: u64,

@@ -33,7 +33,7 @@ pub(super) enum SessionLoss {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins as many log-ins as there are free slots.
+    /// Begins as many logins as there are free slots.
     pub(super) fn connect_more(&mut self, now: Nanos) {
         while self.connecting < self.connecting_max {
             let Some(i) = self.connect_queue.pop_front() else { break };
@@ -49,14 +49,14 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// True if log-ins or transactions have a time limit.
+    /// True if logins or transactions have a time limit.
     pub(super) fn has_timeouts(&self) -> bool {
         self.connecting > 0
             || self.shutdowns > 0
             || (self.window_started && self.shortest_timeout < Nanos::MAX)
     }
 
-    /// Gives up log-ins and transactions that exceed their time limits.
+    /// Gives up logins and transactions that exceed their time limits.
     fn check_timeouts(&mut self, now: Nanos) {
         let plan = &self.work.plan;
         let (logs_in_within, answers_within) = (plan.connect_timeout, plan.timeout.unwrap_or(Nanos::MAX));
@@ -118,7 +118,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(conn, todo::TRANSMIT);
     }
 
-    /// Handles a successful log-in.
+    /// Handles a successful login.
     pub(super) fn opened(&mut self, now: Nanos, i: u32) {
         if !self.is_target_role(i) {
             return self.broken(
@@ -276,7 +276,7 @@ impl<R: Recorder> Shard<R> {
         self.wake_at(now + pause, i);
     }
 
-    /// Lets clients that were refused retry at once, because a log-in has succeeded and the server is available again.
+    /// Lets clients that were refused retry at once, because a login has succeeded and the server is available again.
     pub(super) fn reset_backoff(&mut self, now: Nanos) {
         if !std::mem::take(&mut self.is_refusing) {
             return;

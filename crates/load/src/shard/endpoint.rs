@@ -173,7 +173,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Records a refused log-in.
+    /// Records a refused login.
     pub(super) fn login_refused(&mut self, code: Code) {
         self.recorder.refused(code);
         // These codes mean that no server is available yet. Other reasons for refusals, such as too many connections,

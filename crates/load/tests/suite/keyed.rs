@@ -241,7 +241,7 @@ fn timed_out_writes_are_not_cancelled() {
     shard.closed(now, ConnId(0));
     let (attempt, _) = shard.recorder.wrote[0];
     assert_eq!(attempt.outcome, WriteOutcome::Unknown(Code::TIMED_OUT));
-    // The client returns only by a new log-in on another connection.
+    // The client returns only by a new login on another connection.
     now += Nanos::from_millis(20);
     let sent = perform(&mut shard, now);
     assert_eq!(&sent[4..8], b"\0\x03\0\0", "a StartupMessage");

@@ -317,7 +317,7 @@ fn each_client_has_its_own_cookies() {
     let talk = exchange(program(&steps), (2, 2), with_cookies(), sim::CLOSED, |request| {
         let target = request.split(' ').nth(1).expect("a target");
         match target {
-            // A log-in usually responds with a redirect. Its cookies must apply to the redirected request.
+            // A login usually responds with a redirect. Its cookies must apply to the redirected request.
             "/user/login" => {
                 users += 1;
                 let cookies = format!("Set-Cookie: id=u{users}; HttpOnly\r\nset-cookie: lang=ru; Path=/\r\n");

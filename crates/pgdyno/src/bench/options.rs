@@ -68,7 +68,7 @@ pub struct BenchOptions {
     pub max_tries: u32,
     /// True if each transaction opens a new connection (`-C`).
     pub reconnect: bool,
-    /// Maximum number of simultaneous log-ins. At least 1.
+    /// Maximum number of simultaneous logins. At least 1.
     pub max_connecting: u32,
     pub vacuum: Vacuum,
     /// Scale (`-s`); `None` to read it from the database.

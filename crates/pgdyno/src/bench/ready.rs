@@ -26,7 +26,7 @@ pub struct PreparedBench {
 
 /// Drain time after the end of a run. Transactions that are still in flight after this time count as unknown.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// Timeout for a log-in.
+/// Timeout for a login.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Duration of a constant rate if the user gave no duration. Another condition then ends the run.
 const UNBOUNDED: Nanos = Nanos::from_secs(365 * 24 * 3600);

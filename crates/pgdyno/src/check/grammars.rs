@@ -1,4 +1,4 @@
-//! Checks of texts within an experiment file whose grammars other crates define
+//! Checks strings in an experiment file whose grammar is defined in another crate
 
 use super::settings;
 use crate::operation_steps;

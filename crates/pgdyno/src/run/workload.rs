@@ -26,9 +26,9 @@ use wire::tls::{HttpsClient as Tls, TlsIdentity};
 
 /// Maximum size of the backlog. Further arrivals are dropped and counted.
 const BACKLOG_MAX: u32 = 100_000;
-/// Maximum number of simultaneous log-ins.
+/// Maximum number of simultaneous logins.
 const CONNECTING_MAX: u32 = 64;
-/// Default timeout of a log-in, if the load does not set one.
+/// Default timeout of a login, if the load does not set one.
 const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Default drain time after the window, if the load has no timeout.
 const DRAIN: Nanos = Nanos::from_secs(10);
@@ -144,7 +144,7 @@ struct HostSet<'a> {
 }
 
 impl HostSet<'_> {
-    /// Endpoint, and the addresses of all hosts. All hosts share the log-in of the first host.
+    /// Endpoint, and the addresses of all hosts. All hosts share the login of the first host.
     fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {

@@ -170,7 +170,7 @@ fn short_outages_count_together() {
     let often = SimulatedSystem { pauses: (0..4).map(freeze).collect(), ..world() };
     let altogether = "no transaction succeeded for 3.";
     check("closed, frozen often", closed(), &often, [Violated, Met], altogether);
-    // A quick restart: log-ins fail for 0.3 s.
+    // A quick restart: logins fail for 0.3 s.
     let restarted = killed(Nanos::from_millis(2_500));
     let for_a_while = "no transaction succeeded for 3";
     check("closed, restarted", closed(), &restarted, [Violated, Violated], for_a_while);

@@ -350,7 +350,7 @@ fn does_not_execute_a_run_file_of_another_user() {
     }
 }
 
-/// PostgreSQL server with hostile texts. It accepts every log-in and answers every query with an error.
+/// PostgreSQL server with hostile texts. It accepts every login and answers every query with an error.
 fn hostile_server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = listener.local_addr().expect("the listener is bound").port();

@@ -1,4 +1,4 @@
-//! First screen of a comparison: its largest changes, their picture, and doubts
+//! First screen of a comparison: the largest changes, a chart of them, and doubts
 
 use super::{cell_name, differences, figure_tone, left_out_lines, pair_name};
 use crate::lang::Lang;

@@ -263,8 +263,8 @@ impl Lang {
         super::with_name(maximum.name, text)
     }
 
-    /// Levels between which the maximum lies: the highest sustained level, and the lowest higher level that was not
-    /// sustained. `None` if no level has a result.
+    /// Describes the bracket around the maximum: the highest sustained level and the next level that was not sustained.
+    /// `None` if no level has a result.
     fn bracket(&self, answer: &SearchResult) -> Option<String> {
         let levels = [answer.sustained, answer.failed];
         let texts: Vec<String> =

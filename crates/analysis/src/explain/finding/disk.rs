@@ -1,4 +1,4 @@
-//! Findings on limiting disks and memory
+//! Findings: a disk or memory is the bottleneck
 
 use super::waits::{BOUND_SHARE_MIN, WaitClass, class_share};
 use super::{CellTrials, Finding};

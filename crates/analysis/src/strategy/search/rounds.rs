@@ -86,7 +86,7 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     Some((low.min(level), high.max(level)))
 }
 
-/// Copy of the first element of the most frequent enum variant; `copy` makes the copy.
+/// Returns the first element whose enum variant is the most frequent, cloned with `copy`.
 fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, copy: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;

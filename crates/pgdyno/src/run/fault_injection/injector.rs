@@ -230,7 +230,8 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// True if a primary responds now and has responded after `start`.
+    /// True if a primary has responded since `start`. If pgdyno does not decide on promotions: true unless a promotion
+    /// must still follow.
     fn has_primary_since(&self, start: Nanos) -> bool {
         match &self.promoter {
             PromotionMode::Nobody => true,

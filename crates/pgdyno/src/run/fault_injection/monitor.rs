@@ -119,7 +119,7 @@ mod tests {
         Target { address, login: Arc::new(Login::new("somebody", "")) }
     }
 
-    /// Server that accepts every log-in and acknowledges every statement.
+    /// Server that accepts every login and acknowledges every statement.
     fn serve(mut to: TcpStream) {
         let mut bytes = [0; 512];
         let mut answer: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";

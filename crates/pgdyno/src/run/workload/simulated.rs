@@ -21,7 +21,7 @@ use std::sync::Arc;
 use wire::http::Url;
 use wire::pg::Login;
 
-/// Simulated time limit of a cell, including log-ins.
+/// Simulated time limit of a cell, including logins.
 const DEADLINE: Nanos = Nanos::from_millis(1500);
 /// Maximum number of simulator steps for a cell.
 const STEPS_MAX: u64 = 20_000;

@@ -18,7 +18,7 @@ fn runs_what_check_accepts() {
     check(&format!("operations: {{ {a} }}\n{open}"), 100);
     check(&format!("operations: {{ {a}, {b} }}\n{open}"), 300);
     check(&format!("operations: {{ {a}, {b} }}\n{half}"), 300);
-    // A client that aborts right after its log-in releases its slot for further log-ins.
+    // A client that aborts right after its login releases its slot for further logins.
     let aborts = "operations: { a: { sql: \"\\\\set x 1 / 0\\nSELECT :x\" } }";
     check(&format!("{aborts}\nload: {{ model: closed, clients: 4, duration: 5s, reconnect: true }}"), 4);
     // Pipelines of simple queries end their clients, as in pgbench.

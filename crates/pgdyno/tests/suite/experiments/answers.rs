@@ -100,7 +100,7 @@ fn service(response: String) -> u16 {
     port
 }
 
-/// The service returns a log-in page for each request of the recorded log.
+/// The service returns a login page for each request of the recorded log.
 #[test]
 fn replayed_answers_are_compared_with_the_log() {
     let login = "x".repeat(2_000);

@@ -200,7 +200,7 @@ fn concurrent_runs_are_independent() {
     }
 }
 
-/// Server that accepts every log-in and answers the first query with notices without end.
+/// Server that accepts every login and answers the first query with notices without end.
 fn flooding_server() -> (u16, std::sync::mpsc::Receiver<()>) {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -1,4 +1,4 @@
-//! HAProxy statistics
+//! Reads and parses HAProxy's statistics
 
 use crate::client;
 use crate::component::AskStatistics;
