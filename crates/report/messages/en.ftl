@@ -60,7 +60,7 @@ bench-objective = objective
 bench-verdict = verdict
 bench-note = note
 bench-valid = valid
-bench-no-trusted-certificates = no file with the trusted certificates of this system was found
+bench-no-trusted-certificates = cannot find a file with this system's trusted CA certificates
 bench-stopped-early = stopped before the run began
 bench-invalid = INVALID
 
@@ -109,7 +109,7 @@ bench-late = the generator was late: send lag was { $lag } at { $quantile }; { $
     [none] this host's timer jitter is not known
    *[other] this host's timer jitter was { $jitter }
  }
-bench-saturated = the generator was saturated: thread { $thread } worked { $busy } of the time; use more threads (-j) or less load
+bench-saturated = the generator was saturated: thread { $thread } was busy { $busy } of the time; use more threads (-j) or less load
 bench-exhausted = { $connections ->
     [one] { $connections } connection
    *[other] { $connections } connections
@@ -310,7 +310,7 @@ feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them dis
    *[other] ; its values match { $share } of the rows of { $column }, which occupy about { $touched } of { $bytes }
  }{ $memory ->
     [none] {""}
-   *[other] : this fits in the { $memory } that the server may use, and the table does not, so the cache is measured; use more rows
+   *[other] ; these pages fit in the { $memory } that the server may use, but the whole table does not, so the run measures only the cache; use a feed with more rows
  }
 
 
@@ -657,7 +657,7 @@ init-exists = { $path } already exists
 init-exists-hint = choose another file name, or remove this file
 init-failed = cannot write { $path }: { $error }
 init-failover-running = `--find failover` injects faults into a system that pgdyno starts; it cannot be combined with `--attach` or `--http`
-init-url = the value of `--http` is not a URL without a password; write one such as http://127.0.0.1:8080/books
+init-url = `--http` requires a URL that contains no password, such as http://127.0.0.1:8080/books
 
 
 ### Errors in schedules: schedule-
@@ -794,8 +794,8 @@ objective-form = { $text ->
  }
     .help = write an objective such as `p99 < 200ms`
 objective-metric = { $text ->
-    [none] the name of a figure is missing
-   *[other] unknown figure { $text }
+    [none] the name of a metric is missing
+   *[other] unknown metric { $text }
  }
     .help = write one of { $names }
 objective-time = { $text ->
@@ -1469,7 +1469,7 @@ bound-writes = { $node } waits for disk writes
 bound-memory = { $node } has too little memory: it reads evicted pages again
 bound-wal-flush = commits wait for WAL flushes
 bound-sync-replicas = commits wait for replicas
-bound-row-locks = transactions wait for each other's rows
+bound-row-locks = transactions wait for row locks
 bound-locks-advisory = transactions wait for advisory locks
 bound-locks-relation = transactions wait for locks of tables
 bound-locks-extend = transactions wait for each other to extend a table or an index
@@ -3301,9 +3301,9 @@ failover-doubt-newer = { $writes ->
  } newer than every read-back
 failover-doubt-standby-read = read-back { $reading } came from a standby
 failover-doubt-old-timeline = read-back { $reading } came from an old timeline
-failover-doubt-other-system = read-back { $reading } came from another database system
+failover-doubt-other-system = read-back { $reading } came from a server with another system identifier
 failover-doubt-standby-acknowledged = a standby acknowledged writes
-failover-doubt-systems = servers of several database systems acknowledged writes
+failover-doubt-systems = servers with different system identifiers acknowledged writes
 failover-doubt-no-writes = no write was acknowledged after fault { $fault }
 failover-doubt-no-timeline = no new timeline was seen after fault { $fault }
 failover-doubt-ledger-open = the ledger was not closed and may be incomplete
@@ -4371,7 +4371,7 @@ node-error = { $node } could not { $attempt }: { $reason }{ $log ->
     [none] {""}
    *[other] {"\u000A"}the last lines of its log:{"\u000A"}{ $log }
 }
-node-keeper-answered = the keeper answered { $answer }
+node-keeper-answered = unexpected response from the keeper: { $answer }
 node-ended = it { $end }{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -4535,7 +4535,7 @@ node-missing = the stack does not contain it
 node-missing-server = the stack has no such server
 node-not-running = it does not run
 node-get-answered = GET { $path } returns status { $status }
-attach-login-timeout = { $address }: no answer to the log-in within { $seconds } s (`connect_timeout` in the address changes that)
+attach-login-timeout = { $address }: no answer to the login within { $seconds } s (`connect_timeout` in the address changes that)
 attach-no-database = { $error }; run in another database:  CREATE DATABASE { $database }
 dsn-password = its connection string contains a password; set PGPASSWORD or use a password file
 dsn-not-utf8 = the environment variable { $name } is not UTF-8
@@ -4592,7 +4592,7 @@ conninfo-write-quoted = write keyword=value; quote a value with blanks by '…'
 conninfo-write-without-blanks = write keyword=value without blanks
 conninfo-close-quote = end it with '; write ' itself as \'
 conninfo-quote-password = quote a password with blanks by '…'
-conninfo-similar-option = perhaps { $name } is meant
+conninfo-similar-option = did you mean { $name }?
 conninfo-option-list = the PostgreSQL manual lists them under "Parameter Key Words"
 conninfo-leave-out = leave it out
 # What pgdyno does instead of what the setting requests.
@@ -4624,7 +4624,7 @@ conninfo-negate-all = write ! before all methods or before none
 conninfo-readable-file = name a file that can be read
 conninfo-private-key = name a key that only you can read (chmod 600)
 conninfo-pem-file = name a file in PEM format
-conninfo-both-or-none = name both, or none
+conninfo-both-or-none = specify both, or neither
 conninfo-matching-key = name the key that belongs to sslcert, unencrypted
 conninfo-encode-slash = write / as %2F, and @ as %40, in a user's name or password
 conninfo-encode-at = write @ as %40 in a user's name or password
@@ -4678,8 +4678,8 @@ service-no-file = the file { $file } does not exist
 service-unreadable = pgdyno runs as root and starts services as the user { $user }, who cannot read { $path }
 service-unreadable-remedy = move the experiment and its programs to a directory that every user can read
 limits-no-cpu = there is no CPU { $number }; the CPUs of this machine are { $online }
-location-no-process-error = it does not report its process ({ $error })
-location-no-process = it does not report its process
+location-no-process-error = it does not report its process ID ({ $error })
+location-no-process = it does not report its process ID
 location-other-process = its address is { $address }, and this machine does not run its process { $pid }
 location-forwarder = { $program } listens there and may forward to another machine
 dataset-no-table = no table is declared; write at least one

@@ -31,7 +31,7 @@ use wire::pg::{ProtocolError, Secret};
 #[derive(Clone, Debug)]
 pub struct ConnectedServer {
     pub target: Target,
-    /// Target of the setup connection. Unlike the clients' log-ins, its log-in stores the server's parameters (1 KiB).
+    /// Target of the setup connection. Unlike the clients' logins, its login stores the server's parameters (1 KiB).
     setup: Target,
     /// Description, in English in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
     pub description: String,
@@ -321,7 +321,7 @@ mod tests {
         check(
             "hots=x port=0",
             [
-                "connection string, character 1: invalid connection option \"hots\"; perhaps host is meant\n\
+                "connection string, character 1: invalid connection option \"hots\"; did you mean host?\n\
                  connection string, character 8: invalid port number: \"0\"; write a number from 1 to 65535",
                 "строка подключения, символ 1: неверный параметр подключения «hots»; возможно, имелся в виду host\n\
                  строка подключения, символ 8: неверный номер порта: «0»; укажите число от 1 до 65535",

@@ -48,8 +48,8 @@ mod tests {
             "the feed f has 20001 rows, 7 of them distinct",
             "; rows repeat after 20001 draws",
             "; its values match 0.2 % of the rows of a.b.c, which occupy about 150 MiB of 1.27 GiB",
-            ": this fits in the 400 MiB that the server may use, and the table does not, so the cache is measured; use more \
-             rows",
+            "; these pages fit in the 400 MiB that the server may use, but the whole table does not, so the run \
+             measures only the cache; use a feed with more rows",
         ];
         assert_eq!(english().reach(&coverage), parts[0]);
         coverage.repeats_after = Some(20_001);

@@ -122,7 +122,7 @@ fn does_not_headline_an_invalid_trial() {
     let answers: Vec<Line> = lang::all().iter().map(|lang| page(&result, lang).answer).collect();
     assert_eq!(
         answers[0].text,
-        "No answer: none of 4 trials counts: the generator was saturated: thread 1 worked 97 % of the time; use more \
+        "No answer: none of 4 trials counts: the generator was saturated: thread 1 was busy 97 % of the time; use more \
          threads (-j) or less load."
     );
     assert!(answers[1].text.starts_with("Ответа нет: ни одно измерение из 4"), "{}", answers[1].text);

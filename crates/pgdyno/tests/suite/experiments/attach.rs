@@ -97,7 +97,7 @@ fn login_times_out_on_a_silent_server() {
     );
     let ended = Workspace::new("silent", &BARE.replace("postgres: {}", &silent)).run(&[]);
     ended.expect(1);
-    let expected = format!("postgres could not be reached: {address}: no answer to the log-in within 2 s");
+    let expected = format!("postgres could not be reached: {address}: no answer to the login within 2 s");
     assert!(ended.err.contains(&expected), "{}", ended.err);
 }
 
