@@ -4794,3 +4794,30 @@ store-not-found = there is no run "{ $path }"
 store-busy = "{ $path }" is being written
 store-fact-unknown-kind = unknown kind
 store-fact-version = version { $version }, but this pgdyno reads versions up to { $newest }
+
+### Recorded traffic: traffic-
+
+traffic-log-unreadable = cannot read the log after line { $line }: { $error }
+traffic-log-no-csv = line { $line } is not an entry of `csvlog`, and neither is any other line; a record has at least 23 columns, of which the first is a timestamp
+traffic-log-no-json = line { $line } is not an entry of `jsonlog`, and neither is any other line; an entry is an object with the members timestamp, error_severity and pid
+traffic-log-no-prefix = line { $line } does not begin with the prefix "{ $prefix }", and neither does any other line; write the server's `log_line_prefix`, and read logs whose messages are in English
+traffic-prefix-escape = unknown escape { $escape } in the prefix "{ $prefix }"; write the server's `log_line_prefix`
+traffic-prefix-time = the prefix "{ $prefix }" has no time; statements have an order only with %m, %t or %n
+traffic-prefix-session = the prefix "{ $prefix }" has no session; statements belong to sessions only with %c or %p
+traffic-prefix-long = the prefix "{ $prefix }" is too long
+traffic-skipped = { $count ->
+    [one] { $count } entry
+   *[other] { $count } entries
+}: { $kind } (first in line { $line }{ $input ->
+    [1] {""}
+   *[other] {" "}of log { $input }
+})
+traffic-skipped-malformed = not in the format of the log
+traffic-skipped-encoding = not UTF-8
+traffic-skipped-other = other messages
+traffic-skipped-parse = durations of parse and bind, which belong to an execution
+traffic-skipped-fetch = further rows of an execution
+traffic-skipped-duration = durations without a statement
+traffic-skipped-plan = plans of auto_explain
+traffic-skipped-error = errors without their statement; set `log_min_error_statement = error`
+traffic-skipped-parameters = parameters that cannot be read

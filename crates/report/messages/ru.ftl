@@ -4968,3 +4968,31 @@ store-not-found = прогона «{ $path }» нет
 store-busy = «{ $path }» сейчас записывается
 store-fact-unknown-kind = неизвестный вид
 store-fact-version = версия { $version }, а этот pgdyno читает версии до { $newest }
+
+### Записанный трафик: traffic-
+
+traffic-log-unreadable = не удаётся прочитать журнал после строки { $line }: { $error }
+traffic-log-no-csv = строка { $line } — не запись `csvlog`, как и все остальные; в записи не меньше 23 столбцов, и первый из них — время
+traffic-log-no-json = строка { $line } — не запись `jsonlog`, как и все остальные; запись — объект с полями timestamp, error_severity и pid
+traffic-log-no-prefix = строка { $line } не начинается с префикса «{ $prefix }», как и все остальные; укажите `log_line_prefix` сервера; сообщения журнала должны быть на английском языке
+traffic-prefix-escape = неизвестная подстановка { $escape } в префиксе «{ $prefix }»; укажите `log_line_prefix` сервера
+traffic-prefix-time = в префиксе «{ $prefix }» нет времени; порядок запросов известен только с %m, %t или %n
+traffic-prefix-session = в префиксе «{ $prefix }» нет сеанса; сеансы запросов известны только с %c или %p
+traffic-prefix-long = префикс «{ $prefix }» слишком длинный
+traffic-skipped = { $count ->
+    [one] { $count } запись
+    [few] { $count } записи
+   *[other] { $count } записей
+}: { $kind } (первая — в строке { $line }{ $input ->
+    [1] {""}
+   *[other] {" "}журнала { $input }
+})
+traffic-skipped-malformed = не в формате журнала
+traffic-skipped-encoding = не UTF-8
+traffic-skipped-other = другие сообщения
+traffic-skipped-parse = длительности разбора и привязки, которые относятся к выполнению
+traffic-skipped-fetch = следующие строки того же выполнения
+traffic-skipped-duration = длительности без запроса
+traffic-skipped-plan = планы auto_explain
+traffic-skipped-error = ошибки без запроса; включите `log_min_error_statement = error`
+traffic-skipped-parameters = параметры, которые не удаётся прочитать

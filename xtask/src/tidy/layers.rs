@@ -13,7 +13,7 @@ struct Layer {
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const LAYERS: [Layer; 10] = [
+const LAYERS: [Layer; 11] = [
     Layer {
         krate: "model",
         imports: &[],
@@ -48,8 +48,13 @@ const LAYERS: [Layer; 10] = [
     },
     Layer { krate: "store", imports: &["model"], forbidden: &["socket2", "io-uring", "clap"] },
     Layer {
+        krate: "traffic",
+        imports: &["model"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
+    },
+    Layer {
         krate: "pgdyno",
-        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "feed", "report", "store"],
+        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "feed", "report", "store", "traffic"],
         forbidden: &[],
     },
 ];
@@ -134,7 +139,7 @@ struct PathBan {
 
 fn is_pure(file: &File) -> bool {
     match file.krate() {
-        Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report") => true,
+        Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report" | "traffic") => true,
         Some("load") => !file.path_in_crate().starts_with("driver"),
         _ => false,
     }

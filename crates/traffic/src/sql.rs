@@ -1,0 +1,4 @@
+//! SQL statements
+
+pub(crate) mod command;
+pub(crate) mod lexer;
