@@ -4736,6 +4736,39 @@ failure-node-ended = { $node } { $end } during the trial{ $reason ->
 failure-out-of-memory = { $node } ran out of memory: the kernel killed some of its processes
 
 
+### The command `distil`: distil-
+
+distil-log = { $path }: { $reason }
+distil-unknown-format = the format of the log is not known; give the server's `log_line_prefix` with --log-line-prefix
+distil-no-statement = the logs contain no statement; set `log_statement = all` or `log_min_duration_statement = 0`. Skipped: { $skipped }
+distil-no-operation = no transaction can be part of an experiment: { $left_out }
+distil-out = { $path } is not a name for an experiment file; write 1 to 40 lowercase letters, digits and hyphens, and .yaml
+distil-exists = { $path } exists already; nothing was written
+distil-note = Written by pgdyno distil { $version } from { $logs }.
+distil-read = { $statements ->
+    [one] { $statements } statement
+   *[other] { $statements } statements
+ } in { $transactions ->
+    [one] { $transactions } transaction
+   *[other] { $transactions } transactions
+ } of { $sessions ->
+    [one] { $sessions } session
+   *[other] { $sessions } sessions
+ }; the operations cover { $coverage } of the statements.
+distil-operation = operation { $name }: { $share } of the transactions, { $statements ->
+    [one] { $statements } statement
+   *[other] { $statements } statements
+ }{ $rows ->
+    [0] {""}
+    [one] , feed with { $rows } row
+   *[other] , feed with { $rows } rows
+ }
+distil-written = Wrote { $path }{ $feeds ->
+    [0] {""}
+    [one] {" "}and { $feeds } feed
+   *[other] {" "}and { $feeds } feeds
+ }. Set its address under `stack`, then: pgdyno check { $path } --connect
+
 ### Notes of a run: note-
 
 note-subject-address = address
@@ -4821,3 +4854,17 @@ traffic-skipped-duration = durations without a statement
 traffic-skipped-plan = plans of auto_explain
 traffic-skipped-error = errors without their statement; set `log_min_error_statement = error`
 traffic-skipped-parameters = parameters that cannot be read
+traffic-left-out = { $transactions ->
+    [one] { $transactions } transaction
+   *[other] { $transactions } transactions
+} ({ $share } % of the statements): { $reason }
+traffic-left-out-rare = rare
+traffic-left-out-failed = a statement failed
+traffic-left-out-unfinished = the log does not contain their end
+traffic-left-out-copy = COPY from or to the client, whose data are not in the log
+traffic-left-out-prepare = PREPARE, EXECUTE or DEALLOCATE as SQL, which depend on earlier transactions
+traffic-left-out-secret = statements with a password
+traffic-left-out-unreadable = a quote or comment is not closed
+traffic-left-out-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
+traffic-left-out-anonymise = constants that cannot be anonymised, such as escape strings
+traffic-left-out-inexpressible = no statement, too many parameters, or a colon before a name within quotes

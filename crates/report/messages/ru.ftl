@@ -4901,6 +4901,25 @@ failure-node-ended = во время измерения { $node } { $end }{ $rea
 failure-out-of-memory = узлу { $node } не хватило памяти: ядро завершило часть его процессов
 
 
+### Команда `distil`: distil-
+
+distil-log = { $path }: { $reason }
+distil-unknown-format = формат журнала неизвестен; задайте `log_line_prefix` сервера ключом --log-line-prefix
+distil-no-statement = в журналах нет запросов; задайте `log_statement = all` или `log_min_duration_statement = 0`. Пропущено: { $skipped }
+distil-no-operation = ни одна транзакция не может войти в эксперимент: { $left_out }
+distil-out = { $path } — не имя файла эксперимента; нужны от 1 до 40 строчных латинских букв, цифр и дефисов и .yaml
+distil-exists = { $path } уже существует; ничего не записано
+distil-note = Написано командой pgdyno distil { $version } по { $logs }.
+distil-read = Запросов: { $statements }, транзакций: { $transactions }, сеансов: { $sessions }; операции охватывают { $coverage } запросов.
+distil-operation = операция { $name }: { $share } транзакций, запросов: { $statements }{ $rows ->
+    [0] {""}
+   *[other] , строк в источнике: { $rows }
+ }
+distil-written = Записано: { $path }{ $feeds ->
+    [0] {""}
+   *[other] {" "}и источники данных ({ $feeds })
+ }. Впишите адрес в `stack`, затем: pgdyno check { $path } --connect
+
 ### Замечания прогона: note-
 
 note-subject-address = адрес
@@ -4996,3 +5015,18 @@ traffic-skipped-duration = длительности без запроса
 traffic-skipped-plan = планы auto_explain
 traffic-skipped-error = ошибки без запроса; включите `log_min_error_statement = error`
 traffic-skipped-parameters = параметры, которые не удаётся прочитать
+traffic-left-out = { $transactions ->
+    [one] { $transactions } транзакция
+    [few] { $transactions } транзакции
+   *[other] { $transactions } транзакций
+} ({ $share }{"\u00A0"}% запросов): { $reason }
+traffic-left-out-rare = редкие
+traffic-left-out-failed = запрос завершился ошибкой
+traffic-left-out-unfinished = в журнале нет их конца
+traffic-left-out-copy = COPY от клиента или клиенту: данных нет в журнале
+traffic-left-out-prepare = PREPARE, EXECUTE или DEALLOCATE на языке SQL, которые зависят от прежних транзакций
+traffic-left-out-secret = запросы с паролем
+traffic-left-out-unreadable = не закрыта кавычка или не закрыт комментарий
+traffic-left-out-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
+traffic-left-out-anonymise = константы, которые нельзя обезличить, например строки со спецпоследовательностями
+traffic-left-out-inexpressible = нет запроса, слишком много параметров или двоеточие перед именем внутри кавычек

@@ -1,8 +1,10 @@
 //! Recorded traffic of PostgreSQL servers
 //!
-//! [`log::read`] reads server logs and appends their statements to the sessions of a [`Traffic`]. This crate opens no
-//! files: callers pass readers.
+//! [`log::read`] reads server logs and appends their statements to the sessions of a [`Traffic`]. [`distil::distil`]
+//! summarises a traffic as the operations, weights and feeds of an experiment. This crate opens no files: callers pass
+//! readers and get texts.
 
+pub mod distil;
 pub mod log;
 mod session;
 mod sql;

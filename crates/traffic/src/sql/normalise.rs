@@ -1,0 +1,436 @@
+//! Normalisation: statements that differ only in their values become one template
+//!
+//! Only constants that may be replaced by a parameter become slots. Constants that belong to the syntax remain, such as
+//! those of type modifiers, positions in `ORDER BY 1`, and utility statements.
+
+use super::lexer::{Token, TokenKind, tokens};
+use super::template::{Column, Element, Form, Piece, Template, Value, literal};
+use super::words::{
+    is_clause, is_interval_field, is_optimizable, is_type, precedes_expression, precedes_parenthesis,
+};
+
+/// Reason why a statement has no template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NormaliseError {
+    /// A quote is not closed, or a character begins no token.
+    Unreadable,
+    /// The statement has a parameter without a value.
+    MissingParameter,
+}
+
+/// Template and values of a statement. `parameters` are the values of `$1`, `$2` and so on. A parameter that is NULL
+/// becomes part of the template.
+pub(crate) fn normalise(
+    text: &str,
+    parameters: &[Option<String>],
+) -> Result<(Template, Vec<Value>), NormaliseError> {
+    let tokens = tokens(text).ok_or(NormaliseError::Unreadable)?;
+    // Within the body of a function, semicolons do not separate statements of the message.
+    let has_body = tokens.iter().any(|token| token.is_word("atomic"));
+    let mut normaliser = Normaliser { parameters, ..Normaliser::default() };
+    let mut depth = 0usize;
+    let mut start = 0;
+    for index in 0..=tokens.len() {
+        let token = tokens.get(index);
+        match token {
+            Some(token) if token.is("(") => depth += 1,
+            Some(token) if token.is(")") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if token.is_none_or(|token| token.is(";") && depth == 0 && !has_body) {
+            if index > start {
+                if !normaliser.template.pieces.is_empty() {
+                    normaliser.template.pieces.push(Piece::Separator);
+                }
+                normaliser.statement(&tokens[start..index])?;
+            }
+            start = index + 1;
+        }
+    }
+    Ok((normaliser.template, normaliser.values))
+}
+
+#[derive(Debug, Default)]
+struct Normaliser<'a> {
+    parameters: &'a [Option<String>],
+    template: Template,
+    values: Vec<Value>,
+    text: String,
+}
+
+/// Position in a statement.
+#[derive(Debug, Default)]
+struct Context {
+    depth: usize,
+    /// Depth of the parentheses in which an `ORDER BY` or `GROUP BY` list is read.
+    by_list: Option<usize>,
+    /// Depth within the modifiers of a type, such as `numeric(10, 2)`.
+    modifiers: Option<usize>,
+    /// Columns of an `INSERT`, and the index of the current value.
+    columns: Vec<String>,
+    in_values: bool,
+    value: usize,
+}
+
+impl Normaliser<'_> {
+    fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), NormaliseError> {
+        let first = tokens.iter().find(|token| !token.is("("));
+        let may_replace = first.is_some_and(|token| is_optimizable(&token.text));
+        let mut context = Context { columns: insert_columns(tokens), ..Context::default() };
+        let mut at = 0;
+        while at < tokens.len() {
+            context.enter(tokens, at);
+            let begins = begins_operand(tokens, at);
+            let slot = if tokens[at].kind == TokenKind::Parameter {
+                self.parameter(tokens, at)?
+            } else if !may_replace {
+                None
+            } else {
+                list(tokens, at, self.parameters)?.or_else(|| constant(tokens, at, begins, &context))
+            };
+            let end = at + slot.as_ref().map_or(1, |slot| slot.length);
+            if needs_space(tokens, at) {
+                if context.depth == 0 && begins_clause(&tokens[at]) {
+                    self.flush();
+                    self.template.pieces.push(Piece::Break);
+                } else {
+                    self.text.push(' ');
+                }
+            }
+            match slot {
+                Some(Found { replacement: Some((form, value)), .. }) => {
+                    let name = name(tokens, at, &context);
+                    self.push_slot(form, value, name);
+                }
+                Some(Found { .. }) => self.text.push_str("NULL"),
+                None => self.push_token(&tokens[at]),
+            }
+            at = end;
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Reads a parameter of the extended query protocol.
+    fn parameter(&self, tokens: &[Token<'_>], at: usize) -> Result<Option<Found>, NormaliseError> {
+        let (number, value) = parameter(&tokens[at].text, self.parameters)?;
+        let replacement = value.map(|text| (Form::Parameter(number), Value::Text(text.clone())));
+        Ok(Some(Found { length: 1, replacement }))
+    }
+
+    fn push_slot(&mut self, form: Form, value: Value, name: String) {
+        self.flush();
+        let same = |column: &Column| matches!(form, Form::Parameter(_)) && column.form == form;
+        let index = self.template.columns.iter().position(same).unwrap_or_else(|| {
+            self.template.columns.push(Column { form, name });
+            self.values.push(value);
+            self.values.len() - 1
+        });
+        self.template.pieces.push(Piece::Slot(index));
+    }
+
+    fn push_token(&mut self, token: &Token<'_>) {
+        match token.kind {
+            TokenKind::String => {
+                self.template.has_constant = true;
+                self.text.push_str(&literal(&token.text));
+            }
+            _ => {
+                self.template.has_constant |= token.kind == TokenKind::Verbatim;
+                self.text.push_str(&token.text);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.template.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+        }
+    }
+}
+
+/// Tokens that a slot replaces.
+struct Found {
+    /// Number of tokens.
+    length: usize,
+    /// `None` for a parameter that is NULL.
+    replacement: Option<(Form, Value)>,
+}
+
+impl Context {
+    /// Updates the context before the token at `at` is read.
+    fn enter(&mut self, tokens: &[Token<'_>], at: usize) {
+        let token = &tokens[at];
+        let word_before = |back: usize, word: &str| at >= back && tokens[at - back].is_word(word);
+        if token.is("(") {
+            self.depth += 1;
+            if is_modifier_parenthesis(tokens, at) {
+                self.modifiers.get_or_insert(self.depth);
+            }
+            if self.depth == 1 {
+                self.value = 0;
+            }
+        } else if token.is(")") {
+            if self.modifiers == Some(self.depth) {
+                self.modifiers = None;
+            }
+            self.depth = self.depth.saturating_sub(1);
+            self.by_list = self.by_list.filter(|depth| *depth <= self.depth);
+        } else if token.is(",") {
+            if self.depth == 1 {
+                self.value += 1;
+            }
+        } else if token.is_word("by") {
+            if word_before(1, "order") || word_before(1, "group") {
+                self.by_list = Some(self.depth);
+            }
+        } else if token.is_word("values") {
+            self.in_values = self.depth == 0;
+        } else if token.kind == TokenKind::Word
+            && self.by_list == Some(self.depth)
+            && ends_by_list(&token.text)
+        {
+            self.by_list = None;
+        }
+    }
+}
+
+fn ends_by_list(word: &str) -> bool {
+    [
+        "limit",
+        "offset",
+        "fetch",
+        "for",
+        "having",
+        "window",
+        "union",
+        "except",
+        "intersect",
+        "rows",
+        "range",
+        "groups",
+    ]
+    .iter()
+    .any(|end| end.eq_ignore_ascii_case(word))
+}
+
+/// True for the parenthesis after a type in a cast: `x::numeric(10, 2)`, `CAST(x AS varchar(20))`.
+fn is_modifier_parenthesis(tokens: &[Token<'_>], at: usize) -> bool {
+    let is_cast = |back: usize| at >= back && (tokens[at - back].is("::") || tokens[at - back].is_word("as"));
+    let is_word = |back: usize| at >= back && tokens[at - back].kind == TokenKind::Word;
+    let second = |back: usize| tokens[at - back].is_word("varying") || tokens[at - back].is_word("precision");
+    is_word(1) && (is_cast(2) || (is_word(2) && second(1) && is_cast(3)))
+}
+
+/// True if an operand may begin at `at`, so that a constant there is an expression of its own.
+fn begins_operand(tokens: &[Token<'_>], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| &tokens[before]) else { return false };
+    match before.kind {
+        TokenKind::Operator => before.text != "::",
+        TokenKind::Punctuation => matches!(&*before.text, "(" | "," | "[" | ":"),
+        TokenKind::Word => precedes_expression(&before.text),
+        _ => false,
+    }
+}
+
+/// Constant at `at` that may be replaced.
+fn constant(tokens: &[Token<'_>], at: usize, begins: bool, context: &Context) -> Option<Found> {
+    if !begins {
+        return None;
+    }
+    let token = &tokens[at];
+    let kind_at = |index: usize| tokens.get(index).map(|token| token.kind);
+    match token.kind {
+        TokenKind::String => {
+            let value = Value::Text(token.text.clone().into_owned());
+            Some(Found { length: 1, replacement: Some((Form::String, value)) })
+        }
+        TokenKind::Number => number(tokens, at, "", context),
+        TokenKind::Operator if token.text == "-" && kind_at(at + 1) == Some(TokenKind::Number) => {
+            number(tokens, at + 1, "-", context).map(|found| Found { length: 2, ..found })
+        }
+        TokenKind::Word if is_type(&token.text) => {
+            let words = type_length(tokens, at);
+            let string = tokens.get(at + words).filter(|token| token.kind == TokenKind::String)?;
+            let is_field =
+                |token: &Token<'_>| token.kind == TokenKind::Word && is_interval_field(&token.text);
+            if tokens.get(at + words + 1).is_some_and(is_field) {
+                return None;
+            }
+            let name: Vec<&str> = tokens[at..at + words].iter().map(|token| &*token.text).collect();
+            let form = Form::TypedString(name.join(" "));
+            Some(Found {
+                length: words + 1,
+                replacement: Some((form, Value::Text(string.text.clone().into_owned()))),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Number of words of the type that begins at `at`: 4 for `timestamp with time zone`.
+fn type_length(tokens: &[Token<'_>], at: usize) -> usize {
+    let is = |index: usize, word: &str| tokens.get(at + index).is_some_and(|token| token.is_word(word));
+    let has_zone = (is(1, "with") || is(1, "without")) && is(2, "time") && is(3, "zone");
+    if has_zone { 4 } else { 1 }
+}
+
+fn number(tokens: &[Token<'_>], at: usize, sign: &str, context: &Context) -> Option<Found> {
+    let text = &*tokens[at].text;
+    let next = tokens.get(at + 1);
+    let follows_word =
+        next.is_none_or(|token| token.kind == TokenKind::Word || token.is(",") || token.is(")"));
+    let begins_item = at > 0 && (tokens[at - 1].is(",") || tokens[at - 1].is_word("by"));
+    let is_position = context.by_list == Some(context.depth) && follows_word && begins_item;
+    let counts_rows = next.is_some_and(|token| token.is_word("row") || token.is_word("rows"));
+    let is_syntax = is_position || counts_rows || context.modifiers.is_some();
+    let digits_end = text.find(['.', 'e', 'E']).unwrap_or(text.len());
+    let is_canonical = (digits_end == 1 || !text.starts_with('0')) && digits_end > 0 && !text.ends_with('.');
+    (!is_syntax && is_canonical).then(|| Found {
+        length: 1,
+        replacement: Some((Form::Number, Value::Number(format!("{sign}{text}")))),
+    })
+}
+
+/// Number and value of a parameter such as `$1`.
+fn parameter<'a>(
+    text: &str,
+    parameters: &'a [Option<String>],
+) -> Result<(usize, Option<&'a String>), NormaliseError> {
+    let number: usize = text[1..].parse().map_err(|_| NormaliseError::MissingParameter)?;
+    let value = number.checked_sub(1).and_then(|index| parameters.get(index));
+    Ok((number, value.ok_or(NormaliseError::MissingParameter)?.as_ref()))
+}
+
+/// List of constants at `at`: `IN (1, 2)` or `NOT IN ('a')`, after an operand that is not a constant.
+fn list(
+    tokens: &[Token<'_>],
+    at: usize,
+    parameters: &[Option<String>],
+) -> Result<Option<Found>, NormaliseError> {
+    let is = |index: usize, word: &str| tokens.get(index).is_some_and(|token| token.is_word(word));
+    let negated = is(at, "not");
+    let start = at + usize::from(negated);
+    let opens = tokens.get(start + 1).is_some_and(|token| token.is("("));
+    let follows_operand = at > 0
+        && match tokens[at - 1].kind {
+            TokenKind::Word => !precedes_expression(&tokens[at - 1].text),
+            TokenKind::QuotedIdentifier => true,
+            _ => tokens[at - 1].is(")") || tokens[at - 1].is("]"),
+        };
+    if !is(start, "in") || !opens || !follows_operand {
+        return Ok(None);
+    }
+    let (mut elements, mut index) = (Vec::new(), start + 2);
+    let (mut integers, mut decimals, mut texts) = (false, false, false);
+    loop {
+        let sign = if tokens.get(index).is_some_and(|token| token.is("-")) { "-" } else { "" };
+        index += sign.len();
+        let Some(token) = tokens.get(index) else { return Ok(None) };
+        elements.push(match token.kind {
+            TokenKind::Number => {
+                let is_integer = token.text.bytes().all(|byte| byte.is_ascii_digit());
+                (integers, decimals) = (integers || is_integer, decimals || !is_integer);
+                Element::Number(format!("{sign}{}", token.text))
+            }
+            TokenKind::String if sign.is_empty() => {
+                texts = true;
+                Element::Text(token.text.clone().into_owned())
+            }
+            TokenKind::Parameter if sign.is_empty() => {
+                let (_, value) = parameter(&token.text, parameters)?;
+                value.map_or(Element::Null, |text| Element::Text(text.clone()))
+            }
+            TokenKind::Word if sign.is_empty() && token.is_word("null") => Element::Null,
+            _ => return Ok(None),
+        });
+        index += 1;
+        match tokens.get(index) {
+            Some(token) if token.is(",") => index += 1,
+            Some(token) if token.is(")") => break,
+            _ => return Ok(None),
+        }
+    }
+    if texts && (integers || decimals) {
+        return Ok(None);
+    }
+    let form = Form::List { negated, is_numeric: decimals };
+    Ok(Some(Found { length: index + 1 - at, replacement: Some((form, Value::List(elements))) }))
+}
+
+/// True if a blank separates the token at `at` from the previous one.
+fn needs_space(tokens: &[Token<'_>], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| &tokens[before]) else { return false };
+    let token = &tokens[at];
+    let is_name = matches!(before.kind, TokenKind::Word | TokenKind::QuotedIdentifier);
+    let ends_operand = is_name || before.kind == TokenKind::Parameter || before.is(")") || before.is("]");
+    if before.is(":") {
+        return true;
+    }
+    if before.is("(") || before.is("[") || before.is("::") {
+        return false;
+    }
+    if before.is(".") {
+        return !matches!(token.kind, TokenKind::Word | TokenKind::QuotedIdentifier) && !token.is("*");
+    }
+    match &*token.text {
+        "," | ")" | "]" | ";" | "::" | ":" if !matches!(token.kind, TokenKind::String) => false,
+        "." | "[" if token.kind == TokenKind::Punctuation => !ends_operand,
+        "(" if token.kind == TokenKind::Punctuation => !is_name || precedes_parenthesis(&before.text),
+        _ => true,
+    }
+}
+
+fn begins_clause(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Word && is_clause(&token.text)
+}
+
+/// Columns that an `INSERT` lists; empty for other statements.
+fn insert_columns(tokens: &[Token<'_>]) -> Vec<String> {
+    if !tokens.first().is_some_and(|token| token.is_word("insert")) {
+        return Vec::new();
+    }
+    let list = tokens.iter().skip_while(|token| !token.is("(")).skip(1).take_while(|token| !token.is(")"));
+    let names = list.filter(|token| !token.is(","));
+    names.map(|token| identifier(token).unwrap_or_default()).collect()
+}
+
+/// Name for the value at `at`: that of the column with which it is compared, or to which it is assigned.
+fn name(tokens: &[Token<'_>], at: usize, context: &Context) -> String {
+    let name_at = |back: usize| at.checked_sub(back).and_then(|index| identifier(&tokens[index]));
+    let is_word = |back: usize, word: &str| at >= back && tokens[at - back].is_word(word);
+    let found = if is_word(1, "limit") || is_word(1, "offset") {
+        Some(tokens[at - 1].text.to_ascii_lowercase())
+    } else if tokens[at].is_word("in") || tokens[at].is_word("not") {
+        name_at(1)
+    } else if is_word(1, "and") && is_word(3, "between") {
+        name_at(4).map(|name| name + "_to")
+    } else if at > 0
+        && (tokens[at - 1].kind == TokenKind::Operator
+            || ["like", "ilike", "between"].iter().any(|word| is_word(1, word)))
+    {
+        name_at(2)
+    } else if context.in_values && context.depth == 1 {
+        context.columns.get(context.value).cloned()
+    } else {
+        None
+    };
+    found
+        .filter(|name| name.starts_with(|first: char| first.is_ascii_lowercase()))
+        .unwrap_or_else(|| "p".to_owned())
+}
+
+/// Name of an identifier, with only `a-z`, `0-9` and `_`; `None` for a keyword.
+fn identifier(token: &Token<'_>) -> Option<String> {
+    let is_name = match token.kind {
+        TokenKind::Word => !precedes_expression(&token.text),
+        TokenKind::QuotedIdentifier => true,
+        _ => false,
+    };
+    let letters = token.text.chars().map(|letter| letter.to_ascii_lowercase());
+    let kept = letters.filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').take(40);
+    is_name.then(|| kept.collect())
+}
+
+#[cfg(test)]
+mod tests;
