@@ -81,6 +81,12 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/stack.md",
             },
             CommandDescription {
+                name: "distil",
+                about: "Write an experiment file from the statements in a server's logs",
+                examples: &["pgdyno distil postgresql.csv -o shop.yaml"],
+                page: "docs/distil.md",
+            },
+            CommandDescription {
                 name: "schedule",
                 about: "Preview a schedule of arrivals",
                 examples: &["pgdyno schedule 'line(1, 200, 60s) const(200, 5m)'"],

@@ -19,6 +19,7 @@ mod completions;
 mod connect_commands;
 mod demo;
 mod diagnostics;
+mod distil;
 mod doctor;
 mod exit_status;
 mod export;

@@ -4767,7 +4767,7 @@ distil-written = Wrote { $path }{ $feeds ->
     [0] {""}
     [one] {" "}and { $feeds } feed
    *[other] {" "}and { $feeds } feeds
- }. Set its address under `stack`, then: pgdyno check { $path } --connect
+ }. Set its address under `stack`, then:  pgdyno check { $path } --connect
 
 ### Notes of a run: note-
 

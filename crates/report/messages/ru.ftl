@@ -4907,9 +4907,9 @@ distil-log = { $path }: { $reason }
 distil-unknown-format = формат журнала неизвестен; задайте `log_line_prefix` сервера ключом --log-line-prefix
 distil-no-statement = в журналах нет запросов; задайте `log_statement = all` или `log_min_duration_statement = 0`. Пропущено: { $skipped }
 distil-no-operation = ни одна транзакция не может войти в эксперимент: { $left_out }
-distil-out = { $path } — не имя файла эксперимента; нужны от 1 до 40 строчных латинских букв, цифр и дефисов и .yaml
+distil-out = { $path } — не имя файла эксперимента; нужны от 1 до 40 строчных латинских букв, цифр и дефисов и `.yaml`
 distil-exists = { $path } уже существует; ничего не записано
-distil-note = Написано командой pgdyno distil { $version } по { $logs }.
+distil-note = Написано командой `pgdyno distil` (версия { $version }) по { $logs }.
 distil-read = Запросов: { $statements }, транзакций: { $transactions }, сеансов: { $sessions }; операции охватывают { $coverage } запросов.
 distil-operation = операция { $name }: { $share } транзакций, запросов: { $statements }{ $rows ->
     [0] {""}
@@ -4918,7 +4918,7 @@ distil-operation = операция { $name }: { $share } транзакций, 
 distil-written = Записано: { $path }{ $feeds ->
     [0] {""}
    *[other] {" "}и источники данных ({ $feeds })
- }. Впишите адрес в `stack`, затем: pgdyno check { $path } --connect
+ }. Впишите адрес в `stack`, затем:  pgdyno check { $path } --connect
 
 ### Замечания прогона: note-
 
@@ -4995,8 +4995,8 @@ traffic-log-no-csv = строка { $line } — не запись `csvlog`, ка
 traffic-log-no-json = строка { $line } — не запись `jsonlog`, как и все остальные; запись — объект с полями timestamp, error_severity и pid
 traffic-log-no-prefix = строка { $line } не начинается с префикса «{ $prefix }», как и все остальные; укажите `log_line_prefix` сервера; сообщения журнала должны быть на английском языке
 traffic-prefix-escape = неизвестная подстановка { $escape } в префиксе «{ $prefix }»; укажите `log_line_prefix` сервера
-traffic-prefix-time = в префиксе «{ $prefix }» нет времени; порядок запросов известен только с %m, %t или %n
-traffic-prefix-session = в префиксе «{ $prefix }» нет сеанса; сеансы запросов известны только с %c или %p
+traffic-prefix-time = в префиксе «{ $prefix }» нет времени; порядок запросов известен только с `%m`, `%t` или `%n`
+traffic-prefix-session = в префиксе «{ $prefix }» нет сеанса; сеансы запросов известны только с `%c` или `%p`
 traffic-prefix-long = префикс «{ $prefix }» слишком длинный
 traffic-skipped = { $count ->
     [one] { $count } запись
@@ -5012,7 +5012,7 @@ traffic-skipped-other = другие сообщения
 traffic-skipped-parse = длительности разбора и привязки, которые относятся к выполнению
 traffic-skipped-fetch = следующие строки того же выполнения
 traffic-skipped-duration = длительности без запроса
-traffic-skipped-plan = планы auto_explain
+traffic-skipped-plan = планы `auto_explain`
 traffic-skipped-error = ошибки без запроса; включите `log_min_error_statement = error`
 traffic-skipped-parameters = параметры, которые не удаётся прочитать
 traffic-left-out = { $transactions ->
@@ -5024,7 +5024,7 @@ traffic-left-out-rare = редкие
 traffic-left-out-failed = запрос завершился ошибкой
 traffic-left-out-unfinished = в журнале нет их конца
 traffic-left-out-copy = COPY от клиента или клиенту: данных нет в журнале
-traffic-left-out-prepare = PREPARE, EXECUTE или DEALLOCATE на языке SQL, которые зависят от прежних транзакций
+traffic-left-out-prepare = `PREPARE`, `EXECUTE` или `DEALLOCATE` на языке SQL, которые зависят от прежних транзакций
 traffic-left-out-secret = запросы с паролем
 traffic-left-out-unreadable = не закрыта кавычка или не закрыт комментарий
 traffic-left-out-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`

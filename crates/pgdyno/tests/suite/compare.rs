@@ -365,8 +365,8 @@ fn every_command_selects_runs_by_other_names() {
         ("bool", format!("there is no run \"bool\" in {}", folder.0.display())),
         ("last~3", format!("the newest first: {}, {}, {}", names[2], names[1], names[0])),
         ("./book", "there is no run \"./book\"".to_owned()),
-        ("boo", format!("several runs' names: {}, {}, {}", names[2], names[1], names[0])),
-        ("book-2026112", format!("several runs' names: {}, {}\n", names[2], names[0])),
+        ("boo", format!("it matches {}, {}, {}", names[2], names[1], names[0])),
+        ("book-2026112", format!("it matches {}, {}\n", names[2], names[0])),
     ] {
         let text = out(&folder.pgdyno(&["report", name]), 1);
         assert!(text.contains(&expected), "{name}:\n{text}");

@@ -110,6 +110,9 @@ const COMMANDS: &[(&str, i32)] = &[
     ("pgdyno export one --format pdf", 2),
     ("pgdyno schedule const(10,5s)", 0),
     ("pgdyno schedule x", 2),
+    ("pgdyno distil", 2),
+    ("pgdyno distil none.csv -o new.yaml", 1),
+    ("pgdyno distil none.csv -o new.json", 2),
     ("pgdyno demo --rows 0", 2),
     ("pgdyno doctor --none", 2),
 ];
@@ -155,6 +158,7 @@ fn an_unknown_language_is_a_mistake_everywhere() {
         "pgdyno advise one",
         "pgdyno export one --format csv",
         "pgdyno schedule const(10,5s)",
+        "pgdyno distil log.csv -o new.yaml",
         "pgdyno demo",
         "pgdyno doctor",
     ] {

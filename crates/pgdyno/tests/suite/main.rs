@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod ci;
 mod compare;
+mod distil;
 mod docs;
 mod exit_statuses;
 mod experiment_file;

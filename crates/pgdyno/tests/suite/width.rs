@@ -64,9 +64,9 @@ impl Drop for Folder {
     }
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run", "bench", "check", "try", "init", "schema", "stack", "runs", "serve", "report", "compare",
-    "history", "advise", "export", "schedule", "demo", "doctor",
+    "history", "advise", "export", "distil", "schedule", "demo", "doctor",
 ];
 
 /// Commands with their output for people, and their errors.
