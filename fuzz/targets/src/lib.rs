@@ -21,12 +21,13 @@ pub mod scram;
 pub mod script;
 pub mod serve;
 pub mod template;
+pub mod traffic;
 pub mod x509;
 
 /// A target's name, which is also its folder in `fuzz/corpus`, and the function that runs one input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     ("backend", backend::run),
     ("conninfo", conninfo::run),
     ("experiment", experiment::run),
@@ -45,6 +46,7 @@ pub const TARGETS: [Target; 19] = [
     ("script", script::run),
     ("serve", serve::run),
     ("template", template::run),
+    ("traffic", traffic::run),
     ("x509", x509::run),
 ];
 

@@ -16,6 +16,9 @@ pub const DEFAULT_PREFIX: &str = "%m [%p] ";
 /// The fixed prefix of Amazon RDS.
 pub const RDS_PREFIX: &str = "%t:%r:%u@%d:[%p]:";
 
+/// Maximum length of a line's prefix, in bytes. Names have at most 63 bytes. The matcher is much faster for short texts.
+const PREFIX_BYTES_MAX: usize = 1_000;
+
 /// Words between the prefix and the message.
 const LABELS: &str = "LOG|ERROR|FATAL|PANIC|WARNING|NOTICE|INFO|DEBUG[1-5]?|DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LOCATION|BACKTRACE";
 
@@ -134,7 +137,8 @@ impl Prefix {
 
     /// Reads a line; `None` if it does not begin with the prefix and a known label.
     pub(super) fn read<'a>(&self, line: &'a str, captures: &mut Captures) -> Option<Line<'a>> {
-        self.regex.captures(Input::new(line), captures);
+        let head = &line[..line.floor_char_boundary(PREFIX_BYTES_MAX)];
+        self.regex.captures(Input::new(head), captures);
         let whole = captures.get_match()?;
         let group = |index: usize| captures.get_group(index).map_or("", |span| &line[span.range()]);
         let mut read =

@@ -27,9 +27,32 @@ pub(crate) enum Command {
     Other,
 }
 
+/// First words of all commands other than [`Command::Other`].
+const FIRST_WORDS: [&str; 14] = [
+    "abort",
+    "alter",
+    "begin",
+    "commit",
+    "copy",
+    "create",
+    "deallocate",
+    "end",
+    "execute",
+    "prepare",
+    "release",
+    "rollback",
+    "savepoint",
+    "start",
+];
+
 /// Commands of a text, which may contain several statements; `None` if it cannot be read. Empty statements are left
-/// out.
+/// out. The text of one statement is read only if its first word matters.
 pub(crate) fn commands(text: &str) -> Option<Vec<Command>> {
+    let end = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
+    let is_single = || !text.trim_end_matches(';').contains(';');
+    if end > 0 && !FIRST_WORDS.iter().any(|word| word.eq_ignore_ascii_case(&text[..end])) && is_single() {
+        return Some(vec![Command::Other]);
+    }
     let tokens = tokens(text)?;
     let statements = tokens.split(|token| token.is(";"));
     Some(statements.filter(|statement| !statement.is_empty()).map(command).collect())
@@ -83,7 +106,9 @@ mod tests {
             ("SELECT password FROM users", Some(vec![Other])),
             ("SELECT 'BEGIN'", Some(vec![Other])),
             (" ; ; ", Some(vec![])),
-            ("SELECT 'a", None),
+            ("SELECT 'a", Some(vec![Other])),
+            ("SELECT 'a; b", None),
+            ("BEGIN 'a", None),
         ] {
             assert_eq!(commands(text), expected, "{text}");
         }

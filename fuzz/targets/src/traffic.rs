@@ -1,0 +1,140 @@
+//! Target for server logs: they yield sessions, from which a valid experiment is distilled.
+
+use ::traffic::distil::{Anonymisation, DistilOptions, Distilled, distil};
+use ::traffic::log::{DEFAULT_PREFIX, LogFormat, Prefix, RDS_PREFIX, read as read_log};
+use ::traffic::{Session, Traffic};
+use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ReadRequest, ScheduleExtent, read};
+use load::script::{Mode, ScriptSource, parse};
+use model::message;
+use model::message::Message;
+use model::plan::FeedFormat;
+use model::summary::QueryMode;
+use std::path::Path;
+
+/// Runs one input. The first byte selects the format, and whether values are anonymised.
+pub fn run(data: &[u8]) {
+    let [flags, bytes @ ..] = data else { return };
+    let prefix = |text: &str| Prefix::new(text).map(LogFormat::Stderr);
+    let written;
+    let (format, bytes) = match flags & 7 {
+        0 => (Ok(LogFormat::Csv), bytes),
+        1 => (Ok(LogFormat::Json), bytes),
+        2 => (prefix(DEFAULT_PREFIX), bytes),
+        3 => (prefix(RDS_PREFIX), bytes),
+        4 => (prefix("%m %c %q%u@%d/%a %v %e "), bytes),
+        5 => {
+            let (first, rest) = crate::text(bytes).split_once('\n').unwrap_or_default();
+            (prefix(first), rest.as_bytes())
+        }
+        _ => {
+            written = statement_log(crate::text(bytes));
+            (Ok(LogFormat::Json), written.as_bytes())
+        }
+    };
+    let format = match format {
+        Ok(format) => format,
+        Err(message) => return assert!(!message.id.is_empty()),
+    };
+    let mut traffic = Traffic::default();
+    if let Err(message) = read_log(bytes, &format, &mut traffic) {
+        assert!(!message.id.is_empty() && traffic.statements() == 0);
+        return;
+    }
+    let skipped: u64 = traffic.skipped.iter().map(|skipped| skipped.count).sum();
+    // Parameters that cannot be read are counted in addition to their statement.
+    assert!(skipped <= 2 * traffic.entries);
+    for session in &traffic.sessions {
+        check_transactions(session);
+    }
+    let anonymise = (flags & 8 != 0).then(|| Anonymisation { key: vec![*flags], numbers: flags & 16 != 0 });
+    let options = DistilOptions { anonymise, coverage: 1.0, max_rows: 3, ..DistilOptions::new("fuzz") };
+    let distilled = distil(&traffic, &options);
+    let covered = distilled.operations.iter().map(|it| it.transactions * it.statements.len() as u64);
+    let left_out = distilled.left_out.iter().map(|it| it.statements);
+    assert_eq!(covered.chain(left_out).sum::<u64>(), distilled.statements);
+    check_experiment(&distilled);
+}
+
+/// Each statement belongs to one transaction.
+fn check_transactions(session: &Session) {
+    let mut next = 0;
+    for transaction in session.transactions() {
+        assert!(transaction.statements.start == next && !transaction.statements.is_empty());
+        next = transaction.statements.end;
+    }
+    assert_eq!(next, session.statements.len());
+}
+
+/// Log with the lines of a text as statements, so that mutations reach the parser of statements. A tab separates a
+/// statement from its parameters.
+fn statement_log(text: &str) -> String {
+    let mut log = String::new();
+    for (second, line) in text.lines().take(60).enumerate() {
+        let (statement, detail) = line.split_once('\t').unwrap_or((line, ""));
+        let kind = if detail.is_empty() { "statement" } else { "execute a" };
+        let entry = serde_json::json!({
+            "timestamp": format!("2026-11-26 03:13:{second:02}.000 UTC"), "session_id": "1.1", "error_severity": "LOG",
+            "message": format!("duration: 1.000 ms  {kind}: {statement}"), "detail": format!("Parameters: {detail}"),
+        });
+        log.push_str(&entry.to_string());
+        log.push('\n');
+    }
+    log
+}
+
+/// The experiment file can be read, and its scripts are valid.
+fn check_experiment(distilled: &Distilled) {
+    let files = distilled.files(&["a note".to_owned()]);
+    if distilled.operations.is_empty() {
+        return;
+    }
+    let accept = |_: &str| Ok(());
+    let feeds = files.clone();
+    let columns = move |path: &Path, format: FeedFormat, columns: Option<&[String]>| {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("the file names a feed");
+        let content = &feeds.iter().find(|file| file.0 == name).expect("the feed is written").1;
+        let packing = feed::pack(format, columns, &mut content.as_bytes(), Vec::new());
+        let packing = packing.map_err(|diagnostic| Message::from(&diagnostic))?;
+        let (_, layout) = packing.finish().expect("writing to memory cannot fail");
+        Ok(layout.columns.to_vec())
+    };
+    let request = ReadRequest {
+        path: Path::new("fuzz.yaml"),
+        text: &files[0].1,
+        sets: &[],
+        quick: false,
+        grammars: Grammars {
+            schedule: &|_| Ok(ScheduleExtent { duration: model::Nanos::from_secs(1), max_rate: 1.0 }),
+            script: &check_script,
+            url: &|_| Err(Vec::new()),
+            dsn: &|_| None,
+            regex: &accept,
+            secret: &accept,
+            settings: &|_, _| Vec::new(),
+            rule: &|_, _| Ok(()),
+            objective: &|_, _| Ok(()),
+        },
+        read: &|_| Err(std::io::ErrorKind::NotFound.into()),
+        columns: &columns,
+        dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
+    };
+    if let Err(diagnostics) = read(&request) {
+        let all: Vec<String> = diagnostics.list.iter().map(|it| it.message.describe()).collect();
+        panic!("{all:?}\n{}", files[0].1);
+    }
+}
+
+fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {
+    let mode = match mode {
+        QueryMode::Simple => Mode::Simple,
+        QueryMode::Extended => Mode::Extended,
+        QueryMode::Prepared => Mode::Prepared,
+    };
+    let known: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
+    let refuse = |message| Err(vec![GrammarDiagnostic { span: 0..0, message }]);
+    match parse(&[ScriptSource::new("", text)], mode, false, &known) {
+        Ok(program) if program.has_only_empty_statements(0) => refuse(message!("experiment-script-empty")),
+        Ok(program) => program.undefined.into_iter().next().map_or(Ok(()), |first| refuse(first.message)),
+        Err(all) => all.into_iter().next().map_or(Ok(()), |first| refuse(first.message)),
+    }
+}
