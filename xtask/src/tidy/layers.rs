@@ -54,7 +54,18 @@ const LAYERS: [Layer; 11] = [
     },
     Layer {
         krate: "pgdyno",
-        imports: &["wire", "model", "load", "stack", "analysis", "experiment", "feed", "report", "store", "traffic"],
+        imports: &[
+            "wire",
+            "model",
+            "load",
+            "stack",
+            "analysis",
+            "experiment",
+            "feed",
+            "report",
+            "store",
+            "traffic",
+        ],
         forbidden: &[],
     },
 ];
