@@ -182,7 +182,9 @@ fn slot(column: &Column, values: &[&Value], mode: QueryMode, variables: &mut Var
             format!("{operator}({variable}{})", if *is_numeric { "::numeric[]" } else { "" })
         }
         Form::String | Form::Parameter(_) if is_simple => format!("':{name}'"),
-        Form::String | Form::Parameter(_) => format!(":{name}"),
+        Form::String | Form::Parameter(_) => {
+            format!(":{name}{}", if column.is_untyped { "::text" } else { "" })
+        }
     };
     Slot { text, is_variable: true }
 }

@@ -3,11 +3,11 @@
 //! Only constants that may be replaced by a parameter become slots. Constants that belong to the syntax remain, such as
 //! those of type modifiers, positions in `ORDER BY 1`, and utility statements.
 
+use super::column_name::{column_name, insert_columns};
 use super::lexer::{Token, TokenKind, tokens};
+use super::spacing::{begins_clause, needs_space};
 use super::template::{Column, Element, Form, Piece, Template, Value, literal};
-use super::words::{
-    is_clause, is_interval_field, is_optimizable, is_type, precedes_expression, precedes_parenthesis,
-};
+use super::words::{is_interval_field, is_optimizable, is_polymorphic, is_type, precedes_expression};
 
 /// Reason why a statement has no template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ struct Context {
     by_list: Option<usize>,
     /// Depth within the modifiers of a type, such as `numeric(10, 2)`.
     modifiers: Option<usize>,
+    /// For each open parenthesis: true if it has the arguments of a function that accepts any type.
+    polymorphic: Vec<bool>,
     /// Columns of an `INSERT`, and the index of the current value.
     columns: Vec<String>,
     in_values: bool,
@@ -90,7 +92,7 @@ impl Normaliser<'_> {
             };
             let end = at + slot.as_ref().map_or(1, |slot| slot.length);
             if needs_space(tokens, at) {
-                if context.depth == 0 && begins_clause(&tokens[at]) {
+                if context.depth == 0 && begins_clause(tokens, at) {
                     self.flush();
                     self.template.pieces.push(Piece::Break);
                 } else {
@@ -99,8 +101,10 @@ impl Normaliser<'_> {
             }
             match slot {
                 Some(Found { replacement: Some((form, value)), .. }) => {
-                    let name = name(tokens, at, &context);
-                    self.push_slot(form, value, name);
+                    let is_untyped = context.polymorphic.last() == Some(&true) || is_null_test(tokens, end);
+                    let column =
+                        Column { form, name: column_name(tokens, at, context.insert_column()), is_untyped };
+                    self.push_slot(column, value);
                 }
                 Some(Found { .. }) => self.text.push_str("NULL"),
                 None => self.push_token(&tokens[at]),
@@ -118,11 +122,14 @@ impl Normaliser<'_> {
         Ok(Some(Found { length: 1, replacement }))
     }
 
-    fn push_slot(&mut self, form: Form, value: Value, name: String) {
+    fn push_slot(&mut self, column: Column, value: Value) {
         self.flush();
-        let same = |column: &Column| matches!(form, Form::Parameter(_)) && column.form == form;
+        let is_parameter = matches!(column.form, Form::Parameter(_));
+        let same = |other: &Column| {
+            is_parameter && (&other.form, other.is_untyped) == (&column.form, column.is_untyped)
+        };
         let index = self.template.columns.iter().position(same).unwrap_or_else(|| {
-            self.template.columns.push(Column { form, name });
+            self.template.columns.push(column);
             self.values.push(value);
             self.values.len() - 1
         });
@@ -158,12 +165,21 @@ struct Found {
 }
 
 impl Context {
+    /// Column of an `INSERT` for which the current value is.
+    fn insert_column(&self) -> Option<&String> {
+        (self.in_values && self.depth == 1).then(|| self.columns.get(self.value)).flatten()
+    }
+
     /// Updates the context before the token at `at` is read.
     fn enter(&mut self, tokens: &[Token<'_>], at: usize) {
         let token = &tokens[at];
         let word_before = |back: usize, word: &str| at >= back && tokens[at - back].is_word(word);
         if token.is("(") {
             self.depth += 1;
+            let function = at.checked_sub(1).map(|before| &tokens[before]);
+            let is_polymorphic =
+                |token: &Token<'_>| token.kind == TokenKind::Word && is_polymorphic(&token.text);
+            self.polymorphic.push(function.is_some_and(is_polymorphic));
             if is_modifier_parenthesis(tokens, at) {
                 self.modifiers.get_or_insert(self.depth);
             }
@@ -175,6 +191,7 @@ impl Context {
                 self.modifiers = None;
             }
             self.depth = self.depth.saturating_sub(1);
+            self.polymorphic.pop();
             self.by_list = self.by_list.filter(|depth| *depth <= self.depth);
         } else if token.is(",") {
             if self.depth == 1 {
@@ -358,78 +375,10 @@ fn list(
     Ok(Some(Found { length: index + 1 - at, replacement: Some((form, Value::List(elements))) }))
 }
 
-/// True if a blank separates the token at `at` from the previous one.
-fn needs_space(tokens: &[Token<'_>], at: usize) -> bool {
-    let Some(before) = at.checked_sub(1).map(|before| &tokens[before]) else { return false };
-    let token = &tokens[at];
-    let is_name = matches!(before.kind, TokenKind::Word | TokenKind::QuotedIdentifier);
-    let ends_operand = is_name || before.kind == TokenKind::Parameter || before.is(")") || before.is("]");
-    if before.is(":") {
-        return true;
-    }
-    if before.is("(") || before.is("[") || before.is("::") {
-        return false;
-    }
-    if before.is(".") {
-        return !matches!(token.kind, TokenKind::Word | TokenKind::QuotedIdentifier) && !token.is("*");
-    }
-    match &*token.text {
-        "," | ")" | "]" | ";" | "::" | ":" if !matches!(token.kind, TokenKind::String) => false,
-        "." | "[" if token.kind == TokenKind::Punctuation => !ends_operand,
-        "(" if token.kind == TokenKind::Punctuation => !is_name || precedes_parenthesis(&before.text),
-        _ => true,
-    }
-}
-
-fn begins_clause(token: &Token<'_>) -> bool {
-    token.kind == TokenKind::Word && is_clause(&token.text)
-}
-
-/// Columns that an `INSERT` lists; empty for other statements.
-fn insert_columns(tokens: &[Token<'_>]) -> Vec<String> {
-    if !tokens.first().is_some_and(|token| token.is_word("insert")) {
-        return Vec::new();
-    }
-    let list = tokens.iter().skip_while(|token| !token.is("(")).skip(1).take_while(|token| !token.is(")"));
-    let names = list.filter(|token| !token.is(","));
-    names.map(|token| identifier(token).unwrap_or_default()).collect()
-}
-
-/// Name for the value at `at`: that of the column with which it is compared, or to which it is assigned.
-fn name(tokens: &[Token<'_>], at: usize, context: &Context) -> String {
-    let name_at = |back: usize| at.checked_sub(back).and_then(|index| identifier(&tokens[index]));
-    let is_word = |back: usize, word: &str| at >= back && tokens[at - back].is_word(word);
-    let found = if is_word(1, "limit") || is_word(1, "offset") {
-        Some(tokens[at - 1].text.to_ascii_lowercase())
-    } else if tokens[at].is_word("in") || tokens[at].is_word("not") {
-        name_at(1)
-    } else if is_word(1, "and") && is_word(3, "between") {
-        name_at(4).map(|name| name + "_to")
-    } else if at > 0
-        && (tokens[at - 1].kind == TokenKind::Operator
-            || ["like", "ilike", "between"].iter().any(|word| is_word(1, word)))
-    {
-        name_at(2)
-    } else if context.in_values && context.depth == 1 {
-        context.columns.get(context.value).cloned()
-    } else {
-        None
-    };
-    found
-        .filter(|name| name.starts_with(|first: char| first.is_ascii_lowercase()))
-        .unwrap_or_else(|| "p".to_owned())
-}
-
-/// Name of an identifier, with only `a-z`, `0-9` and `_`; `None` for a keyword.
-fn identifier(token: &Token<'_>) -> Option<String> {
-    let is_name = match token.kind {
-        TokenKind::Word => !precedes_expression(&token.text),
-        TokenKind::QuotedIdentifier => true,
-        _ => false,
-    };
-    let letters = token.text.chars().map(|letter| letter.to_ascii_lowercase());
-    let kept = letters.filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').take(40);
-    is_name.then(|| kept.collect())
+/// True for `IS NULL` and `IS NOT NULL`, which do not determine the type of their operand.
+fn is_null_test(tokens: &[Token<'_>], at: usize) -> bool {
+    let is = |index: usize, word: &str| tokens.get(at + index).is_some_and(|token| token.is_word(word));
+    is(0, "is") && (is(1, "null") || (is(1, "not") && is(2, "null")))
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub(crate) struct Column {
     pub form: Form,
     /// Name that the statement suggests, such as the table's column. It consists of `a-z`, `0-9` and `_`.
     pub name: String,
+    /// True if the server cannot derive the type of a parameter in this place.
+    pub is_untyped: bool,
 }
 
 /// Form in which a statement contains a value.

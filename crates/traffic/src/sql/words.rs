@@ -85,24 +85,37 @@ const INTERVAL_FIELDS: [&str; 6] = ["year", "month", "day", "hour", "minute", "s
 const OPTIMIZABLE: [&str; 8] = ["select", "insert", "update", "delete", "merge", "values", "with", "call"];
 
 /// Words that begin a clause.
-const CLAUSES: [&str; 17] = [
+const CLAUSES: [&str; 14] = [
     "except",
+    "fetch",
     "from",
     "group",
     "having",
-    "inner",
     "intersect",
-    "join",
-    "left",
     "limit",
-    "on",
+    "offset",
     "order",
     "returning",
-    "right",
     "set",
     "union",
     "values",
     "where",
+];
+
+/// Words that begin a join.
+const JOINS: [&str; 6] = ["cross", "full", "inner", "join", "left", "right"];
+
+/// Functions with arguments of any type, from which the type of a parameter cannot be derived.
+const POLYMORPHIC: [&str; 9] = [
+    "concat",
+    "concat_ws",
+    "format",
+    "json_build_array",
+    "json_build_object",
+    "jsonb_build_array",
+    "jsonb_build_object",
+    "pg_typeof",
+    "quote_nullable",
 ];
 
 fn contains(words: &[&str], word: &str) -> bool {
@@ -131,4 +144,12 @@ pub(super) fn is_optimizable(word: &str) -> bool {
 
 pub(super) fn is_clause(word: &str) -> bool {
     contains(&CLAUSES, word)
+}
+
+pub(super) fn begins_join(word: &str) -> bool {
+    contains(&JOINS, word)
+}
+
+pub(super) fn is_polymorphic(function: &str) -> bool {
+    contains(&POLYMORPHIC, function)
 }

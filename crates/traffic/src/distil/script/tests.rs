@@ -109,6 +109,14 @@ fn keeps_parameters_and_messages() {
         [("SELECT $1, $2, $1", &[Some("x"), None]), ("SELECT $1, $2, $1", &[Some("x"), None])];
     check(&executions, QueryMode::Prepared, "SELECT :p, NULL, :p;\n", "p|x|x");
     check(&executions, QueryMode::Simple, "SELECT ':p', NULL, ':p';\n", "p|x|x");
+    let executions: [(&str, &[Option<&str>]); 2] = [
+        ("SELECT concat($1, f('a')) WHERE $2 IS NULL OR b = $2", &[Some("x"), Some("y")]),
+        ("SELECT concat($1, f('b')) WHERE $2 IS NULL OR b = $2", &[Some("x"), Some("z")]),
+    ];
+    let extended = "SELECT concat(:p::text, f(:p2)) WHERE :p3::text IS NULL OR b = :p3;\n";
+    check(&executions, QueryMode::Extended, extended, "p,p2,p3|x,a,y|x,b,z");
+    let simple = "SELECT concat(':p', f(':p2')) WHERE ':p3' IS NULL OR b = ':p3';\n";
+    check(&executions, QueryMode::Simple, simple, "p,p2,p3|x,a,y|x,b,z");
     let message: [(&str, &[Option<&str>]); 1] = [("BEGIN; SELECT 1; END", &[])];
     check(&message, QueryMode::Simple, "BEGIN \\;\nSELECT 1 \\;\nEND;\n", "|");
     check(&message, QueryMode::Extended, "\\startpipeline\nBEGIN;\nSELECT 1;\nEND;\n\\endpipeline\n", "|");
