@@ -3,7 +3,7 @@
 use super::timestamp::milliseconds;
 use model::Nanos;
 
-/// What a message of severity `LOG` reports.
+/// Report of a message of severity `LOG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Report<'a> {
     /// Execution of a statement. The duration is known if the entry was written at its end.

@@ -2,7 +2,7 @@
 
 use super::lexer::{Token, TokenKind, tokens};
 
-/// What a statement does to the transaction or to its session.
+/// Effect of a statement on the transaction or on its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// `BEGIN`, `START TRANSACTION`
