@@ -5,6 +5,7 @@ use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use model::fact::Fact;
 use report::lang::english;
 use rustix::process::Signal;
+use serde_json::Value;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -180,17 +181,27 @@ fn a_server_that_the_service_never_asks_is_reported() {
         postgres.port
     );
     let workspace = Workspace::new("unused", &yaml);
-    let ended = workspace
-        .spawn_command(workspace.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
-        .wait();
-    let document = ended.expect(0).document();
+    let run = || {
+        let mut command = workspace.command(&["--json"]);
+        command.env("PGPASSWORD", postgres.password().reveal());
+        workspace.spawn_command(&mut command).wait().expect(0).document()
+    };
+    let unused_nodes = |document: &Value| -> Vec<String> {
+        let findings = document["findings"].as_array().expect("the value is an array");
+        let unused = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used");
+        unused.map(|it| it["circumstance"]["node"].to_string()).collect()
+    };
+    let mut document = run();
+    // On a busy host, the server may have too few samples to be judged.
+    for _ in 0..2 {
+        if unused_nodes(&document).is_empty() {
+            document = run();
+        }
+    }
     // The answers are `ok`.
     let sizes = &document["sizes"][0];
     assert_eq!((sizes["operation"].as_str(), sizes["sizes"]["p50"].as_u64()), (Some("ask"), Some(2)));
-    let findings = document["findings"].as_array().expect("the value is an array");
-    let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
-    assert_eq!(unused.len(), 1, "{findings:#?}");
-    assert_eq!(unused[0]["circumstance"]["node"], "postgres", "{findings:#?}");
+    assert_eq!(unused_nodes(&document), ["\"postgres\""], "{:#?}", document["findings"]);
     let stored = workspace.stored();
     let report = |format: &str| {
         let path = stored.path().to_str().expect("the path is UTF-8");

@@ -182,7 +182,6 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         // On a busy host the generator may be late or stall; then the trial is invalid and there is no answer.
         let is_invalid = page.contains("its one trial does not count");
         assert!(is_invalid || page.contains("no transaction succeeded for "), "{page}");
-        assert!(page.contains("no transaction succeeded for "), "{page}");
     }
 }
 
