@@ -12,9 +12,11 @@ export function shown(text: string): string {
     });
 }
 
-/** Keeps a number and its unit on one line. */
+/** Keeps a number, its unit and a sign before it on one line. */
 export function unbroken(text: string): string {
-    return text.replace(/(\d) (?=(?:%|pp|[mµn]?s|min|h|[KMGT]?i?B)(?![\p{L}\p{N}]))/gu, "$1\u00a0");
+    return text
+        .replace(/(\d) (?=(?:%|pp|[mµn]?s|min|h|[KMGT]?i?B)(?![\p{L}\p{N}]))/gu, "$1\u00a0")
+        .replace(/^([<>]) (?=\d)/u, "$1\u00a0");
 }
 
 function fill(it: Element, attributes: Attributes, children: Child[]): void {

@@ -135,6 +135,7 @@ test("a number stays on the line of its unit", () => {
     const rows: [string, string][] = [
         ["95 % CI 163 to 212 ms", "95_% CI 163 to 212_ms"],
         ["outage of 3.14 s, 1.5 KiB", "outage of 3.14_s, 1.5_KiB"],
+        ["< 0.01 %", "<_0.01_%"],
         ["in 2 of 4 trials", "in 2 of 4 trials"],
         ["10 sessions, 3 heads", "10 sessions, 3 heads"],
     ];
