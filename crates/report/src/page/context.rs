@@ -57,7 +57,7 @@ impl<'a> PageContext<'a> {
         let compared = || measured.iter().copied().filter(|it| only_baselines || !matrix.is_baseline(*it));
         let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
         let closed = || compared().filter(|it| !is_open(account, *it));
-        let mut ranked: Vec<usize> = closed().filter(|it| !exclusion(account, *it).is_some()).collect();
+        let mut ranked: Vec<usize> = closed().filter(|it| exclusion(account, *it).is_none()).collect();
         if ranked.is_empty() && baseline.is_none() {
             ranked = closed().collect();
         }
