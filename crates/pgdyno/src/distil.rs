@@ -11,11 +11,12 @@ use model::message;
 use model::message::Message;
 use report::lang::Lang;
 use report::say;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use traffic::Traffic;
 use traffic::distil::{Anonymisation, DistilOptions, Distilled, Operation};
 use traffic::log::{LogFormat, Prefix};
+use traffic::{SkipKind, Traffic};
 
 /// Write an experiment file from the statements in a server's logs
 #[derive(Clone, Debug, Parser)]
@@ -31,6 +32,9 @@ pub struct Args {
     /// log_line_prefix of the server, for logs of the format stderr [default: detected]
     #[arg(long, value_name = "PREFIX")]
     log_line_prefix: Option<String>,
+    /// Use only the statements of this database
+    #[arg(long, value_name = "NAME")]
+    database: Option<String>,
     /// Replace texts in statements by others of the same length and kind; equal texts stay equal
     #[arg(long)]
     anonymise: bool,
@@ -69,10 +73,16 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
             CommandError::new(message!("distil-log", path = log.display().to_string(), reason))
         })?;
     }
+    let malformed = traffic.skipped.iter().find(|it| it.kind == SkipKind::Malformed).map_or(0, |it| it.count);
+    if 2 * malformed > traffic.entries {
+        let skipped = Message::join(traffic.skipped.iter().map(Message::from));
+        return Err(CommandError::new(message!("distil-wrong-format", skipped)));
+    }
     if traffic.statements() == 0 {
         let skipped = Message::join(traffic.skipped.iter().map(Message::from));
         return Err(CommandError::new(message!("distil-no-statement", skipped)));
     }
+    select_database(&mut traffic, args.database.as_deref())?;
     let anonymise = args
         .anonymise
         .then(|| random_key().map(|key| Anonymisation { key, numbers: args.anonymise_numbers }));
@@ -126,6 +136,23 @@ fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Resu
         (None, None) => return Err(message!("distil-unknown-format")),
     };
     traffic::log::read(source, &format, traffic)
+}
+
+/// Keeps the sessions of one database. Without a name, all sessions must have the same database.
+fn select_database(traffic: &mut Traffic, name: Option<&str>) -> Result<(), CommandError> {
+    if let Some(name) = name {
+        traffic.sessions.retain(|session| session.database.as_deref() == Some(name));
+        if traffic.statements() == 0 {
+            return Err(CommandError::usage(message!("distil-no-database", database = name)));
+        }
+    }
+    let busy = traffic.sessions.iter().filter(|session| !session.statements.is_empty());
+    let databases: BTreeSet<&str> = busy.filter_map(|session| session.database.as_deref()).collect();
+    if databases.len() > 1 {
+        let databases = databases.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(CommandError::usage(message!("distil-several-databases", databases)));
+    }
+    Ok(())
 }
 
 /// Source of random bytes.

@@ -4740,7 +4740,10 @@ failure-out-of-memory = { $node } ran out of memory: the kernel killed some of i
 
 distil-log = { $path }: { $reason }
 distil-unknown-format = the format of the log is not known; give the server's `log_line_prefix` with --log-line-prefix
-distil-no-statement = the logs contain no statement; set `log_statement = all` or `log_min_duration_statement = 0`. Skipped: { $skipped }
+distil-no-statement = the logs contain no statement in English; set `log_min_duration_statement = 0` and `lc_messages = 'C'`. Skipped: { $skipped }
+distil-wrong-format = most entries are not in the detected format; give the server's `log_line_prefix` with --log-line-prefix. { $skipped }
+distil-several-databases = the logs contain statements of several databases: { $databases }; select one with --database
+distil-no-database = the logs contain no statement of the database { $database }
 distil-no-operation = no transaction can be part of an experiment: { $left_out }
 distil-out = { $path } is not a name for an experiment file; write 1 to 40 lowercase letters, digits and hyphens, and .yaml
 distil-exists = { $path } exists already; nothing was written
@@ -4864,7 +4867,9 @@ traffic-left-out-unfinished = the log does not contain their end
 traffic-left-out-copy = COPY from or to the client, whose data are not in the log
 traffic-left-out-prepare = PREPARE, EXECUTE or DEALLOCATE as SQL, which depend on earlier transactions
 traffic-left-out-secret = statements with a password
+traffic-left-out-session = they change the state of their session, such as SET, LISTEN or pg_advisory_lock
+traffic-left-out-administration = statements that change the schema, the configuration or permissions
 traffic-left-out-unreadable = a quote or comment is not closed
 traffic-left-out-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
 traffic-left-out-anonymise = constants that cannot be anonymised, such as escape strings
-traffic-left-out-inexpressible = no statement, too many parameters, or a colon before a name within quotes
+traffic-left-out-inexpressible = no statement, too many parameters, a colon before a name within quotes, or AND CHAIN

@@ -4905,7 +4905,10 @@ failure-out-of-memory = узлу { $node } не хватило памяти: я�
 
 distil-log = { $path }: { $reason }
 distil-unknown-format = формат журнала неизвестен; задайте `log_line_prefix` сервера ключом --log-line-prefix
-distil-no-statement = в журналах нет запросов; задайте `log_statement = all` или `log_min_duration_statement = 0`. Пропущено: { $skipped }
+distil-no-statement = в журналах нет запросов на английском языке; задайте `log_min_duration_statement = 0` и `lc_messages = 'C'`. Пропущено: { $skipped }
+distil-wrong-format = большинство записей не в определённом формате; задайте `log_line_prefix` сервера ключом --log-line-prefix. { $skipped }
+distil-several-databases = в журналах запросы к нескольким базам данных: { $databases }; выберите одну ключом --database
+distil-no-database = в журналах нет запросов к базе данных { $database }
 distil-no-operation = ни одна транзакция не может войти в эксперимент: { $left_out }
 distil-out = { $path } — не имя файла эксперимента; нужны от 1 до 40 строчных латинских букв, цифр и дефисов и `.yaml`
 distil-exists = { $path } уже существует; ничего не записано
@@ -5026,7 +5029,9 @@ traffic-left-out-unfinished = в журнале нет их конца
 traffic-left-out-copy = COPY от клиента или клиенту: данных нет в журнале
 traffic-left-out-prepare = `PREPARE`, `EXECUTE` или `DEALLOCATE` на языке SQL, которые зависят от прежних транзакций
 traffic-left-out-secret = запросы с паролем
+traffic-left-out-session = меняют состояние сеанса, например `SET`, `LISTEN` или `pg_advisory_lock`
+traffic-left-out-administration = запросы, меняющие схему, настройки или права
 traffic-left-out-unreadable = не закрыта кавычка или не закрыт комментарий
 traffic-left-out-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
 traffic-left-out-anonymise = константы, которые нельзя обезличить, например строки со спецпоследовательностями
-traffic-left-out-inexpressible = нет запроса, слишком много параметров или двоеточие перед именем внутри кавычек
+traffic-left-out-inexpressible = нет запроса, слишком много параметров или двоеточие перед именем внутри кавычек, или `AND CHAIN`

@@ -134,10 +134,17 @@ pub fn distil(traffic: &Traffic, options: &DistilOptions) -> Distilled {
     }
 }
 
-/// Query mode of most statements: a prepared statement has a name.
+/// Query mode of most statements other than those that begin and end transactions, which drivers send in the simple
+/// protocol. A prepared statement has a name.
 fn query_mode(traffic: &Traffic) -> QueryMode {
     let mut counts = [0u64; 3];
-    for statement in traffic.sessions.iter().flat_map(|session| &session.statements) {
+    let controls = ["begin", "commit", "end", "rollback", "start"];
+    let is_control = |text: &str| {
+        let word = text.split(|character: char| !character.is_ascii_alphabetic()).next().unwrap_or_default();
+        controls.iter().any(|control| control.eq_ignore_ascii_case(word))
+    };
+    let statements = traffic.sessions.iter().flat_map(|session| &session.statements);
+    for statement in statements.filter(|statement| !is_control(&statement.text)) {
         let mode = match statement.protocol {
             Protocol::Simple => 0,
             Protocol::Extended(None) => 1,

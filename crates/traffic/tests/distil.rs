@@ -69,7 +69,12 @@ fn transactions_are_covered_or_left_out() {
     let reasons: Vec<_> = distilled("15-psql").left_out.iter().map(|it| (it.reason, it.statements)).collect();
     assert_eq!(
         reasons,
-        [(LeftOutReason::Failed, 8), (LeftOutReason::CopyData, 2), (LeftOutReason::SqlPrepare, 2)]
+        [
+            (LeftOutReason::Failed, 8),
+            (LeftOutReason::CopyData, 2),
+            (LeftOutReason::SqlPrepare, 2),
+            (LeftOutReason::Administration, 1)
+        ]
     );
 }
 

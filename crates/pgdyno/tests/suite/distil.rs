@@ -76,7 +76,18 @@ fn explains_what_cannot_be_read() {
     let prefix =
         text(&folder.pgdyno(&["distil", "empty.log", "-o", "new.yaml", "--log-line-prefix", "%u "]), 1);
     assert!(prefix.contains("%m, %t or %n"), "{prefix}");
+    let line = |number: u32, database: &str| {
+        format!("2026-11-26 03:13:00.761 UTC [{number}] me@{database} LOG:  statement: select 1\n")
+    };
+    fs::write(folder.0.join("two.log"), line(1, "shop") + &line(2, "crm")).expect("there is room");
+    let two = text(&folder.pgdyno(&["distil", "two.log", "-o", "new.yaml"]), 2);
+    assert!(two.contains("several databases: crm, shop; select one with --database"), "{two}");
+    fs::write(folder.0.join("changed.log"), line(1, "shop") + &"[03:13] LOG:  x\n".repeat(9))
+        .expect("there is room");
+    let changed = text(&folder.pgdyno(&["distil", "changed.log", "-o", "new.yaml"]), 1);
+    assert!(changed.contains("most entries are not in the detected format"), "{changed}");
     assert!(!folder.0.join("new.yaml").exists());
+    text(&folder.pgdyno(&["distil", "two.log", "-o", "new.yaml", "--database", "shop"]), 0);
 }
 
 /// Anonymised files contain no recorded text.

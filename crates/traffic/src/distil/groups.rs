@@ -110,6 +110,11 @@ fn check(statements: &[Statement], transaction: &Transaction) -> Result<(), Left
                 Command::CopyData => return Err(LeftOutReason::CopyData),
                 Command::SqlPrepare => return Err(LeftOutReason::SqlPrepare),
                 Command::Secret => return Err(LeftOutReason::Secret),
+                Command::Session => return Err(LeftOutReason::SessionState),
+                Command::Administration => return Err(LeftOutReason::Administration),
+                Command::Commit { chain: true } | Command::Rollback { chain: true } => {
+                    return Err(LeftOutReason::Inexpressible);
+                }
                 _ => {}
             }
         }

@@ -27,13 +27,17 @@ pub enum LeftOutReason {
     SqlPrepare,
     /// A statement contains a password.
     Secret,
+    /// A statement changes the session for its later transactions, such as `SET` or a session-level advisory lock.
+    SessionState,
+    /// A statement changes the schema, the configuration or permissions.
+    Administration,
     /// A quote or comment is not closed.
     Unreadable,
     /// The log does not contain the values of parameters.
     MissingParameters,
     /// A constant cannot be anonymised, such as an escape string.
     NotAnonymised,
-    /// pgbench's language cannot express it: too many parameters, or a colon before a name within quotes.
+    /// pgbench's language cannot express it: too many parameters, a colon before a name within quotes, or `AND CHAIN`.
     Inexpressible,
 }
 
@@ -47,6 +51,8 @@ impl LeftOutReason {
             LeftOutReason::CopyData => message!("traffic-left-out-copy"),
             LeftOutReason::SqlPrepare => message!("traffic-left-out-prepare"),
             LeftOutReason::Secret => message!("traffic-left-out-secret"),
+            LeftOutReason::SessionState => message!("traffic-left-out-session"),
+            LeftOutReason::Administration => message!("traffic-left-out-administration"),
             LeftOutReason::Unreadable => message!("traffic-left-out-unreadable"),
             LeftOutReason::MissingParameters => message!("traffic-left-out-parameters"),
             LeftOutReason::NotAnonymised => message!("traffic-left-out-anonymise"),

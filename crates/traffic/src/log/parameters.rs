@@ -35,6 +35,10 @@ fn value_list(mut list: &str) -> Option<(Vec<Option<String>>, &str)> {
             rest = after;
         } else {
             let (text, after) = quoted(value)?;
+            // `log_parameter_max_length` cuts values off in this way.
+            if text.ends_with("...") {
+                return None;
+            }
             values.push(Some(text));
             rest = after;
         }
@@ -78,6 +82,8 @@ mod tests {
             ("Parameters: $1 = ', $2 = '", list(&[Some(", $2 = ")])),
             ("parameters: $1 = ''', $2 = ''x'''", list(&[Some("', $2 = 'x'")])),
             ("parameters: $1 = 'a\nb'", list(&[Some("a\nb")])),
+            // Cut off by `log_parameter_max_length`.
+            ("parameters: $1 = 'abc...'", None),
             ("parameters: $1 = 'a", None),
             ("parameters: $2 = 'a'", None),
             ("parameters: $1 = 'a' x", None),
