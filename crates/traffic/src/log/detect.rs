@@ -9,8 +9,8 @@ const PREFIXES: [&str; 3] = ["%m [%p] %q%u@%d ", DEFAULT_PREFIX, RDS_PREFIX];
 
 /// Format of the log that begins with `head`; `None` if it is not known. `head` should contain several lines.
 ///
-/// Of the format `stderr`, only common prefixes are detected: PostgreSQL's default, Debian's default, and that of Amazon
-/// RDS.
+/// A log in the format `stderr` is detected only if it has a common prefix: PostgreSQL's default, Debian's default, or
+/// that of Amazon RDS.
 pub fn detect(head: &[u8]) -> Option<LogFormat> {
     let mut lines = head.split(|byte| *byte == b'\n').take(64);
     lines.find_map(line_format)

@@ -179,9 +179,7 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         ended.expect(99);
         let page = page(&workspace);
         assert!(page.contains("p99 &lt; 500ms: VIOLATED in 1 trial"), "{page}");
-        // On a busy host the generator may be late or stall; then the trial is invalid and there is no answer.
-        let is_invalid = page.contains("its one trial does not count");
-        assert!(is_invalid || page.contains("no transaction succeeded for "), "{page}");
+        assert!(page.contains("no transaction succeeded for "), "{page}");
     }
 }
 
