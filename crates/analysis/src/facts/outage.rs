@@ -31,8 +31,8 @@ const LONG_GAP_MIN: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance explains a gap. Among n successes, a gap in which `expected` successes are
 /// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows such a gap.
 const CHANCE_LOG: f64 = 9.2;
-/// Shortest outage, as a multiple of the [`typical_response_time`] (in an open model, of the median). Transactions of
-/// equal length that begin together also end together, which leaves gaps.
+/// Shortest outage, as a multiple of the typical response time ([`typical_in_closed_model`], [`typical_in_open_model`]).
+/// Transactions of equal length that begin together also end together, which leaves gaps.
 const RESPONSE_MULTIPLE_MIN: f64 = 3.0;
 /// Outages delay at most one transaction in `DELAYED_ONE_IN`. If more transactions are delayed, p99 shows the outage
 /// anyway.
@@ -171,19 +171,19 @@ pub(crate) fn unexplained(
     interval: &Interval,
     clients: Option<u32>,
 ) -> Vec<Outage> {
-    let clients = clients.filter(|it| *it > 1);
     let mut response = LatencyHistogram::new();
     interval.scripts.iter().for_each(|it| response.merge(&it.response));
-    let (shortest, typical_response_time) = match clients {
-        Some(_) => (OUTAGE_MIN, typical_response_time(&response)),
-        None => (LONG_GAP_MIN, response.quantile_unchecked(0.5).unwrap_or_default()),
+    let shortest = if clients.is_some_and(|it| it > 1) { OUTAGE_MIN } else { LONG_GAP_MIN };
+    let mut candidates: Vec<Outage> = gaps.iter().filter(|it| it.duration() >= shortest).copied().collect();
+    let typical = match clients {
+        Some(1) => response.quantile_unchecked(0.5).unwrap_or_default(),
+        Some(_) => typical_in_closed_model(&response),
+        None => typical_in_open_model(&response, &candidates, window),
     };
-    let is_long = |outage: &&Outage| {
-        outage.duration().as_secs_f64() > RESPONSE_MULTIPLE_MIN * typical_response_time.as_secs_f64()
-    };
-    let long = gaps.iter().filter(|it| it.duration() >= shortest).filter(is_long);
-    let mut candidates: Vec<Outage> = long.copied().collect();
-    if let Some(clients) = clients {
+    let is_long =
+        |outage: &Outage| outage.duration().as_secs_f64() > RESPONSE_MULTIPLE_MIN * typical.as_secs_f64();
+    candidates.retain(is_long);
+    if let Some(clients) = clients.filter(|it| *it > 1) {
         candidates = simultaneous_gaps(candidates, &response, f64::from(clients), window);
         candidates.sort_by_key(|it| it.from);
     }
@@ -198,9 +198,17 @@ pub(crate) fn unexplained(
     candidates
 }
 
+/// Median response time of the arrivals outside the gaps. Arrivals are spread over the window, and those within a gap
+/// have the longest response times, because they wait for its end.
+fn typical_in_open_model(response: &LatencyHistogram, gaps: &[Outage], window: Nanos) -> Nanos {
+    let within: f64 = gaps.iter().map(|it| it.duration().as_secs_f64()).sum();
+    let outside = (1.0 - within / window.as_secs_f64()).max(0.0);
+    response.quantile_unchecked(outside / 2.0).unwrap_or_default()
+}
+
 /// Response time of the transaction that a client executes at a random time: the median weighted by response time. The
 /// slowest 1 % of transactions are left out, because an outage may have delayed them.
-fn typical_response_time(response: &LatencyHistogram) -> Nanos {
+fn typical_in_closed_model(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / DELAYED_ONE_IN;
     let mut counted = Vec::new();
     for (length, n) in response.counts() {
@@ -456,6 +464,35 @@ mod tests {
         let mut measurement = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
         measurement.interval.scripts[0].response = millis(200, 4000);
         assert_eq!(found(&measurement), []);
+    }
+
+    /// In an open model, most arrivals wait if the server is stopped for most of the window.
+    #[test]
+    fn finds_an_outage_of_most_of_the_window_in_an_open_model() {
+        let window = Nanos::from_secs(10);
+        for (from, to, slow, expected) in [
+            // The server was stopped: arrivals waited between 0 and 9 s.
+            (500, 9_500, false, 1),
+            (2_000, 6_000, false, 1),
+            // Every transaction takes 9 s.
+            (500, 9_500, true, 0),
+        ] {
+            let mut measurement = measured(&["500"; 10]);
+            let gap = Outage {
+                from: Nanos::from_millis(from),
+                to: Nanos::from_millis(to),
+                ongoing: false,
+                failing: false,
+            };
+            let response = &mut measurement.interval.scripts[0].response;
+            *response = LatencyHistogram::new();
+            let waited = |at: u64| if (from..to).contains(&at) { to - at } else { 2 };
+            (0..10_000)
+                .step_by(2)
+                .for_each(|at| response.merge(&millis(1, if slow { 9_000 } else { waited(at) })));
+            let found = unexplained(&[gap], window, &measurement.interval, None).len();
+            assert_eq!(found, expected, "{from} to {to} ms");
+        }
     }
 
     #[test]
