@@ -37,7 +37,8 @@ pub struct File {
     /// Feeds by name: rows of values that operations use.
     #[serde(default)]
     pub feeds: OrderedMap<Feed>,
-    /// Operations by name: the transactions that clients execute.
+    /// Operations by name: the transactions that clients execute. A replay has none.
+    #[serde(default)]
     pub operations: OrderedMap<Operation>,
     /// Load on the system.
     pub load: Load,
@@ -497,6 +498,8 @@ pub enum Model {
     Open,
     /// Closed model: each client starts its next transaction after its previous transaction has ended.
     Closed,
+    /// Replay: the requests of recorded sessions are sent at their recorded times.
+    Replay,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -543,6 +546,10 @@ pub struct Load {
     /// Open model: maximum number of transactions in flight; further transactions wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
+    /// Replay: path of the recording, which `pgdyno capture` made.
+    pub traffic: Option<String>,
+    /// Replay: factor by which it is faster than the recording, from 0.01 to 1000. Default: 1.
+    pub speed: Option<f64>,
     /// Duration of the measurement, without warm-up. Only for `clients`, and for an open load that consists of rates; other
     /// loads last as long as their stages or schedule.
     pub duration: Option<Duration>,

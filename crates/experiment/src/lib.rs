@@ -28,7 +28,7 @@ use diagnostic::quote;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Baseline, Cell, DumpFile, Experiment, FeedFormat, Setup};
+use model::plan::{Baseline, Cell, DumpFile, Experiment, FeedFormat, RecordingFile, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -113,6 +113,14 @@ impl fmt::Debug for Grammars<'_> {
     }
 }
 
+/// Recorded traffic, as an experiment needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    pub file: RecordingFile,
+    /// Name, text and number of requests of each statement.
+    pub statements: Vec<(String, String, u64)>,
+}
+
 /// Experiment file to read, with the functions needed for it.
 #[derive(Clone, Copy)]
 pub struct ReadRequest<'a> {
@@ -129,6 +137,8 @@ pub struct ReadRequest<'a> {
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads the column names of a feed's file.
     pub columns: &'a ColumnReader,
+    /// Reads the statements and times of a recording.
+    pub recording: &'a dyn Fn(&Path) -> Result<Recording, Message>,
     /// Reads size and hash of a dump.
     pub dump: &'a dyn Fn(&Path) -> io::Result<DumpFile>,
 }
@@ -302,6 +312,7 @@ mod tests {
             grammars: grammars(),
             read: &|_| Ok(String::new()),
             columns: &|_, _, _| Ok(Vec::new()),
+            recording: &|_| Err(message!("traffic-no-recording")),
             dump: &|_| Err(io::ErrorKind::NotFound.into()),
         }
     }

@@ -14,13 +14,14 @@ mod ledger;
 mod load;
 mod mix;
 mod operations;
+mod replay;
 mod replication;
 mod service;
 mod stack;
 mod users;
 
 use crate::diagnostic::{Diagnostic, Source, Span, quote};
-use crate::file::File;
+use crate::file::{self, File};
 use crate::path;
 use crate::tree::Node;
 use crate::{GrammarDiagnostic, GrammarResult, ReadRequest};
@@ -67,10 +68,12 @@ impl SetupBuilder<'_> {
         let dataset = file.dataset.map(|it| self.dataset(it, seed));
         let (feeds, known) = self.feeds(file.feeds.0);
         self.check_feed_queries(&feeds, &stack);
+        let recording = self.recording(&file.load);
         let mix = self.mix(&file.operations.0);
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
-        let mut requested = self.load(&file.load, &mix, find::search_in_place_of_load(&find).as_ref());
+        let max = find::search_in_place_of_load(&find);
+        let mut requested = self.load(&file.load, &mix, max.as_ref(), recording.as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.check_load_caps(&guard, &mut requested);
@@ -84,7 +87,14 @@ impl SetupBuilder<'_> {
             has_rows: dataset.as_ref().is_some_and(has_rows),
             mode: load.query_mode,
         };
-        let operations = self.operations(file.operations.0, &mix, &context);
+        let operations = if file.load.model == file::Model::Replay {
+            if find != Goal::Once || file.prove == Some(true) {
+                self.report("find", message!("experiment-replay-find"));
+            }
+            self.recorded_operations(&file.operations.0, recording)
+        } else {
+            self.operations(file.operations.0, &mix, &context)
+        };
         self.check_service_load(&load, &operations);
         for feed in feeds
             .iter()

@@ -9,6 +9,7 @@ mod http_service;
 pub mod ledger;
 pub mod random;
 pub mod recorder;
+mod replay;
 pub mod schedule;
 pub mod script;
 pub mod shard;
@@ -18,6 +19,7 @@ pub mod workload;
 
 pub use http_service::Service;
 pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
+pub use replay::{Replay, ReplayRequest, ReplaySession, ReplaySource};
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
 pub use workload::{
     Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, RngSeeds, Target, Workload,

@@ -5,7 +5,7 @@ use crate::script::Variables;
 use model::durability::WriteAttempt;
 use model::{
     Answer, ClientId, Code, CommandCounts, Interval, Nanos, Outcome, Record, RequestSample, ScriptId,
-    SizeUnit, StatementKind,
+    SizeUnit, StatementAnswer, StatementKind,
 };
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
@@ -30,6 +30,8 @@ pub trait Recorder {
     fn rows_counted(&mut self, _script: ScriptId, _command: u16, _kind: StatementKind, _rows: u64) {}
     /// Called when a replayed request received a response; `recorded` is the response in the log.
     fn replayed(&mut self, _script: ScriptId, _recorded: Answer, _measured: Answer) {}
+    /// Called when a replayed statement has ended; `recorded` is its recorded result.
+    fn statement_replayed(&mut self, _: ScriptId, _recorded: StatementAnswer, _measured: StatementAnswer) {}
     /// Called when the transaction failed with this outcome. `command` is the failed command, which may not have been
     /// sent.
     fn statement_failed(
@@ -205,6 +207,11 @@ impl Recorder for IntervalRecorder {
     #[inline]
     fn replayed(&mut self, script: ScriptId, recorded: Answer, measured: Answer) {
         self.interval.record_replay(script.0, recorded, measured);
+    }
+
+    #[inline]
+    fn statement_replayed(&mut self, script: ScriptId, recorded: StatementAnswer, measured: StatementAnswer) {
+        self.interval.record_replayed_statement(script.0, recorded, measured);
     }
 
     fn statement_failed(&mut self, script: ScriptId, command: u16, outcome: Outcome, sample: &RequestSample) {

@@ -11,6 +11,7 @@ mod event;
 mod http_connection;
 mod poll;
 mod redirect;
+mod replay;
 mod reply;
 mod run;
 mod shutdown;
@@ -26,6 +27,7 @@ use endpoint::new_session;
 pub use event::{AbortReason, LoadEvent};
 use http_connection::HttpConnection;
 use model::{ClientId, Code, Nanos, Outcome, ScriptId};
+use replay::ReplayState;
 use run::StartCause;
 use shutdown::CancelConnection;
 use std::cmp::Reverse;
@@ -103,6 +105,8 @@ pub struct Shard<R> {
     /// Number of the shard's first client among the clients of all threads.
     first: u32,
     arrivals: Option<Streams>,
+    /// Positions in the recording; `None` if the load is no replay.
+    replay: Option<ReplayState>,
     /// Users of the closed model who are present.
     users: ActiveUsers,
     /// Number of remaining arrivals, if the plan limits their number.
@@ -215,6 +219,7 @@ impl<R: Recorder> Shard<R> {
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
+            replay: ReplayState::new(&work, (first, count)),
             users: active_users,
             clients,
             parked,
@@ -226,7 +231,11 @@ impl<R: Recorder> Shard<R> {
             work,
         };
         for i in 0..count {
-            if !shard.users.is_initial(i) {
+            let is_initial = match &shard.work.replay {
+                Some(replay) => replay.begins_connected(first + i),
+                None => shard.users.is_initial(i),
+            };
+            if !is_initial {
                 shard.clients[i as usize].state = ClientState::Absent;
                 shard.mark_settled(i);
             } else if shard.has_sessions() {
@@ -360,7 +369,8 @@ impl<R: Recorder> Shard<R> {
         self.window_started = true;
         if self.closed {
             for i in 0..self.clients.len() as u32 {
-                if self.clients[i as usize].state == ClientState::Idle {
+                let state = self.clients[i as usize].state;
+                if state == ClientState::Idle || (state == ClientState::Absent && self.is_replay()) {
                     self.runnable.push_back(i);
                 }
             }
@@ -420,6 +430,9 @@ impl<R: Recorder> Shard<R> {
         }
         if self.clients[i as usize].leaving {
             return self.user_left(i);
+        }
+        if self.is_replay() {
+            return self.replay_next(now, i);
         }
         if self.closed {
             let plan = &self.work.plan;
@@ -483,6 +496,7 @@ impl<R: Recorder> Shard<R> {
         if last
             && !self.is_draining
             && self.backlog.is_empty()
+            && (self.replay_left() == 0 || self.drain_over)
             && self.next_arrival().is_none_or(|it| it.at > now)
         {
             self.is_draining = true;
@@ -529,6 +543,8 @@ impl<R: Recorder> Shard<R> {
         client.backing_off = false;
         match self.clients[i as usize].state {
             ClientState::Offline => self.connect_queue.push_back(i),
+            // Another client may be due, so this client continues in a later round.
+            ClientState::Thinking | ClientState::Absent if self.is_replay() => self.runnable.push_back(i),
             ClientState::Thinking => self.become_idle(now, i),
             ClientState::Sleeping => {
                 self.clients[i as usize].state = ClientState::AwaitingReady;

@@ -4,6 +4,7 @@ use crate::feed::Feed;
 use crate::http_service::{self, Service};
 use crate::ledger::KeyedScript;
 use crate::random::Prng;
+use crate::replay::Replay;
 use crate::script::{
     CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Program, QuoteContext,
     ResponsePart, Script, Slot, Variables, step_names,
@@ -131,6 +132,8 @@ pub struct Workload {
     traits: Vec<ScriptTraits>,
     /// Maximum size of a response, in bytes.
     pub(crate) answer_max: u64,
+    /// Recorded sessions that replace the scripts' requests; `None` if the load is no replay.
+    pub(crate) replay: Option<Replay>,
     /// Number of prepared statements in all scripts.
     pub(crate) statements: usize,
     pub(crate) sync: Template,
@@ -217,6 +220,7 @@ impl Workload {
     ) -> Workload {
         let drawn = match &plan.schedule {
             Schedule::Streams(streams) => streams.iter().any(|it| it.script.is_none()),
+            Schedule::Recorded { .. } => false,
             _ => true,
         };
         let scripts = &plan.program.scripts;
@@ -282,6 +286,7 @@ impl Workload {
             requests,
             calls,
             answer_max: RESPONSE_MAX,
+            replay: None,
             statements,
             sync,
             rollback,
@@ -301,6 +306,17 @@ impl Workload {
             self.fields.extend(fields);
         }
         self.feeds = feeds;
+        self
+    }
+
+    /// Sets the recorded sessions. The scripts then only count requests and their results.
+    ///
+    /// # Panics
+    /// Panics if the plan has another schedule, or another number of clients.
+    pub fn with_replay(mut self, replay: Replay) -> Workload {
+        assert!(matches!(self.plan.schedule, Schedule::Recorded { .. }), "the schedule is recorded");
+        assert!(self.plan.clients == replay.clients(), "each client has sessions");
+        self.replay = Some(replay);
         self
     }
 
@@ -498,6 +514,9 @@ impl Workload {
         let has_answer = |command: &Command| {
             matches!(command.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
         };
+        if self.replay.is_some() {
+            return (0..self.plan.program.scripts.len() as u16).map(|script| (script, 0)).collect();
+        }
         let commands_of = |(number, script): (u16, &Script)| {
             let numbers = (0..).zip(&script.commands).filter(|it| has_answer(it.1)).map(|it| it.0);
             numbers.map(|command| (number, command)).collect::<Vec<_>>()
@@ -514,7 +533,8 @@ impl Workload {
                 .any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
         };
         let scripts = (0..).zip(&self.plan.program.scripts);
-        let replays: Vec<u16> = scripts.filter(|it| replays_log(it.1)).map(|it| it.0).collect();
+        let is_compared = |script: &Script| self.replay.is_some() || replays_log(script);
+        let replays: Vec<u16> = scripts.filter(|it| is_compared(it.1)).map(|it| it.0).collect();
         Interval::new(&self.timed_commands())
             .with_answer_sizes(&self.commands_with_answers())
             .with_replays(&replays)
@@ -523,7 +543,7 @@ impl Workload {
     /// True if a statement of the script is empty.
     #[inline]
     pub(crate) fn sends_empty_statements(&self, script: u16) -> bool {
-        self.traits[usize::from(script)].sends_empty
+        self.replay.is_some() || self.traits[usize::from(script)].sends_empty
     }
 
     /// Kind of the script's statement, derived from its command tag.

@@ -221,6 +221,18 @@ pub enum Finding {
         /// Share of the compared responses with another status, 0..=1.
         share: f64,
     },
+    /// Results of replayed statements differ from the recorded results. The numbers are sums over all trials.
+    ReplayDiverged {
+        cell: usize,
+        operation: String,
+        /// Number of compared results.
+        results: u64,
+        /// Number of results with another error than recorded, or with an error instead of success or vice versa.
+        other_errors: u64,
+        /// Number of results with fewer rows, and with more rows, than recorded.
+        fewer_rows: u64,
+        more_rows: u64,
+    },
     /// Statement that returns no rows. The figures are from the trial with the largest share of empty results.
     NoRows {
         cell: usize,

@@ -2,7 +2,7 @@
 
 use crate::{
     Answer, AnswerSizes, CommandCounts, FailureCounts, LatencyHistogram, Nanos, Outcome, Record,
-    ReplayCounts, SizeUnit, Successes,
+    ReplayCounts, SizeUnit, StatementAnswer, Successes,
 };
 
 /// Measurement from one time to another by one thread, or by all threads after merging. `H` is the type of the
@@ -146,6 +146,19 @@ impl Interval {
     pub fn record_replay(&mut self, operation: u16, recorded: Answer, measured: Answer) {
         if let Some(replay) = self.replays.iter_mut().find(|it| it.operation == operation) {
             replay.record(recorded, measured);
+        }
+    }
+
+    /// Compares the result of a statement with the recorded result, without allocation. All operations must be replayed.
+    #[inline]
+    pub fn record_replayed_statement(
+        &mut self,
+        operation: u16,
+        recorded: StatementAnswer,
+        measured: StatementAnswer,
+    ) {
+        if let Some(replay) = self.replays.get_mut(usize::from(operation)) {
+            replay.record_statement(recorded, measured);
         }
     }
 

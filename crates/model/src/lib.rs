@@ -64,7 +64,7 @@ pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKin
 pub use percent::percent_encode;
 pub use random::SplitMix64;
 pub use record::{ClientId, Outcome, Record, ScriptId};
-pub use replay::{Answer, ReplayCounts, ReplayFigures};
+pub use replay::{Answer, ReplayCounts, ReplayFigures, StatementAnswer};
 pub use schedule::{Curve, Schedule, Stream, UserRamp};
 pub use second::{CompactInterval, OperationSecond, Second, SecondSum};
 pub use sizes::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit, StatementRows};

@@ -1,6 +1,6 @@
-//! Comparison of responses to replayed requests with the responses that a log recorded.
+//! Comparison of responses to replayed requests with the responses that were recorded.
 
-use crate::SizeHistogram;
+use crate::{Code, SizeHistogram};
 use serde::{Deserialize, Serialize};
 
 /// Status and size of an HTTP response.
@@ -11,20 +11,39 @@ pub struct Answer {
     pub bytes: u64,
 }
 
+/// Result of a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatementAnswer {
+    pub error: Option<Code>,
+    /// Rows that it returned or changed; `None` if the number is unknown.
+    pub rows: Option<u64>,
+}
+
+impl StatementAnswer {
+    /// SQLSTATE of a recorded error whose SQLSTATE is unknown.
+    pub const UNKNOWN_ERROR: Code = Code::SqlState(*b"?????");
+
+    /// True if a replayed statement had the error of this recorded one, or both succeeded.
+    pub fn has_same_error(&self, measured: Option<Code>) -> bool {
+        self.error == measured || (self.error == Some(StatementAnswer::UNKNOWN_ERROR) && measured.is_some())
+    }
+}
+
 /// Counts from the comparison of one operation's responses with the recorded responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayCounts {
     /// Index of the operation.
     pub operation: u16,
     /// Number of responses whose status is compared; `other_status` is the number of responses whose status differs
-    /// from the recorded status.
+    /// from the recorded status. The status of a statement is its error or success.
     pub answers: u64,
     pub other_status: u64,
     /// Number of successful responses that are much smaller than recorded; `larger` is the number of responses that are
-    /// much larger.
+    /// much larger. For statements, any difference counts.
     pub smaller: u64,
     pub larger: u64,
-    /// Sizes of the successful responses; `recorded` has the recorded sizes for the same requests.
+    /// Sizes of the successful responses in bytes, or in rows for statements; `recorded` has the recorded sizes for the
+    /// same requests.
     pub measured: SizeHistogram,
     pub recorded: SizeHistogram,
 }
@@ -39,7 +58,7 @@ pub struct ReplayFigures {
     pub sized: u64,
     pub smaller: u64,
     pub larger: u64,
-    /// Median size of the responses in bytes; `recorded` is the median of the recorded sizes.
+    /// Median size of the responses in bytes, or in rows for statements; `recorded` is the median of the recorded sizes.
     pub measured: u64,
     pub recorded: u64,
 }
@@ -80,6 +99,20 @@ impl ReplayCounts {
         }
     }
 
+    /// Counts the result of one statement without allocation.
+    pub fn record_statement(&mut self, recorded: StatementAnswer, measured: StatementAnswer) {
+        self.answers += 1;
+        self.other_status += u64::from(!recorded.has_same_error(measured.error));
+        if let (None, None, Some(before), Some(now)) =
+            (recorded.error, measured.error, recorded.rows, measured.rows)
+        {
+            self.smaller += u64::from(now < before);
+            self.larger += u64::from(now > before);
+            self.measured.record(now);
+            self.recorded.record(before);
+        }
+    }
+
     pub fn merge(&mut self, other: &ReplayCounts) {
         self.answers += other.answers;
         self.other_status += other.other_status;
@@ -114,6 +147,33 @@ impl ReplayCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compares_results_of_statements_with_recorded_ones() {
+        let error = |state: &[u8; 5]| StatementAnswer { error: Some(Code::SqlState(*state)), rows: None };
+        let rows = |rows| StatementAnswer { error: None, rows: Some(rows) };
+        let unknown = StatementAnswer::default();
+        for (recorded, measured, expected) in [
+            (rows(3), rows(3), [1, 0, 1, 0, 0]),
+            (rows(3), rows(2), [1, 0, 1, 1, 0]),
+            (rows(0), rows(1), [1, 0, 1, 0, 1]),
+            (unknown, rows(1), [1, 0, 0, 0, 0]),
+            (rows(1), unknown, [1, 0, 0, 0, 0]),
+            (error(b"23505"), error(b"23505"), [1, 0, 0, 0, 0]),
+            (error(b"?????"), error(b"23505"), [1, 0, 0, 0, 0]),
+            (error(b"23505"), error(b"40001"), [1, 1, 0, 0, 0]),
+            (error(b"23505"), rows(1), [1, 1, 0, 0, 0]),
+            (error(b"?????"), rows(1), [1, 1, 0, 0, 0]),
+            (rows(1), error(b"23505"), [1, 1, 0, 0, 0]),
+        ] {
+            let mut counts = ReplayCounts::new(0);
+            counts.record_statement(recorded, measured);
+            let found = counts
+                .figures()
+                .map_or([0; 5], |it| [it.answers, it.other_status, it.sized, it.smaller, it.larger]);
+            assert_eq!(found, expected, "{recorded:?} {measured:?}");
+        }
+    }
 
     #[test]
     fn compares_answers_with_recorded_ones() {

@@ -15,6 +15,9 @@ pub enum Schedule {
     Open { curve: Curve, spacing: Spacing },
     /// Open model with several curves at once.
     Streams(Vec<Stream>),
+    /// Sessions of a recording, whose requests are sent at their recorded times. `duration` is the time from the start
+    /// of the recording to its end, divided by the speed.
+    Recorded { duration: Nanos },
 }
 
 /// Number of users over time, with their think time and pacing.
@@ -58,6 +61,7 @@ impl Schedule {
             Schedule::Closed { .. } => None,
             Schedule::Users(it) => Some(it.duration()),
             Schedule::Open { curve, .. } => Some(curve.duration()),
+            Schedule::Recorded { duration } => Some(*duration),
             Schedule::Streams(all) => {
                 Some(all.iter().map(|it| it.curve.duration()).max().unwrap_or(Nanos::ZERO))
             }

@@ -157,6 +157,13 @@ pub enum LoadModelSummary {
         schedule: String,
         arrivals: Spacing,
     },
+    /// Sessions of a recording, whose requests were sent at their recorded times.
+    Replay {
+        /// Name of the recording's file.
+        recording: String,
+        /// Factor by which the replay was faster than the recording.
+        speed: f64,
+    },
 }
 
 /// Results of the arrivals of one script, or of all scripts.

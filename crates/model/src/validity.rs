@@ -87,6 +87,15 @@ pub enum Doubt {
     /// In-flight cap was reached. Of `arrivals`, `waited` were delayed until a client was idle, and `dropped` were
     /// never sent. The test was no longer open-loop.
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
+    /// Requests of a replay were sent later than recorded, because the previous request of their session was still
+    /// executed (`waited`), or were never sent. `wait` is the 99th percentile of the waits.
+    BehindSchedule {
+        arrivals: u64,
+        waited: u64,
+        dropped: u64,
+        #[serde(rename = "wait_ns")]
+        wait: Nanos,
+    },
     /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
     /// Outages. `count` is their number, and `duration` is their total duration. The longest outage lasted from `from`

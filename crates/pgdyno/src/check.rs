@@ -15,6 +15,7 @@ pub use overview::{limits, overview};
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
 use crate::files;
+use crate::recording;
 use analysis::verdict::rule::RuleContext;
 use experiment::{Diagnostics, Plan, ReadRequest};
 use model::message;
@@ -74,6 +75,7 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
         grammars: grammars::ALL,
         read: &read_text,
         columns: &feeds::columns,
+        recording: &recording::describe,
         dump: &stack::dataset::describe_dump,
     };
     experiment::read(&request)

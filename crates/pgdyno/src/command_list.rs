@@ -81,6 +81,12 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/stack.md",
             },
             CommandDescription {
+                name: "capture",
+                about: "Write a recording from the statements in a server's logs",
+                examples: &["pgdyno capture postgresql.csv -o shop.traffic"],
+                page: "docs/replay.md",
+            },
+            CommandDescription {
                 name: "distil",
                 about: "Write an experiment file from the statements in a server's logs",
                 examples: &["pgdyno distil postgresql.csv -o shop.yaml"],

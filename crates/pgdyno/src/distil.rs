@@ -5,36 +5,26 @@ use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::files;
+use crate::server_logs::LogArgs;
 use clap::Parser;
-use flate2::read::MultiGzDecoder;
 use model::message;
 use model::message::Message;
 use report::lang::Lang;
 use report::say;
-use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use traffic::Traffic;
 use traffic::distil::{Anonymisation, DistilOptions, Distilled, Operation};
-use traffic::log::{LogFormat, Prefix};
-use traffic::{SkipKind, Traffic};
 
 /// Write an experiment file from the statements in a server's logs
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno distil")]
 pub struct Args {
-    /// Logs of one server, in the order of time: csvlog, jsonlog or stderr, also compressed with gzip; - reads standard
-    /// input
-    #[arg(value_name = "LOG", required = true)]
-    logs: Vec<PathBuf>,
+    #[command(flatten)]
+    source: LogArgs,
     /// Experiment file to write, such as shop.yaml; the feeds are written next to it. No file is replaced
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// log_line_prefix of the server, for logs of the format stderr [default: detected]
-    #[arg(long, value_name = "PREFIX")]
-    log_line_prefix: Option<String>,
-    /// Use only the statements of this database
-    #[arg(long, value_name = "NAME")]
-    database: Option<String>,
     /// Replace texts in statements by others of the same length and kind; equal texts stay equal
     #[arg(long)]
     anonymise: bool,
@@ -54,9 +44,6 @@ pub struct Args {
     language: LanguageArgs,
 }
 
-/// Size of the beginning of a log from which its format is detected, in bytes.
-const HEAD: usize = 256 * 1024;
-
 /// Runs the command. The exit status is 2 for wrong arguments, and 1 if a log cannot be read, contains no statement, or a
 /// file cannot be written.
 pub fn main(args: &[String]) -> ExitStatus {
@@ -66,23 +53,7 @@ pub fn main(args: &[String]) -> ExitStatus {
 fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let name = experiment_name(&args.out)?;
-    let prefix = args.log_line_prefix.as_deref().map(Prefix::new).transpose().map_err(CommandError::new)?;
-    let mut traffic = Traffic::default();
-    for log in &args.logs {
-        read_log(log, prefix.as_ref(), &mut traffic).map_err(|reason| {
-            CommandError::new(message!("distil-log", path = log.display().to_string(), reason))
-        })?;
-    }
-    let malformed = traffic.skipped.iter().find(|it| it.kind == SkipKind::Malformed).map_or(0, |it| it.count);
-    if 2 * malformed > traffic.entries {
-        let skipped = Message::join(traffic.skipped.iter().map(Message::from));
-        return Err(CommandError::new(message!("distil-wrong-format", skipped)));
-    }
-    if traffic.statements() == 0 {
-        let skipped = Message::join(traffic.skipped.iter().map(Message::from));
-        return Err(CommandError::new(message!("distil-no-statement", skipped)));
-    }
-    select_database(&mut traffic, args.database.as_deref())?;
+    let traffic = args.source.read()?;
     let anonymise = args
         .anonymise
         .then(|| random_key().map(|key| Anonymisation { key, numbers: args.anonymise_numbers }));
@@ -116,45 +87,6 @@ fn experiment_name(path: &Path) -> Result<String, CommandError> {
     Err(CommandError::usage(message!("distil-out", path = path.display().to_string())))
 }
 
-/// Reads one log, whose format is detected if no prefix is given or if it is not of the format stderr.
-fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Result<(), Message> {
-    let of_file = |error: &io::Error| Message::of_file(path, error);
-    let source: Box<dyn Read> = match path.to_str() {
-        Some("-") => Box::new(io::stdin()),
-        _ => Box::new(files::open(path).map_err(|error| of_file(&error))?),
-    };
-    let mut source = BufReader::with_capacity(HEAD, source);
-    let is_gzip = source.fill_buf().map_err(|error| of_file(&error))?.starts_with(&[0x1f, 0x8b]);
-    let source: Box<dyn Read> =
-        if is_gzip { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
-    let mut source = BufReader::with_capacity(HEAD, source);
-    let head = source.fill_buf().map_err(|error| of_file(&error))?;
-    let format = match (traffic::log::detect(head), prefix) {
-        (Some(format @ (LogFormat::Csv | LogFormat::Json)), _) => format,
-        (_, Some(prefix)) => LogFormat::Stderr(prefix.clone()),
-        (Some(format), None) => format,
-        (None, None) => return Err(message!("distil-unknown-format")),
-    };
-    traffic::log::read(source, &format, traffic)
-}
-
-/// Keeps the sessions of one database. Without a name, all sessions must have the same database.
-fn select_database(traffic: &mut Traffic, name: Option<&str>) -> Result<(), CommandError> {
-    if let Some(name) = name {
-        traffic.sessions.retain(|session| session.database.as_deref() == Some(name));
-        if traffic.statements() == 0 {
-            return Err(CommandError::usage(message!("distil-no-database", database = name)));
-        }
-    }
-    let busy = traffic.sessions.iter().filter(|session| !session.statements.is_empty());
-    let databases: BTreeSet<&str> = busy.filter_map(|session| session.database.as_deref()).collect();
-    if databases.len() > 1 {
-        let databases = databases.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(CommandError::usage(message!("distil-several-databases", databases)));
-    }
-    Ok(())
-}
-
 /// Source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
@@ -166,9 +98,8 @@ fn random_key() -> io::Result<Vec<u8>> {
 
 /// Comment at the beginning of the experiment file.
 fn notes(args: &Args, distilled: &Distilled, traffic: &Traffic, lang: &Lang) -> Vec<String> {
-    let logs: Vec<String> = args.logs.iter().map(|it| it.display().to_string()).collect();
     let mut notes = vec![
-        say!(lang, "distil-note", logs = logs.join(", "), version = env!("CARGO_PKG_VERSION")),
+        say!(lang, "distil-note", logs = args.source.names(), version = env!("CARGO_PKG_VERSION")),
         read_line(distilled, traffic, lang),
     ];
     notes.extend(distilled.left_out.iter().map(|it| left_out_line(distilled, it, lang)));

@@ -86,6 +86,7 @@ bench-closed-model = closed model
 bench-closed-model-thinking = closed model, think time { $time }
 bench-open-model-even = open model, { $schedule }, even arrivals
 bench-open-model-poisson = open model, { $schedule }, Poisson arrivals
+bench-replay = replay of { $recording }, speed { $speed }
 
 # Preview of a schedule.
 bench-arrivals-per-second = arrivals/s
@@ -132,6 +133,7 @@ bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitt
 bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this machine
 bench-starved = thread { $thread } of the generator waited for a CPU { $share } of the time, and response times include this
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
+bench-behind-schedule = the system was behind the recorded schedule: of { $arrivals } requests { $waited } waited for the previous request of their session (p99 { $wait }), and { $dropped } were not sent
 bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
     .requests = clients were served unevenly: from { $min_transactions } to { $max_transactions } requests per client (Jain's index { $jain }); the mean hides the clients that waited
 bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
@@ -1353,6 +1355,7 @@ finding-sizes = responses to { $request } differ in size although their status i
 finding-sizes-below-recorded = responses to { $operation } are less than half as large as recorded in the log; check whether they are error or login pages
 finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
 finding-recorded-status = responses to { $operation } have a different status than recorded in the log
+finding-replay-diverged = results of the replayed statement { $operation } differ from the recorded results
 finding-no-rows = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }
@@ -1415,6 +1418,10 @@ finding-sizes-two = { $cell } { $share } of responses about { $small }, the othe
 finding-sizes-smaller = { $cell } median { $here }, vs { $there } in { $with }
 finding-sizes-recorded = { $cell } { $share } of responses, median { $here } vs { $recorded } recorded
 finding-recorded-status-cell = { $cell } { $share } of { $count }
+finding-replay-diverged-cell = { $cell } of { $results } { $results ->
+    [one] result
+   *[other] results
+}: { $errors } with another error or success, { $fewer } with fewer rows, { $more } with more rows
 finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second ->
     [none] {""}
    *[other] , from second { $second } on
@@ -1854,6 +1861,8 @@ page-question-users = What throughput does { $path } sustain with { $count ->
    *[other] { $count } users
  }?
 page-question-schedule = Does { $path } sustain { $schedule }?
+page-question-replay = How does { $path } serve the traffic of { $recording }?
+load-replay = replay of { $recording }, speed { $speed }, { $requests } requests of { $sessions } sessions
 page-question-axes = How does throughput depend on { $axes }{ $baseline ->
     [none] {""}
    *[other] , compared with { $baseline }
@@ -4028,8 +4037,15 @@ experiment-load-key-missing = `model: { $model }` requires `{ $key }`
         [clients] add the number of clients, as in `clients: 8`
         [duration] add a duration, as in `duration: 30s`
         [max_in_flight] add the maximum number of transactions in flight, as in `max_in_flight: 100`
+        [traffic] add the path of a recording, as in `traffic: shop.traffic`
        *[other] add the rate over time, as in `schedule: line(1, 200, 200s)`
     }
+experiment-recording-unreadable = the recording { $file } cannot be used: { $reason }
+experiment-recording-empty = it has no requests
+experiment-replay-operations = a replay has no operations: the recording contains its statements
+    .help = delete `operations`
+experiment-replay-find = a replay has no goal: the recording determines the load
+    .help = delete `find` and `prove`; to search for a maximum, make an experiment of the recorded mix with `pgdyno distil`
 experiment-threads = { $threads } threads for { $clients } clients: a client belongs to one thread
     .help = write at most { $clients } threads
 experiment-users-zero = every stage has 0 users
@@ -4736,6 +4752,20 @@ failure-node-ended = { $node } { $end } during the trial{ $reason ->
 failure-out-of-memory = { $node } ran out of memory: the kernel killed some of its processes
 
 
+### The command `capture`: capture-
+
+capture-nothing = no statement of the logs can be sent again
+capture-written = Wrote { $path }: { $requests } requests of { $sessions } sessions in { $duration }.
+capture-statement = { $name }: { $share } of the requests
+capture-more = { $more ->
+    [one] and one more statement
+   *[other] and { $more } more statements
+}
+capture-left-out = { $count ->
+    [one] one statement is left out
+   *[other] { $count } statements are left out
+}: { $reason }
+
 ### The command `distil`: distil-
 
 distil-log = { $path }: { $reason }
@@ -4857,6 +4887,14 @@ traffic-skipped-duration = durations without a statement
 traffic-skipped-plan = plans of auto_explain
 traffic-skipped-error = errors without their statement; set `log_min_error_statement = error`
 traffic-skipped-parameters = parameters that cannot be read
+traffic-no-recording = the file is no recording; `pgdyno capture` makes recordings from server logs
+traffic-recording-incomplete = the recording was not finished, or the file is cut off; record or copy it again
+traffic-recording-damaged = the contents do not match their checksum; record or copy the file again
+traffic-unrecorded-copy = COPY, whose data are not in the log
+traffic-unrecorded-secret = statements with a password
+traffic-unrecorded-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
+traffic-unrecorded-unreadable = a quote or comment is not closed
+traffic-unrecorded-length = longer than 4 GiB
 traffic-left-out = { $transactions ->
     [one] { $transactions } transaction
    *[other] { $transactions } transactions

@@ -90,6 +90,7 @@ bench-closed-model = закрытая модель
 bench-closed-model-thinking = закрытая модель с паузой { $time }
 bench-open-model-even = открытая модель, { $schedule }, равномерный поток заявок
 bench-open-model-poisson = открытая модель, { $schedule }, пуассоновский поток заявок
+bench-replay = воспроизведение { $recording }, скорость { $speed }
 
 # Предпросмотр расписания.
 bench-arrivals-per-second = заявок/с
@@ -143,6 +144,7 @@ bench-stolen = гипервизор отдал другим { $processors }{"\u0
 bench-starved = поток { $thread } генератора ждал ЦП { $share } времени, и время ответа включает это
 bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
     [one] { $arrivals } заявки
+bench-behind-schedule = система отстала от записанного расписания: из запросов ({ $arrivals }) ждали предыдущего запроса своего сеанса { $waited } (p99 { $wait }), не отправлено { $dropped }
    *[other] { $arrivals } заявок
  } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
 bench-uneven = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
@@ -1446,6 +1448,7 @@ finding-sizes = ответы на { $request } различаются разме
 finding-sizes-below-recorded = ответы на { $operation } меньше половины записанных в логе; проверьте, не страницы ли это ошибки или входа
 finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
 finding-recorded-status = у ответов на { $operation } не тот статус, что записан в логе
+finding-replay-diverged = результаты воспроизведённого запроса { $operation } отличаются от записанных
 finding-no-rows = операция { $operation }, команда { $command }: { $statement ->
     [none] несколько операторов сразу
    *[other] { $statement }
@@ -1513,6 +1516,10 @@ finding-sizes-smaller = { $cell } — медиана { $here }, { $with } — { 
 finding-sizes-recorded = { $cell } — { $share }, медиана { $here }, в логе { $recorded }
 finding-recorded-status-cell = { $cell } — у { $share } из { $count ->
     [one] { $count } ответа
+finding-replay-diverged-cell = { $cell } из { $results ->
+    [one] { $results } результата
+   *[other] { $results } результатов
+}: с другой ошибкой или успехом — { $errors }, строк меньше — { $fewer }, строк больше — { $more }
    *[other] { $count } ответов
  }
 finding-no-rows-cell = { $cell } — в { $share } из { $count ->
@@ -1972,6 +1979,8 @@ page-question-users = Какую нагрузку выдерживает { $path
    *[other] { $count } пользователях
  }?
 page-question-schedule = Справляется ли { $path } с нагрузкой { $schedule }?
+page-question-replay = Как { $path } обслуживает трафик из { $recording }?
+load-replay = воспроизведение { $recording }, скорость { $speed }, запросов: { $requests }, сеансов: { $sessions }
 page-question-axes = Как меняется пропускная способность{ $baseline ->
     [none] {""}
    *[other] {" "}по сравнению с { $baseline }
@@ -4191,8 +4200,15 @@ experiment-load-key-missing = для `model: { $model }` нужен ключ `{ 
         [clients] добавьте число клиентов, например `clients: 8`
         [duration] добавьте длительность, например `duration: 30s`
         [max_in_flight] добавьте наибольшее число одновременных транзакций, например `max_in_flight: 100`
+        [traffic] добавьте путь к записи, например `traffic: shop.traffic`
        *[other] добавьте частоту по времени, например `schedule: line(1, 200, 200s)`
     }
+experiment-recording-unreadable = запись { $file } нельзя использовать: { $reason }
+experiment-recording-empty = в ней нет запросов
+experiment-replay-operations = у воспроизведения нет операций: запросы содержатся в записи
+    .help = удалите `operations`
+experiment-replay-find = у воспроизведения нет цели: нагрузку определяет запись
+    .help = удалите `find` и `prove`; чтобы искать максимум, сделайте из журнала эксперимент командой `pgdyno distil`
 experiment-threads = потоков { $threads }, а клиентов { $clients }: клиент принадлежит одному потоку
     .help = напишите не больше { $clients }
 experiment-users-zero = на всех ступенях 0 пользователей
@@ -4901,6 +4917,22 @@ failure-node-ended = во время измерения { $node } { $end }{ $rea
 failure-out-of-memory = узлу { $node } не хватило памяти: ядро завершило часть его процессов
 
 
+### Команда `capture`: capture-
+
+capture-nothing = ни один запрос из журналов нельзя отправить повторно
+capture-written = Записан { $path }: запросов { $requests }, сеансов { $sessions }, продолжительность { $duration }.
+capture-statement = { $name }: { $share } запросов
+capture-more = { $more ->
+    [one] и ещё { $more } вид запросов
+    [few] и ещё { $more } вида запросов
+   *[other] и ещё { $more } видов запросов
+}
+capture-left-out = { $count ->
+    [one] пропущен { $count } запрос
+    [few] пропущено { $count } запроса
+   *[other] пропущено { $count } запросов
+}: { $reason }
+
 ### Команда `distil`: distil-
 
 distil-log = { $path }: { $reason }
@@ -5018,6 +5050,14 @@ traffic-skipped-duration = длительности без запроса
 traffic-skipped-plan = планы `auto_explain`
 traffic-skipped-error = ошибки без запроса; включите `log_min_error_statement = error`
 traffic-skipped-parameters = параметры, которые не удаётся прочитать
+traffic-no-recording = файл не является записью; записи из журналов сервера делает `pgdyno capture`
+traffic-recording-incomplete = запись не завершена или файл обрезан; сделайте или скопируйте запись ещё раз
+traffic-recording-damaged = содержимое не соответствует контрольной сумме; сделайте или скопируйте запись ещё раз
+traffic-unrecorded-copy = COPY, данных которого нет в журнале
+traffic-unrecorded-secret = запросы с паролем
+traffic-unrecorded-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
+traffic-unrecorded-unreadable = кавычка или комментарий не закрыты
+traffic-unrecorded-length = длиннее 4 ГиБ
 traffic-left-out = { $transactions ->
     [one] { $transactions } транзакция
     [few] { $transactions } транзакции

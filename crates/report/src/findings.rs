@@ -77,6 +77,7 @@ fn tone(finding: &Finding) -> Tone {
         | Finding::UnlikeComparison { .. }
         | Finding::AnswerSizes { .. }
         | Finding::RecordedStatus { .. }
+        | Finding::ReplayDiverged { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
         Finding::NoRows { statement, .. } if statement.needs_rows() => Tone::Doubt,
@@ -106,7 +107,7 @@ fn rank(finding: &Finding) -> u8 {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
-        Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. } => 2,
+        Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. } | Finding::ReplayDiverged { .. } => 2,
         Finding::NoRows { statement, .. } if statement.needs_rows() => 2,
         Finding::NoRows { .. } => 12,
         Finding::NotOpenLoop { .. } => 3,

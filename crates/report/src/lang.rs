@@ -96,13 +96,13 @@ impl Lang {
         same.expect("every language has both forms")
     }
 
-    /// Variant of the language for an experiment: [`Lang::for_requests`] if each operation is a single HTTP request,
-    /// otherwise the language itself.
+    /// Variant of the language for an experiment: [`Lang::for_requests`] if each operation is a single HTTP request or a
+    /// recorded request, otherwise the language itself.
     pub fn for_experiment<'a>(&'a self, experiment: &Experiment) -> &'a Lang {
         let is_request = |operation: &Operation| match &operation.kind {
             OperationKind::Script { .. } => false,
             OperationKind::Http(steps) => steps.len() == 1,
-            OperationKind::Ammo => true,
+            OperationKind::Ammo | OperationKind::Recorded { .. } => true,
         };
         let mut operations = experiment.cells.iter().flat_map(|cell| &cell.setup.operations);
         if operations.all(is_request) { self.for_requests() } else { self }

@@ -17,6 +17,7 @@ mod yaml;
 
 pub use anonymise::Anonymisation;
 pub use left_out::{LeftOut, LeftOutReason};
+pub(crate) use naming::name as unique_name;
 pub use pace::Pace;
 
 use crate::session::{Protocol, Traffic};

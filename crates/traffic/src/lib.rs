@@ -1,11 +1,12 @@
 //! Recorded traffic of PostgreSQL servers
 //!
 //! [`log::read`] reads server logs and appends their statements to the sessions of a [`Traffic`]. [`distil::distil`]
-//! summarises a traffic as the operations, weights and feeds of an experiment. This crate opens no files: callers pass
-//! readers and get texts.
+//! summarises a traffic as the operations, weights and feeds of an experiment. [`recording`] is the format of files whose
+//! requests are sent again at their recorded times. This crate opens no files: callers pass readers and writers.
 
 pub mod distil;
 pub mod log;
+pub mod recording;
 mod session;
 mod sql;
 mod transaction;

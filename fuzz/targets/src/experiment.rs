@@ -50,6 +50,7 @@ pub fn run(data: &[u8]) {
             true => Err(model::message!("feed-empty")),
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
         },
+        recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|path| match path.to_string_lossy().contains('!') {
             true => Err(std::io::ErrorKind::NotFound.into()),
             false => Ok(DumpFile { path: path.to_owned(), bytes: 1, sha256: "0".repeat(64) }),

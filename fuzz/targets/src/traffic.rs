@@ -116,6 +116,7 @@ fn check_experiment(distilled: &Distilled) {
         },
         read: &|_| Err(std::io::ErrorKind::NotFound.into()),
         columns: &columns,
+        recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     };
     if let Err(diagnostics) = read(&request) {

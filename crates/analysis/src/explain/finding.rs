@@ -204,6 +204,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let from = match &trial.setup.load.model {
         LoadModel::Open { schedule, .. } if is_one_rate(schedule) => Nanos(window.0 / 4),
         LoadModel::Open { .. } => last_third,
+        LoadModel::Replay { .. } => Nanos::ZERO,
         LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
         LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
     };

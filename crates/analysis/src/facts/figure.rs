@@ -66,7 +66,7 @@ pub fn is_lower_bound(summary: &Summary, response: &Distribution, q: f64) -> boo
 fn outage_wait(summary: &Summary, q: f64) -> Nanos {
     match summary.plan.model {
         LoadModelSummary::Closed { .. } => outage::wait_quantile(&summary.outages, summary.window, q),
-        LoadModelSummary::Open { .. } => Nanos::ZERO,
+        LoadModelSummary::Open { .. } | LoadModelSummary::Replay { .. } => Nanos::ZERO,
     }
 }
 

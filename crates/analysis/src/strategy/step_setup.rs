@@ -88,7 +88,9 @@ fn closed_load(load: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> Load
         LoadModel::Users { think, pacing, rate_max, .. } => {
             LoadModel::Users { stages: stages(), think: *think, pacing: *pacing, rate_max: *rate_max }
         }
-        LoadModel::Open { .. } => LoadModel::Closed { clients: users, think: Nanos::ZERO },
+        LoadModel::Open { .. } | LoadModel::Replay { .. } => {
+            LoadModel::Closed { clients: users, think: Nanos::ZERO }
+        }
     }
 }
 
@@ -207,6 +209,7 @@ mod tests {
                     let each = |it: &Users| format!("{}/{:?}", it.users, it.spawn_rate);
                     stages.iter().map(each).collect::<Vec<_>>().join(" ")
                 }
+                LoadModel::Replay { .. } => unreachable!("a search has no replay"),
             };
             assert_eq!(actual, expected);
             assert_eq!(load.duration.is_some(), step.scale == LoadScale::Clients);

@@ -37,7 +37,7 @@ pub(super) fn rank(doubt: &Doubt) -> u8 {
         Doubt::NodeNotUsed { .. } => 1,
         Doubt::NoRows { .. } => 2,
         Doubt::FeedExhausted { .. } => 3,
-        Doubt::InFlightCapReached { .. } => 4,
+        Doubt::InFlightCapReached { .. } | Doubt::BehindSchedule { .. } => 4,
         Doubt::HostLate { .. } | Doubt::Starved { .. } | Doubt::Stolen { .. } => 5,
         Doubt::UnevenClients { .. } => 6,
         Doubt::SmallAnswers { .. } => 7,
@@ -57,6 +57,9 @@ fn severity(doubt: &Doubt) -> f64 {
         }
         Doubt::InFlightCapReached { arrivals, waited, dropped } => {
             (waited + dropped) as f64 / *arrivals as f64
+        }
+        Doubt::BehindSchedule { arrivals, dropped, wait, .. } => {
+            *dropped as f64 / *arrivals as f64 * 1e9 + wait.as_secs_f64()
         }
         Doubt::UnevenClients { jain, .. } => -jain,
         Doubt::Outage { duration, .. } => duration.as_secs_f64(),

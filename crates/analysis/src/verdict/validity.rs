@@ -31,6 +31,8 @@ const STEAL_SHARE_MIN: f64 = 0.01;
 const RUNNABLE_SHARE_MIN: f64 = 0.05;
 /// Minimum share of arrivals waiting for a client that causes a doubt.
 const QUEUED_SHARE_MIN: f64 = 0.01;
+/// Minimum wait (p99) of a replay's requests for the previous request of their session that causes a doubt.
+const BEHIND_MIN: Nanos = Nanos::from_millis(100);
 /// Jain's index below which averages hide starved clients.
 const JAIN_INDEX_MIN: f64 = 0.5;
 /// Share of the median client's transactions below which a client counts as starved, whatever Jain's index is.
@@ -76,6 +78,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     }
     doubts.extend(stolen(measured));
     doubts.extend(cap_reached(summary));
+    doubts.extend(behind_schedule(summary));
     doubts.extend(uneven_clients(summary));
     doubts.extend(few_samples(summary));
     doubts.extend(outage(summary));
@@ -212,6 +215,17 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     // If clients aborted, dropped arrivals do not show that all clients were busy.
     let busy = dropped > 0 && summary.generator.aborted_clients == 0;
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
+}
+
+/// Doubt about a replay whose requests were sent late because of the system.
+fn behind_schedule(summary: &Summary) -> Option<Doubt> {
+    let LoadModelSummary::Replay { .. } = summary.plan.model else { return None };
+    let (arrivals, dropped) = (summary.total.counts.arrivals(), summary.total.counts.dropped);
+    let waits = &summary.generator.backlog_wait;
+    let wait = waits.p99.or(waits.max).unwrap_or_default();
+    let many = waits.count as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && wait >= BEHIND_MIN;
+    let waited = waits.count;
+    (many || dropped > 0).then_some(Doubt::BehindSchedule { arrivals, waited, dropped, wait })
 }
 
 /// Doubt about unfair service, in the closed model only. In the open model, any idle client takes the next arrival, so

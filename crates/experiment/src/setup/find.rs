@@ -36,7 +36,7 @@ impl SetupBuilder<'_> {
             Some(file::Find::How(it)) => FindSettings::clone(it),
         };
         let scale = match load.model {
-            crate::file::Model::Open => LoadScale::Rate,
+            crate::file::Model::Open | crate::file::Model::Replay => LoadScale::Rate,
             crate::file::Model::Closed => LoadScale::Clients,
         };
         let modes = [

@@ -121,6 +121,7 @@ impl SetupBuilder<'_> {
         if requested_clients > clients.most {
             let path = match &requested.load.model {
                 LoadModel::Open { .. } => "load.max_in_flight",
+                LoadModel::Replay { .. } => "load.traffic",
                 LoadModel::Users { stages, .. } if stages.len() > 1 => "load.users",
                 _ => "load.clients",
             };
@@ -143,10 +144,14 @@ impl SetupBuilder<'_> {
         }
         let per_second = |it: f64| format!("{it}/s");
         match &mut requested.load.model {
-            LoadModel::Open { .. } => {
+            LoadModel::Open { .. } | LoadModel::Replay { .. } => {
                 if requested.max_rate > rate.most {
                     let requested_rate = per_second(requested.max_rate);
-                    beyond("rate", rate.attached, "load.schedule", requested_rate, per_second(rate.most));
+                    let path = match requested.load.model {
+                        LoadModel::Replay { .. } => "load.speed",
+                        _ => "load.schedule",
+                    };
+                    beyond("rate", rate.attached, path, requested_rate, per_second(rate.most));
                 }
                 if requested.load.warmup > Nanos::ZERO {
                     self.report(

@@ -2,8 +2,8 @@
 
 use super::mix::{Mix, decimal};
 use super::{SetupBuilder, seconds, whole_seconds};
-use crate::ScheduleExtent;
 use crate::file::{self, Arrivals, Model};
+use crate::{Recording, ScheduleExtent};
 use model::message;
 use model::plan::{Load, LoadModel, MaxSearch};
 use model::summary::QueryMode;
@@ -22,10 +22,17 @@ pub struct RequestedLoad {
 impl SetupBuilder<'_> {
     /// Builds the load of a cell. `max`, if given, is a search or a fixed level. It then determines the level and the
     /// duration.
-    pub(super) fn load(&mut self, source: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> RequestedLoad {
+    pub(super) fn load(
+        &mut self,
+        source: &file::Load,
+        mix: &Mix,
+        max: Option<&MaxSearch>,
+        recording: Option<&Recording>,
+    ) -> RequestedLoad {
         let (model, extent) = match source.model {
             Model::Closed => self.closed(source, mix, max),
             Model::Open => self.open(source, mix, max),
+            Model::Replay => self.replay(source, recording),
         };
         let warmup = source.warmup.map_or(Nanos::ZERO, |it| it.0);
         let times = [
@@ -48,8 +55,9 @@ impl SetupBuilder<'_> {
             }
         }
         let threads = source.threads.unwrap_or(1);
+        let sessions = matches!(model, LoadModel::Replay { .. }).then(|| model.clients());
         let users = source.users.as_deref().and_then(|all| all.iter().map(|it| it.users).max());
-        let at_once = source.clients.or(source.max_in_flight).or(users).unwrap_or(u32::MAX);
+        let at_once = source.clients.or(source.max_in_flight).or(users).or(sessions).unwrap_or(u32::MAX);
         if u32::from(threads) > at_once {
             let (threads, clients) = (threads.to_string(), at_once.to_string());
             self.report("load.threads", message!("experiment-threads", threads, clients));
@@ -89,6 +97,8 @@ impl SetupBuilder<'_> {
             ("pacing", source.pacing.is_some()),
             ("max_rate", source.max_rate.is_some()),
             ("duration", source.duration.is_some() && !of_rates),
+            ("traffic", source.traffic.is_some()),
+            ("speed", source.speed.is_some()),
         ];
         if max.is_none() && mix.rate.is_none() && source.schedule.is_none() && source.max_in_flight.is_none()
         {
@@ -191,6 +201,7 @@ impl SetupBuilder<'_> {
         let fits_other = match source.model {
             Model::Closed => source.schedule.is_some() && source.clients.is_none(),
             Model::Open => source.schedule.is_none() && source.clients.is_some(),
+            Model::Replay => false,
         };
         let other = fits_other.then_some(if model == "open" { "closed" } else { "open" });
         for (key, _) in keys.iter().filter(|it| it.1) {

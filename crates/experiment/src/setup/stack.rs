@@ -10,8 +10,7 @@ use crate::unit::Word;
 use model::Nanos;
 use model::message;
 use model::plan::{
-    AttachedNode, Balancer, Limits, Node, NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres,
-    Stack, Transport,
+    AttachedNode, Balancer, Limits, Node, NodeKind, Operation, PoolMode, Pooler, Postgres, Stack, Transport,
 };
 use model::product::{self, PoolerTraits, Product, Role};
 
@@ -411,7 +410,7 @@ impl SetupBuilder<'_> {
             |name: &str| pooler.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
         let is_kept = keeps
             .is_none_or(|keeps| pooler.version.is_some_and(|it| it >= keeps.since) && enabled(keeps.name));
-        let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
+        let is_script = |it: &&Operation| it.kind.is_sql();
         let scripts = || operations.iter().filter(is_script);
         if scripts().next().is_some()
             && load.query_mode == QueryMode::Prepared

@@ -24,6 +24,8 @@ impl SetupBuilder<'_> {
             ("arrivals", source.arrivals.is_some()),
             ("max_in_flight", source.max_in_flight.is_some()),
             ("coefficient", source.coefficient.is_some()),
+            ("traffic", source.traffic.is_some()),
+            ("speed", source.speed.is_some()),
         ];
         self.not_with(source, "closed", &open_only);
         for (path, _) in &mix.schedules {
@@ -123,6 +125,6 @@ pub(super) fn with_max_rate(model: &LoadModel, rate: f64, duration: Nanos) -> Lo
         LoadModel::Users { stages, think, pacing, .. } => {
             LoadModel::Users { stages, think, pacing, rate_max: Some(rate) }
         }
-        open @ LoadModel::Open { .. } => open,
+        other @ (LoadModel::Open { .. } | LoadModel::Replay { .. }) => other,
     }
 }

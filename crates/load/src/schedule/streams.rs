@@ -27,7 +27,7 @@ impl Streams {
             (Arrivals::new(&stream.curve, stream.spacing, seed, (thread as u32, threads)), stream.script)
         };
         let each: Vec<_> = match schedule {
-            Schedule::Closed { .. } | Schedule::Users(_) => return None,
+            Schedule::Closed { .. } | Schedule::Users(_) | Schedule::Recorded { .. } => return None,
             Schedule::Open { curve, spacing } => {
                 vec![(Arrivals::new(curve, *spacing, seed, (k, threads)), None)]
             }

@@ -169,6 +169,11 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
+    /// Adds a script for the requests of a recording, which only counts them.
+    pub fn add_recorded(&mut self, head: &ScriptHeader<'_>) {
+        self.push(head, Vec::new());
+    }
+
     /// Step names of each script, even if some scripts have errors; see [`super::step_names`].
     pub fn step_names(&self) -> Vec<Vec<String>> {
         super::step_names(&self.scripts)

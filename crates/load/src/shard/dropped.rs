@@ -30,12 +30,15 @@ impl<R: Recorder> Shard<R> {
 
     /// True if arrivals remain in the schedule although all clients have aborted.
     pub(super) fn has_rest(&self) -> bool {
-        self.window_started && self.active == 0 && (!self.backlog.is_empty() || self.next_arrival().is_some())
+        self.window_started
+            && self.active == 0
+            && (!self.backlog.is_empty() || self.next_arrival().is_some() || self.replay_left() > 0)
     }
 
     /// Records the remaining arrivals as dropped if no client is left to send them, at most [`ARRIVALS_PER_ROUND`] per
     /// call.
     pub(super) fn drop_rest(&mut self, now: Nanos) {
+        self.drop_replay(now);
         for _ in 0..ARRIVALS_PER_ROUND {
             let due = self.backlog.pop_front().or_else(|| {
                 let due = self.next_arrival()?;

@@ -70,6 +70,8 @@ impl<R: Recorder> Shard<R> {
                     }
                     client.last_rows = std::mem::take(&mut client.rows);
                 }
+                // The data follow the statement in the recording.
+                Ok(Event::CopyIn) if self.work.replay.is_some() => {}
                 Ok(Event::CopyIn) => return self.abort(now, i, AbortReason::Copy),
                 Ok(Event::Error(notice)) => {
                     let code = notice.code();
@@ -150,6 +152,9 @@ impl<R: Recorder> Shard<R> {
         tx.error = tx.error.or(reply.error);
         if tx.pending_ready > 0 || client.state != ClientState::AwaitingReady {
             return;
+        }
+        if self.replay.is_some() {
+            return self.replay_finished(now, i, reply);
         }
         if let Some(code) = tx.error {
             return self.transaction_failed(now, i, code);

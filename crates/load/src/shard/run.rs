@@ -122,8 +122,10 @@ impl<R: Recorder> Shard<R> {
 
     /// Resumes the runnable client `i`.
     pub(super) fn resume(&mut self, now: Nanos, i: u32) {
-        if self.clients[i as usize].state == ClientState::Idle {
-            self.become_idle(now, i);
+        match self.clients[i as usize].state {
+            ClientState::Idle => self.become_idle(now, i),
+            ClientState::Thinking | ClientState::Absent if self.is_replay() => self.replay_next(now, i),
+            _ => {}
         }
     }
 
@@ -336,7 +338,7 @@ impl<R: Recorder> Shard<R> {
         let think = match &self.work.plan.schedule {
             Schedule::Closed { think } => *think,
             Schedule::Users(it) => think_duration(&it.think, &mut client.rng),
-            Schedule::Open { .. } | Schedule::Streams(_) => Nanos::ZERO,
+            Schedule::Open { .. } | Schedule::Streams(_) | Schedule::Recorded { .. } => Nanos::ZERO,
         };
         match self.closed {
             true if think > Nanos::ZERO => {

@@ -40,6 +40,7 @@ impl ActiveUsers {
             initial: clients,
             starts_empty: false,
         };
+        active.starts_empty = matches!(schedule, Schedule::Recorded { .. });
         if let Schedule::Users(users) = schedule {
             let (k, threads) = (u32::from(part.0), u32::from(part.1));
             let all = user_events(&users.stages);

@@ -2,6 +2,7 @@
 
 use crate::{Nanos, Spacing};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Load of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,6 +72,36 @@ pub enum LoadModel {
         /// Number of clients; each client has at most one transaction in flight.
         max_in_flight: u32,
     },
+    /// Recorded sessions, whose requests are sent at their recorded times.
+    Replay {
+        recording: RecordingFile,
+        /// Factor by which the replay is faster than the recording, above 0.
+        speed: f64,
+    },
+}
+
+/// Recorded traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordingFile {
+    pub path: PathBuf,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// Time from the start of the recording to its end.
+    #[serde(rename = "duration_ns")]
+    pub duration: Nanos,
+    /// Number of requests of all sessions, and the maximum number within one second.
+    pub requests: u64,
+    pub requests_per_second_max: u64,
+    /// Number of sessions, and of those that existed at the same time.
+    pub sessions: u64,
+    pub sessions_max: u32,
+}
+
+impl RecordingFile {
+    /// Name of the file without its folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
 }
 
 /// Stage with a target number of users.
@@ -115,11 +146,12 @@ impl LoadModel {
             LoadModel::Closed { clients, .. } => *clients,
             LoadModel::Users { stages, .. } => stages.iter().map(|it| it.users).max().unwrap_or(1).max(1),
             LoadModel::Open { max_in_flight, .. } => *max_in_flight,
+            LoadModel::Replay { recording, .. } => recording.sessions_max.max(1),
         }
     }
 
     /// True if arrivals are independent of responses.
     pub fn is_open(&self) -> bool {
-        matches!(self, LoadModel::Open { .. })
+        matches!(self, LoadModel::Open { .. } | LoadModel::Replay { .. })
     }
 }

@@ -108,6 +108,16 @@ pub enum OperationKind {
     Http(Vec<HttpStep>),
     /// Whole requests, each from a row of the operation's feed.
     Ammo,
+    /// Requests of a recording with the same statement, which has `$1` and so on in place of values. Of statements that
+    /// share one operation because they are rare, the text is empty.
+    Recorded { statement: String },
+}
+
+impl OperationKind {
+    /// True if the operation sends SQL to PostgreSQL itself, rather than requests to a service.
+    pub fn is_sql(&self) -> bool {
+        matches!(self, OperationKind::Script { .. } | OperationKind::Recorded { .. })
+    }
 }
 
 impl Operation {
@@ -145,6 +155,7 @@ impl Operation {
                 sets.into_iter().chain(steps.iter().map(HttpStep::text)).collect::<Vec<_>>().join("\n\n")
             }
             OperationKind::Ammo => self.feed.clone().unwrap_or_default(),
+            OperationKind::Recorded { statement } => statement.clone(),
         }
     }
 }

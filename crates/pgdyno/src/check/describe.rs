@@ -45,16 +45,20 @@ fn describe_operation(kind: &OperationKind, feed: Option<&str>, lang: &Lang) -> 
         }
         OperationKind::Script { origin: None, text } => {
             let is_statement = |line: &&str| !line.trim_start().starts_with('\\');
-            let line = text.lines().find(is_statement).unwrap_or_default().trim();
-            let short: String = line.chars().take(STATEMENT_CHARS_MAX).collect();
-            if short.len() < line.len() { format!("{short}…") } else { short }
+            shorten(text.lines().find(is_statement).unwrap_or_default().trim())
         }
         OperationKind::Http(steps) => {
             let steps: Vec<String> = steps.iter().map(|step| describe_step(step, lang)).collect();
             steps.join(&say!(lang, "check-then"))
         }
+        OperationKind::Recorded { statement } => shorten(statement),
         OperationKind::Ammo => say!(lang, "check-ammo", feed = feed.unwrap_or_default()),
     }
+}
+
+fn shorten(line: &str) -> String {
+    let short: String = line.chars().take(STATEMENT_CHARS_MAX).collect();
+    if short.len() < line.len() { format!("{short}…") } else { short }
 }
 
 /// Step of an HTTP operation, such as `POST /login → token from /token`.

@@ -1,5 +1,6 @@
 //! Description of a load: clients or schedule, pacing, duration and query mode
 
+use crate::run_result::stored::load_duration;
 use model::plan::{LoadModel, Setup, ThinkTime, UserStage};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
@@ -26,6 +27,10 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
             };
             let cap = say!(lang, "check-in-flight-cap", cap = max_in_flight.to_string());
             vec![say!(lang, "check-open"), schedule.clone(), spacing, cap]
+        }
+        LoadModel::Replay { recording, speed } => {
+            let duration = load_duration(setup);
+            return [lang.replay(recording, *speed), time(duration)].join(", ");
         }
     };
     let warmup = (load.warmup > Nanos::ZERO).then(|| time(load.warmup));

@@ -20,7 +20,7 @@ use model::matrix::UnappliedLimit;
 use model::message;
 use model::message::Message;
 use model::objective::ObjectiveResult;
-use model::plan::{GENERATOR, LoadModel, OperationKind, Setup, ThinkTime, UserStage};
+use model::plan::{GENERATOR, LoadModel, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
 use stack::chain::{Chain, RunningNode};
@@ -262,7 +262,7 @@ fn probe_points(test_bed: &TestBed, generator_group: Option<Group>) -> Vec<Sampl
 
 /// Description of the load's target for the report. A service has no database.
 fn server(chain: &Chain, setup: &Setup) -> Server {
-    let only_web = !setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
+    let only_web = !setup.operations.iter().any(|it| it.kind.is_sql());
     let first_node = &chain.nodes()[0];
     if let Some(web) = chain.http_node().filter(|_| only_web) {
         let address = web.url.as_ref().map_or_else(String::new, wire::http::Url::host_header);

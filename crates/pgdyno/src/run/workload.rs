@@ -4,14 +4,18 @@ use crate::bench::{http, ready};
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig};
 use crate::operation_steps::{self, add_operation};
+use crate::recording;
+use crate::run_result::stored::load_duration;
 use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
 use load::script::{Diagnostic, Mode, Program, ProgramBuilder};
 use load::{
-    Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, RngSeeds, Service, Workload, schedule,
+    Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, Replay, RngSeeds, Service, Workload,
+    schedule,
 };
+use model::message;
 use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
 use model::row_table::Rows;
 use model::summary;
@@ -75,11 +79,12 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let program = compile(setup, inputs)?;
     let keyed = keyed_operations(setup, &program);
     let schedule = schedule(setup);
-    let clients = client_count(load);
+    let replay = replay(load)?;
+    let clients = replay.as_ref().map_or(client_count(load), Replay::clients);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
     let speaks = |kind: fn(&OperationKind) -> bool| setup.operations.iter().any(|it| kind(&it.kind));
     let (sql, replicas) = endpoints(setup, inputs);
-    let web = inputs.web.filter(|_| speaks(|it| !matches!(it, OperationKind::Script { .. })));
+    let web = inputs.web.filter(|_| speaks(|it| !it.is_sql()));
     let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
     measure::raise_file_limit(clients.saturating_mul(each.iter().sum()), threads)?;
     let plan = LoadPlan {
@@ -111,6 +116,9 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         setup.feeds.iter().zip(inputs.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
     let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
     let mut work = work.require_variables().quoting_texts();
+    if let Some(replay) = replay {
+        work = work.with_replay(replay);
+    }
     let mut host_addresses: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.to_endpoint() {
         let to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
@@ -167,8 +175,7 @@ fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSe
     let none = HostSet { hosts: &[], wanted: SqlTarget::Any };
     let primary = HostSet { hosts: inputs.postgres, wanted: SqlTarget::Primary };
     let replicas = HostSet { hosts: inputs.replicas, wanted: SqlTarget::Replica };
-    let mut sql =
-        setup.operations.iter().filter(|it| matches!(it.kind, OperationKind::Script { .. })).peekable();
+    let mut sql = setup.operations.iter().filter(|it| it.kind.is_sql()).peekable();
     if sql.peek().is_none() {
         return (none, none);
     }
@@ -188,6 +195,16 @@ fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<Keyed
     let keyed_script = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
     let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
     keyed.iter().any(Option::is_some).then_some(keyed)
+}
+
+/// Sessions of the load's recording; `None` if the load is no replay.
+fn replay(load: &Load) -> Result<Option<Replay>, CommandError> {
+    let LoadModel::Replay { recording, speed } = &load.model else { return Ok(None) };
+    let opened = recording::open(&recording.path).map_err(|reason| {
+        let path = recording.path.display().to_string();
+        CommandError::new(message!("error-of", subject = path, error = reason))
+    })?;
+    Ok(Some(recording::replay(opened, *speed)))
 }
 
 fn to_address(address: &client::Address) -> Address {
@@ -285,6 +302,7 @@ fn schedule(setup: &Setup) -> Schedule {
             pacing: *pacing,
             rate_max: rate_max.map(PerSecond),
         }),
+        LoadModel::Replay { .. } => Schedule::Recorded { duration: load_duration(setup) },
         LoadModel::Open { schedule: text, arrivals: spacing, .. } => {
             let spacing = *spacing;
             let scheduled =
@@ -339,6 +357,9 @@ fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summar
             LoadModel::Users { .. } => summary::LoadModelSummary::Closed { think: Nanos::ZERO },
             LoadModel::Open { schedule, arrivals, .. } => {
                 summary::LoadModelSummary::Open { schedule: schedule.clone(), arrivals: *arrivals }
+            }
+            LoadModel::Replay { recording, speed } => {
+                summary::LoadModelSummary::Replay { recording: recording.name(), speed: *speed }
             }
         },
         reconnect: load.reconnect,

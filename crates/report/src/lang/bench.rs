@@ -80,6 +80,9 @@ impl Lang {
             LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson } => {
                 say!(self, "bench-open-model-poisson", schedule)
             }
+            LoadModelSummary::Replay { recording, speed } => {
+                say!(self, "bench-replay", recording, speed = self.numbers().plain(*speed))
+            }
         };
         let Server { version, address, database, .. } = server;
         let origin = server.origin.as_ref();
@@ -159,6 +162,9 @@ impl Lang {
             }
             Doubt::InFlightCapReached { arrivals, waited, dropped } => {
                 say!(self, "bench-cap-reached", clients, arrivals, waited, dropped)
+            }
+            Doubt::BehindSchedule { arrivals, waited, dropped, wait } => {
+                say!(self, "bench-behind-schedule", arrivals, waited, dropped, wait = self.time(wait))
             }
             Doubt::UnevenClients { jain, min_transactions, max_transactions } => {
                 say!(self, "bench-uneven", min_transactions, max_transactions, jain = numbers.fixed(jain, 2))

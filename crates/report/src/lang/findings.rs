@@ -83,6 +83,7 @@ impl Lang {
                 say!(self, "finding-sizes-above-recorded", operation)
             }
             Finding::RecordedStatus { operation, .. } => say!(self, "finding-recorded-status", operation),
+            Finding::ReplayDiverged { operation, .. } => say!(self, "finding-replay-diverged", operation),
             Finding::NoRows { operation, command, statement, .. } => {
                 let needs_rows = statement.needs_rows();
                 let (statement, command) = (statement.keyword(), (command + 1).to_string());
@@ -284,6 +285,15 @@ impl Lang {
                 cell = name(cell),
                 share = numbers.percent(*share, 0),
                 count = *count
+            ),
+            Finding::ReplayDiverged { cell, results, other_errors, fewer_rows, more_rows, .. } => say!(
+                self,
+                "finding-replay-diverged-cell",
+                cell = name(cell),
+                results = *results,
+                errors = numbers.count(*other_errors),
+                fewer = numbers.count(*fewer_rows),
+                more = numbers.count(*more_rows)
             ),
             Finding::NoRows { cell, count, share, second, .. } => say!(
                 self,

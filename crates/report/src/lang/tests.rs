@@ -86,6 +86,12 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Stolen { processors: 0.1 },
         Doubt::Starved { thread: 1, share: 0.12 },
         Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
+        Doubt::BehindSchedule {
+            arrivals: 50_000,
+            waited: 10_000,
+            dropped: 20_000,
+            wait: Nanos::from_millis(1_500),
+        },
         Doubt::UnevenClients { jain: 0.35, min_transactions: 1, max_transactions: 30_001 },
         Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
@@ -98,7 +104,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NodeNotUsed { node: "№".to_owned() },
         Doubt::LogIncomplete,
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, BehindSchedule, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
         NoRows, ClockStepped, NodeNotUsed, LogIncomplete);
     all
 }
@@ -171,8 +177,9 @@ fn models() -> Vec<LoadModelSummary> {
         LoadModelSummary::Closed { think: Nanos::from_millis(50) },
         open(Spacing::Even),
         open(Spacing::Poisson),
+        LoadModelSummary::Replay { recording: "№".to_owned(), speed: 2.5 },
     ];
-    covers!(all, LoadModelSummary: Closed, Open);
+    covers!(all, LoadModelSummary: Closed, Open, Replay);
     all
 }
 

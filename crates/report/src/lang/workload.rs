@@ -2,7 +2,7 @@
 
 use super::Lang;
 use crate::say;
-use model::plan::{CacheState, Content, Dataset, Load, LoadModel, ThinkTime, UserStage};
+use model::plan::{CacheState, Content, Dataset, Load, LoadModel, RecordingFile, ThinkTime, UserStage};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
@@ -26,6 +26,9 @@ impl Lang {
                     say!(self, "page-question-users", path, count = users.clients())
                 }
                 LoadModel::Open { schedule, .. } => say!(self, "page-question-schedule", path, schedule),
+                LoadModel::Replay { recording, .. } => {
+                    say!(self, "page-question-replay", path, recording = recording.name())
+                }
             },
             PageQuestion::Matrix { axes, baseline } => {
                 say!(self, "page-question-axes", axes = self.list(axes), baseline)
@@ -79,8 +82,10 @@ impl Lang {
                 parts.extend([arrivals, say!(self, "page-in-flight-cap", clients)]);
                 parts
             }
+            LoadModel::Replay { recording, speed } => vec![self.replay(recording, *speed)],
         };
-        parts.extend(sql.then(|| match load.query_mode {
+        let is_replay = matches!(load.model, LoadModel::Replay { .. });
+        parts.extend((sql && !is_replay).then(|| match load.query_mode {
             QueryMode::Simple => say!(self, "page-protocol-simple"),
             QueryMode::Extended => say!(self, "page-protocol-extended"),
             QueryMode::Prepared => say!(self, "page-protocol-prepared"),
@@ -91,6 +96,19 @@ impl Lang {
             (load.max_tries > 1).then(|| say!(self, "page-tries", count = u32::from(load.max_tries))),
         );
         parts.join(", ")
+    }
+
+    /// Describes a replay: `replay of shop.traffic at twice its speed, 12,000 requests of 40 sessions`.
+    pub fn replay(&self, recording: &RecordingFile, speed: f64) -> String {
+        let numbers = self.numbers();
+        say!(
+            self,
+            "load-replay",
+            recording = recording.name(),
+            speed = numbers.plain(speed),
+            requests = numbers.count(recording.requests),
+            sessions = numbers.count(recording.sessions)
+        )
     }
 
     fn thinking(&self, time: Nanos) -> Option<String> {

@@ -136,7 +136,7 @@ fn exclusion(account: &RunResult, cell: usize) -> Option<IncomparableReason> {
 
 pub(crate) fn is_open(account: &RunResult, cell: usize) -> bool {
     let load = account.experiment.cells.get(cell).map(|it| &it.setup.load.model);
-    matches!(load, Some(LoadModel::Open { .. }))
+    load.is_some_and(LoadModel::is_open)
 }
 
 fn open_cells(account: &RunResult, cells: impl Iterator<Item = usize>) -> OpenCells {

@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use crate::say;
 use crate::view::{Block, Line, Tone};
-use model::plan::{Load, LoadModel, Operation, OperationKind, Setup};
+use model::plan::{Load, LoadModel, Operation, Setup};
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (lang, experiment) = (case.lang, &case.account.experiment);
@@ -63,7 +63,7 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     let mut all: Vec<LoadGroup> = Vec::new();
     for setup in setups {
         let mut load = setup.load.clone();
-        let sql = setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
+        let sql = setup.operations.iter().any(|it| it.kind.is_sql());
         let at_once = match &mut load.model {
             LoadModel::Closed { clients, .. } => std::mem::take(clients),
             LoadModel::Users { stages, .. } => match stages.as_mut_slice() {
@@ -71,6 +71,7 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
                 _ => setup.load.model.clients(),
             },
             LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
+            LoadModel::Replay { .. } => 0,
         };
         if let LoadModel::Open { schedule, .. } = &mut load.model
             && searched

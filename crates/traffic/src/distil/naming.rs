@@ -7,9 +7,14 @@ use std::collections::HashSet;
 const LENGTH_MAX: usize = 48;
 
 /// Name for an operation: the verb and the table of its first statement that reads or writes, such as `select-item`. A
-/// transaction of several statements begins with `tx-`.
-pub(super) fn name(statements: &[String], taken: &mut HashSet<String>) -> String {
-    let named = statements.iter().find_map(|statement| statement_name(statement));
+/// transaction of several statements begins with `tx-`. A single statement that controls a transaction is named by its
+/// verb.
+pub(crate) fn name(statements: &[String], taken: &mut HashSet<String>) -> String {
+    let control = || match statements {
+        [one] => verb(&tokens(one)?).filter(|it| CONTROL.contains(&&**it)),
+        _ => None,
+    };
+    let named = statements.iter().find_map(|statement| statement_name(statement)).or_else(control);
     let base = named.unwrap_or_else(|| "other".to_owned());
     let mut name = if statements.len() > 1 { format!("tx-{base}") } else { base };
     name.truncate(LENGTH_MAX);
@@ -22,12 +27,19 @@ pub(super) fn name(statements: &[String], taken: &mut HashSet<String>) -> String
     unique
 }
 
+/// First words of statements that control a transaction or its session.
+const CONTROL: [&str; 9] =
+    ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "set"];
+
+/// First word of a statement.
+fn verb(tokens: &[Token<'_>]) -> Option<String> {
+    tokens.iter().find(|token| token.kind == TokenKind::Word).map(plain)
+}
+
 /// Verb and object of a statement; `None` for a statement that controls a transaction.
 fn statement_name(statement: &str) -> Option<String> {
-    const CONTROL: [&str; 9] =
-        ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "set"];
     let tokens = tokens(statement)?;
-    let verb = tokens.iter().find(|token| token.kind == TokenKind::Word).map(plain)?;
+    let verb = verb(&tokens)?;
     if verb.is_empty() || CONTROL.contains(&&*verb) {
         return None;
     }
@@ -81,6 +93,7 @@ mod tests {
             (&["SELECT pg_sleep($1)"], "select-pg_sleep"),
             (&["WITH x AS (SELECT 1) SELECT * FROM x"], "with-x"),
             (&["BEGIN", "COMMIT"], "tx-other"),
+            (&["COMMIT"], "commit"),
             (&["VACUUM"], "vacuum"),
             (&["имя"], "other"),
             (&["SELECT a FROM b WHERE c IN ($1, …)"], "select-b"),

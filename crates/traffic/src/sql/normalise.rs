@@ -50,6 +50,21 @@ pub(crate) fn normalise(
     Ok((normaliser.template, normaliser.values))
 }
 
+/// Statement with `$1` and so on in place of values, whatever the values of its parameters are; `None` if the text cannot
+/// be read.
+pub(crate) fn shape(text: &str) -> Option<String> {
+    let parameters = vec![Some(String::new()); parameter_count(text)?];
+    normalise(text, &parameters).ok().map(|(template, _)| template.text())
+}
+
+/// Highest number of a parameter in the text; `None` if the text cannot be read.
+pub(crate) fn parameter_count(text: &str) -> Option<usize> {
+    let tokens = tokens(text)?;
+    let numbers = tokens.iter().filter(|token| token.kind == TokenKind::Parameter);
+    let numbers = numbers.map(|token| token.text[1..].parse::<u16>().map(usize::from));
+    numbers.max_by_key(|number| number.clone().unwrap_or(usize::MAX)).unwrap_or(Ok(0)).ok()
+}
+
 #[derive(Debug, Default)]
 struct Normaliser<'a> {
     parameters: &'a [Option<String>],

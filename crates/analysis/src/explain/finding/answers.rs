@@ -75,6 +75,14 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
         let Some(most) = all().filter(|it| it.operation == number).max_by_key(|it| it.sized) else {
             continue;
         };
+        if matches!(operation.kind, OperationKind::Recorded { .. }) {
+            found.extend(diverged(
+                cell,
+                &operation.name,
+                [sum(|it| it.answers), sum(|it| it.other_status), sum(|it| it.smaller), sum(|it| it.larger)],
+            ));
+            continue;
+        }
         let (bytes, recorded_bytes) = (most.measured, most.recorded);
         let share = |part: u64, count: u64, share_min: f64| {
             let share = part as f64 / count as f64;
@@ -98,6 +106,19 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
         }));
     }
     found
+}
+
+/// Finding on a replayed statement if any of its results differs from the recorded result.
+fn diverged(cell: &CellTrials<'_>, operation: &str, counts: [u64; 4]) -> Option<Finding> {
+    let [results, other_errors, fewer_rows, more_rows] = counts;
+    (other_errors + fewer_rows + more_rows > 0).then(|| Finding::ReplayDiverged {
+        cell: cell.number,
+        operation: operation.to_owned(),
+        results,
+        other_errors,
+        fewer_rows,
+        more_rows,
+    })
 }
 
 /// Findings on statements that return no rows, each with the trial in which the statement returned no rows most often.

@@ -129,6 +129,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
             OperationKind::Script { .. } => "script",
             OperationKind::Http(_) => "http",
             OperationKind::Ammo => "ammo",
+            OperationKind::Recorded { .. } => "statement",
         };
         all.push(DifferenceSubject::Operation, format!("{path}.{work}"), operation.text().trim());
         match operation.rate {
@@ -364,6 +365,12 @@ impl FactList {
                 let even = *arrivals == Spacing::Even;
                 push("arrivals", if even { "even" } else { "poisson" }.into());
                 push("max_in_flight", max_in_flight.to_string());
+            }
+            LoadModel::Replay { recording, speed } => {
+                push("model", "replay".into());
+                push("traffic", recording.name());
+                push("requests", recording.requests.to_string());
+                push("speed", speed.to_string());
             }
         }
         if let Some(duration) = load.duration {

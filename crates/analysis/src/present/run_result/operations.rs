@@ -6,7 +6,7 @@ use crate::facts::sizes::figures;
 use crate::facts::statement_rows::statement_rows;
 use crate::verdict::objective::{self, ObjectiveMetric};
 use crate::verdict::summary::merge_failures;
-use model::plan::{OperationKind, Setup};
+use model::plan::Setup;
 use model::run_result::OperationResult;
 use model::{
     AnswerSizes, CompactInterval, HistogramSum, Nanos, OperationSecond, PerSecond, SizeFigures,
@@ -48,7 +48,7 @@ pub fn operation_results(
         let sizes = sizes(parts, |it| usize::from(it) == number);
         let rows = rows.iter().filter(|it| usize::from(it.operation) == number).copied().collect();
         let commands = steps.get(number).map_or(&[][..], Vec::as_slice);
-        let sequential = !matches!(setup.operations[number].kind, OperationKind::Script { .. });
+        let sequential = !setup.operations[number].kind.is_sql();
         let steps = step_results(commands, &its, sequential, longest);
         OperationResult { sizes, rows, steps, ..operation_result(name, &its, (window, longest), limit) }
     });

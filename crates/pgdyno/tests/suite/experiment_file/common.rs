@@ -4,7 +4,7 @@
 use experiment::{
     Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
 };
-use model::Nanos;
+use model::{Nanos, message};
 use report::lang::english;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -47,6 +47,7 @@ fn reading(
         },
         read: &|_| Ok(String::new()),
         columns: &|_, _, _| Ok(Vec::new()),
+        recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })
 }

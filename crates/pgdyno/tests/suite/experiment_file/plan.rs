@@ -45,6 +45,7 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         grammars,
         read: &|_| Ok(String::new()),
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
+        recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })
 }

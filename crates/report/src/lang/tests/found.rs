@@ -164,6 +164,14 @@ pub(super) fn findings() -> Vec<Finding> {
             share: 0.9,
         },
         Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
+        Finding::ReplayDiverged {
+            cell,
+            operation: "№8".into(),
+            results: 12_345,
+            other_errors: 21,
+            fewer_rows: 2,
+            more_rows: 1_234,
+        },
         no_rows(cell, StatementKind::Update, None),
         no_rows(cell, StatementKind::Mixed, Some(17)),
         no_rows(cell, StatementKind::Queue, Some(17)),
@@ -188,7 +196,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
         OpenAndClosed, FeedsDiffer);
     all
 }

@@ -14,7 +14,7 @@ use model::live::{LiveSecond, NodeCpu, PoolState, SearchBracket};
 use model::matrix::BaselineComparison;
 use model::plan::{
     CacheState, ClusterManager, Content, Dataset, DumpFile, FailoverManager, Limits, Load,
-    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
+    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, RecordingFile, SyncMode, ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::validity::DoubtSummary;
@@ -231,7 +231,17 @@ fn loads(lang: &Lang) -> NamedTexts {
     let mut models =
         vec![Model::Closed { clients: 21, think: second }, open(Spacing::Even), open(Spacing::Poisson)];
     models.extend(thinking.into_iter().enumerate().map(|(at, it)| users(at + 1, it)));
-    covers!(models, Model: Closed, Users, Open);
+    let recording = RecordingFile {
+        path: "№".into(),
+        bytes: 12_345,
+        duration: second,
+        requests: 12_345,
+        requests_per_second_max: 500,
+        sessions: 21,
+        sessions_max: 2,
+    };
+    models.push(Model::Replay { recording, speed: 2.5 });
+    covers!(models, Model: Closed, Users, Open, Replay);
     for model in models {
         let load = load(model, Some(Nanos::from_secs(7_500)));
         add("question", lang.question(&PageQuestion::One { path: "№", load: &load }));

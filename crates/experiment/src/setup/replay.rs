@@ -1,0 +1,98 @@
+//! The load model `replay`: sessions of a recording.
+
+use super::SetupBuilder;
+use crate::diagnostic::quote;
+use crate::file::{self, Model};
+use crate::{Recording, ScheduleExtent};
+use model::Nanos;
+use model::message;
+use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
+
+/// Smallest and largest speed.
+const SPEED: (f64, f64) = (0.01, 1000.0);
+
+impl SetupBuilder<'_> {
+    /// Recording of a replay; `None` if there is none or if it cannot be read.
+    pub(super) fn recording(&mut self, source: &file::Load) -> Option<Recording> {
+        let path = source.traffic.as_ref().filter(|_| source.model == Model::Replay)?;
+        let folder = self.request.path.parent().unwrap_or(self.request.path).to_owned();
+        let read = (self.request.recording)(&folder.join(path));
+        let reason = match read {
+            Ok(recording) if recording.statements.is_empty() => message!("experiment-recording-empty"),
+            Ok(recording) => return Some(recording),
+            Err(reason) => reason,
+        };
+        let message = message!("experiment-recording-unreadable", file = quote(path), reason);
+        self.report("load.traffic", message);
+        None
+    }
+
+    /// Builds the load of a replay.
+    pub(super) fn replay(
+        &mut self,
+        source: &file::Load,
+        recording: Option<&Recording>,
+    ) -> (LoadModel, ScheduleExtent) {
+        let others = [
+            ("clients", source.clients.is_some()),
+            ("users", source.users.is_some()),
+            ("think", source.think.is_some()),
+            ("pacing", source.pacing.is_some()),
+            ("max_rate", source.max_rate.is_some()),
+            ("coefficient", source.coefficient.is_some()),
+            ("schedule", source.schedule.is_some()),
+            ("arrivals", source.arrivals.is_some()),
+            ("max_in_flight", source.max_in_flight.is_some()),
+            ("duration", source.duration.is_some()),
+            ("warmup", source.warmup.is_some()),
+            ("query_mode", source.query_mode.is_some()),
+            ("reconnect", source.reconnect.is_some()),
+            ("cookies", source.cookies.is_some()),
+            ("max_tries", source.max_tries.is_some()),
+        ];
+        self.not_with(source, "replay", &others);
+        self.needs("replay", "traffic", source.traffic.is_some());
+        let speed = source.speed.unwrap_or(1.0);
+        if !(SPEED.0..=SPEED.1).contains(&speed) {
+            let (min, max) = (SPEED.0.to_string(), SPEED.1.to_string());
+            let message =
+                message!("experiment-out-of-range", key = "speed", value = speed.to_string(), min, max);
+            self.report("load.speed", message);
+        }
+        let file = recording.map_or_else(no_recording, |it| it.file.clone());
+        let duration = Nanos::from_secs_f64(file.duration.as_secs_f64() / speed.clamp(SPEED.0, SPEED.1));
+        let max_rate = file.requests_per_second_max as f64 * speed;
+        (LoadModel::Replay { recording: file, speed }, ScheduleExtent { duration, max_rate })
+    }
+
+    /// Operations of a replay: the statements of its recording.
+    pub(super) fn recorded_operations(
+        &mut self,
+        given: &[(String, file::Operation)],
+        recording: Option<Recording>,
+    ) -> Vec<Operation> {
+        if !given.is_empty() {
+            self.report("operations", message!("experiment-replay-operations"));
+        }
+        let statements = recording.map(|it| it.statements).unwrap_or_default();
+        let operation = |(name, statement, requests): (String, String, u64)| Operation {
+            kind: OperationKind::Recorded { statement },
+            preflight: false,
+            ..Operation::script(&name, u32::try_from(requests).unwrap_or(u32::MAX).max(1), "")
+        };
+        statements.into_iter().map(operation).collect()
+    }
+}
+
+/// Recording in place of one that cannot be read, which is already reported.
+fn no_recording() -> RecordingFile {
+    RecordingFile {
+        path: Default::default(),
+        bytes: 0,
+        duration: Nanos::ZERO,
+        requests: 0,
+        requests_per_second_max: 0,
+        sessions: 0,
+        sessions_max: 1,
+    }
+}

@@ -1,0 +1,228 @@
+//! Replay of recorded sessions
+
+use super::client::{ClientState, Transaction, todo};
+use super::{LoadEvent, Shard};
+use crate::recorder::Recorder;
+use crate::replay::{Replay, ReplayRequest, ReplaySession};
+use crate::workload::Workload;
+use model::{ClientId, Nanos, Outcome, Record, StatementAnswer};
+use std::sync::Arc;
+use wire::pg::{Reply, TransactionStatus};
+
+/// Maximum number of requests that are recorded as dropped in one round.
+const DROPPED_PER_ROUND: u32 = 1024;
+
+/// Positions of a thread's clients in their sessions.
+#[derive(Debug)]
+pub(super) struct ReplayState {
+    cursors: Vec<Cursor>,
+    /// Number of requests that were not sent yet, of all clients.
+    pub left: u64,
+    /// First client that may have requests to drop.
+    dropping: usize,
+}
+
+/// Position of a client.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    /// Index of the current session among the client's sessions.
+    session: usize,
+    /// Number of the next request, and of the request after the session's last one.
+    next: u64,
+    end: u64,
+    /// True if the client waited for the time of its next request, rather than for the server.
+    waited: bool,
+}
+
+impl ReplayState {
+    /// State of clients `first..first + count` before the window; `None` if the load is no replay.
+    pub fn new(work: &Workload, (first, count): (u32, u32)) -> Option<ReplayState> {
+        let replay = work.replay.as_ref()?;
+        let clients = &replay.clients[first as usize..(first + count) as usize];
+        let cursors = clients.iter().map(|sessions| Cursor::new(0, sessions)).collect();
+        Some(ReplayState { cursors, left: replay.requests((first, count)), dropping: 0 })
+    }
+}
+
+impl Cursor {
+    fn new(session: usize, sessions: &[ReplaySession]) -> Cursor {
+        let (next, end) = sessions.get(session).map_or((0, 0), |it| (it.first, it.end));
+        Cursor { session, next, end, waited: false }
+    }
+}
+
+impl<R: Recorder> Shard<R> {
+    pub(super) fn is_replay(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    fn replay_of(&self) -> &Replay {
+        self.work.replay.as_ref().expect("the load is a replay")
+    }
+
+    fn cursor(&mut self, i: u32) -> &mut Cursor {
+        &mut self.replay.as_mut().expect("the load is a replay").cursors[i as usize]
+    }
+
+    /// Continues client `i`, which has no request in flight: sends its next request, or waits until it is due.
+    pub(super) fn replay_next(&mut self, now: Nanos, i: u32) {
+        let Cursor { session: number, next, end, .. } = *self.cursor(i);
+        let first = self.first;
+        let Some(&session) = self.replay_of().clients[(first + i) as usize].get(number) else {
+            return self.finish_client(i);
+        };
+        if self.drain_over {
+            return self.finish_client(i);
+        }
+        let is_connected = self.clients[i as usize].state != ClientState::Absent;
+        if !is_connected {
+            let at = self.window_start + session.connect;
+            if at > now {
+                return self.wake_at(at, i);
+            }
+            self.clients[i as usize].state = ClientState::Offline;
+            return self.connect_queue.push_back(i);
+        }
+        if next < end {
+            let work = Arc::clone(&self.work);
+            let request = work.replay.as_ref().expect("the load is a replay").source.request(next);
+            let at = self.window_start + request.at;
+            if at > now {
+                return self.replay_wait(at, i);
+            }
+            return self.replay_request(now, i, &request);
+        }
+        let at = self.window_start + session.disconnect;
+        if at > now {
+            return self.replay_wait(at, i);
+        }
+        self.close_connections(i);
+        let client = &mut self.clients[i as usize];
+        client.state = ClientState::Absent;
+        client.backing_off = false;
+        client.session.refusals = 0;
+        let sessions =
+            &self.work.replay.as_ref().expect("the load is a replay").clients[(first + i) as usize];
+        let cursor = Cursor::new(number + 1, sessions);
+        *self.cursor(i) = cursor;
+        // Another client may be due, so this client continues in a later round.
+        self.runnable.push_back(i);
+    }
+
+    fn replay_wait(&mut self, at: Nanos, i: u32) {
+        self.cursor(i).waited = true;
+        self.clients[i as usize].state = ClientState::Thinking;
+        self.wake_at(at, i);
+    }
+
+    fn replay_request(&mut self, now: Nanos, i: u32, request: &ReplayRequest<'_>) {
+        let intended = self.window_start + request.at;
+        let state = self.replay.as_mut().expect("the load is a replay");
+        state.left -= 1;
+        let cursor = &mut state.cursors[i as usize];
+        cursor.next += 1;
+        match std::mem::take(&mut cursor.waited) {
+            true => self.recorder.send_lag(now - intended),
+            false => self.recorder.backlog_wait(now - intended),
+        }
+        self.recorder.transaction_started();
+        let client = &mut self.clients[i as usize];
+        client.transactions_started += 1;
+        client.transaction_start = now;
+        let sent = client.session.request(|out| out.extend_from_slice(request.messages));
+        client.session.received = 0;
+        client.tx = Some(Transaction {
+            script: request.script.0,
+            row: None,
+            command: 0,
+            intended,
+            started: now,
+            command_started: now,
+            sent,
+            tries: 1,
+            sent_request: true,
+            in_pipeline: false,
+            pending_ready: request.ready,
+            received_ready: 0,
+            error: None,
+            unknown: false,
+            settled: false,
+            local_only: false,
+            status: TransactionStatus::Idle,
+            rng: client.rng,
+        });
+        client.state = ClientState::AwaitingReady;
+        self.request_action(self.conn(i), todo::TRANSMIT);
+    }
+
+    /// Compares the result of client `i`'s request with the recorded result, and continues with the next request.
+    pub(super) fn replay_finished(&mut self, now: Nanos, i: u32, reply: &Reply) {
+        let number = self.cursor(i).next - 1;
+        let work = Arc::clone(&self.work);
+        let request = work.replay.as_ref().expect("the load is a replay").source.request(number);
+        let id = self.client_id(i);
+        let client = &mut self.clients[i as usize];
+        let tx = client.tx.expect("a request was in flight");
+        let rows = reply.row_count.filter(|_| tx.error.is_none() && request.ready == 1);
+        let measured = StatementAnswer { error: tx.error, rows: rows.map(|it| it.rows) };
+        self.recorder.statement_replayed(request.script, request.recorded, measured);
+        if let Some(count) = rows {
+            let kind = work.statement_kind(tx.script, count.command);
+            self.recorder.rows_counted(request.script, 0, kind, count.rows);
+        }
+        let text = client.error_text.take();
+        // A request that failed in the recording is expected to fail.
+        let failure = tx.error.filter(|code| !request.recorded.has_same_error(Some(*code)));
+        if let Some(code) = failure {
+            self.report_once((Some((tx.script, 0)), code), |_| LoadEvent::Failed {
+                client: id,
+                script: request.script,
+                command: 0,
+                code,
+                message: text.unwrap_or_default().into(),
+                body: Vec::new(),
+                again: false,
+            });
+        }
+        self.end_transaction(now, i, failure.map_or(Outcome::Ok, Outcome::Failed));
+        self.next_transaction(now, i, true);
+    }
+
+    /// Number of requests that were not sent.
+    pub(super) fn replay_left(&self) -> u64 {
+        self.replay.as_ref().map_or(0, |it| it.left)
+    }
+
+    /// Records requests that are never sent as dropped.
+    pub(super) fn drop_replay(&mut self, now: Nanos) {
+        let Some(state) = &mut self.replay else { return };
+        let replay = self.work.replay.as_ref().expect("the load is a replay");
+        let mut dropped = 0;
+        while dropped < DROPPED_PER_ROUND
+            && let Some(cursor) = state.cursors.get_mut(state.dropping)
+        {
+            if cursor.next == cursor.end {
+                let sessions = &replay.clients[self.first as usize + state.dropping];
+                if cursor.session + 1 < sessions.len() {
+                    *cursor = Cursor::new(cursor.session + 1, sessions);
+                } else {
+                    state.dropping += 1;
+                }
+                continue;
+            }
+            let request = replay.source.request(cursor.next);
+            cursor.next += 1;
+            state.left -= 1;
+            dropped += 1;
+            self.recorder.record(&Record {
+                script: request.script,
+                client: ClientId(self.first),
+                outcome: Outcome::Dropped,
+                intended: self.window_start + request.at,
+                started: now,
+                finished: now,
+                tries: 0,
+            });
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Recordings as the source of a load
+
+use crate::files;
+use experiment::Recording;
+use load::{Replay, ReplayRequest, ReplaySession, ReplaySource};
+use memmap2::Mmap;
+use model::message::Message;
+use model::plan::RecordingFile;
+use model::{Code, Nanos, ScriptId, StatementAnswer};
+use std::path::Path;
+use std::sync::Arc;
+use traffic::recording::{self, RecordedError, RecordedSession};
+
+/// Recording whose file is mapped into memory.
+pub type MappedRecording = recording::Recording<Mmap>;
+
+/// Time before its first request at which a session connects, if the recording does not contain the connection.
+const CONNECTS_BEFORE: Nanos = Nanos::from_secs(1);
+
+/// Opens a recording.
+pub fn open(path: &Path) -> Result<MappedRecording, Message> {
+    let file = files::open(path).map_err(|error| Message::from(&error))?;
+    // SAFETY: the recording is read as plain bytes. If another process shortens the file, this process ends.
+    let bytes = unsafe { Mmap::map(&file) }.map_err(|error| Message::from(&error))?;
+    recording::Recording::open(bytes).map_err(Message::from)
+}
+
+/// Statements and extent of a recording, for an experiment.
+pub fn describe(path: &Path) -> Result<Recording, Message> {
+    let recording = open(path)?;
+    let bytes = path.metadata().map_err(|error| Message::from(&error))?.len();
+    let statements = recording.statements().iter();
+    let statements = statements.map(|it| (it.name.clone(), it.text.clone(), it.requests)).collect();
+    let (duration, requests) = (recording.duration(), recording.requests());
+    let sessions = recording.sessions().len() as u64;
+    let requests_per_second_max = requests_per_second_max(&recording);
+    let sessions_max = replay(recording, 1.0).clients();
+    let path = path.to_owned();
+    let file =
+        RecordingFile { path, bytes, duration, requests, requests_per_second_max, sessions, sessions_max };
+    Ok(Recording { file, statements })
+}
+
+/// Maximum number of requests that begin within one second of the recording.
+fn requests_per_second_max(recording: &MappedRecording) -> u64 {
+    let mut counts = vec![0u64; recording.duration().as_secs_f64() as usize + 1];
+    for number in 0..recording.requests() {
+        let second = recording.request(number).start.as_secs_f64() as usize;
+        if let Some(count) = counts.get_mut(second) {
+            *count += 1;
+        }
+    }
+    counts.into_iter().max().unwrap_or_default()
+}
+
+/// Sessions of a recording, `speed` times as fast as they were recorded.
+pub fn replay(recording: MappedRecording, speed: f64) -> Replay {
+    let session = |session: &RecordedSession| {
+        let first = (session.requests > 0).then(|| recording.request(session.first).start);
+        let connect = session.connected.or_else(|| first.map(|it| it - CONNECTS_BEFORE));
+        ReplaySession {
+            connect: scale(connect.unwrap_or_default(), speed),
+            first: session.first,
+            end: session.first + session.requests,
+            disconnect: scale(session.disconnected.unwrap_or_default(), speed),
+        }
+    };
+    let is_used = |it: &&RecordedSession| it.requests > 0 || it.connected.is_some();
+    let sessions = recording.sessions().iter().filter(is_used).map(session).collect();
+    Replay::new(Arc::new(Source { recording, speed }), sessions)
+}
+
+#[derive(Debug)]
+struct Source {
+    recording: MappedRecording,
+    speed: f64,
+}
+
+impl ReplaySource for Source {
+    fn request(&self, n: u64) -> ReplayRequest<'_> {
+        let request = self.recording.request(n);
+        let error = request.outcome.error.map(|error| match error {
+            RecordedError::SqlState(state) => Code::SqlState(state),
+            RecordedError::Unknown => StatementAnswer::UNKNOWN_ERROR,
+        });
+        ReplayRequest {
+            at: scale(request.start, self.speed),
+            script: ScriptId(request.statement),
+            ready: request.ready,
+            messages: request.messages,
+            recorded: StatementAnswer { error, rows: request.outcome.rows },
+        }
+    }
+}
+
+/// Time of a replay for a time of the recording.
+fn scale(time: Nanos, speed: f64) -> Nanos {
+    if speed == 1.0 { time } else { Nanos((time.0 as f64 / speed) as u64) }
+}
