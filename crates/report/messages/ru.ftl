@@ -144,9 +144,9 @@ bench-stolen = гипервизор отдал другим { $processors }{"\u0
 bench-starved = поток { $thread } генератора ждал ЦП { $share } времени, и время ответа включает это
 bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
     [one] { $arrivals } заявки
-bench-behind-schedule = система отстала от записанного расписания: из запросов ({ $arrivals }) ждали предыдущего запроса своего сеанса { $waited } (p99 { $wait }), не отправлено { $dropped }
    *[other] { $arrivals } заявок
  } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
+bench-behind-schedule = система отстала от записанного расписания: из запросов ({ $arrivals }) ждали предыдущего запроса своего сеанса { $waited } (p99 { $wait }), не отправлено { $dropped }
 bench-uneven = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
     [one] { $max_transactions } транзакции
    *[other] { $max_transactions } транзакций
@@ -1516,12 +1516,12 @@ finding-sizes-smaller = { $cell } — медиана { $here }, { $with } — { 
 finding-sizes-recorded = { $cell } — { $share }, медиана { $here }, в логе { $recorded }
 finding-recorded-status-cell = { $cell } — у { $share } из { $count ->
     [one] { $count } ответа
+   *[other] { $count } ответов
+ }
 finding-replay-diverged-cell = { $cell } из { $results ->
     [one] { $results } результата
    *[other] { $results } результатов
 }: с другой ошибкой или успехом — { $errors }, строк меньше — { $fewer }, строк больше — { $more }
-   *[other] { $count } ответов
- }
 finding-no-rows-cell = { $cell } — в { $share } из { $count ->
     [one] { $count } выполнения
    *[other] { $count } выполнений
