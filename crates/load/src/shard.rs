@@ -367,10 +367,11 @@ impl<R: Recorder> Shard<R> {
     /// Starts the window: from now on, idle clients may begin transactions.
     fn start_window(&mut self) {
         self.window_started = true;
-        if self.closed {
+        if self.is_replay() {
+            self.start_replay();
+        } else if self.closed {
             for i in 0..self.clients.len() as u32 {
-                let state = self.clients[i as usize].state;
-                if state == ClientState::Idle || (state == ClientState::Absent && self.is_replay()) {
+                if self.clients[i as usize].state == ClientState::Idle {
                     self.runnable.push_back(i);
                 }
             }

@@ -64,6 +64,17 @@ impl<R: Recorder> Shard<R> {
         &mut self.replay.as_mut().expect("the load is a replay").cursors[i as usize]
     }
 
+    /// Makes all clients continue at the start of the window.
+    pub(super) fn start_replay(&mut self) {
+        for i in 0..self.clients.len() as u32 {
+            let state = self.clients[i as usize].state;
+            if matches!(state, ClientState::Idle | ClientState::Absent) {
+                self.cursor(i).waited = state == ClientState::Idle;
+                self.runnable.push_back(i);
+            }
+        }
+    }
+
     /// Continues client `i`, which has no request in flight: sends its next request, or waits until it is due.
     pub(super) fn replay_next(&mut self, now: Nanos, i: u32) {
         let Cursor { session: number, next, end, .. } = *self.cursor(i);
@@ -81,7 +92,8 @@ impl<R: Recorder> Shard<R> {
                 return self.wake_at(at, i);
             }
             self.clients[i as usize].state = ClientState::Offline;
-            return self.connect_queue.push_back(i);
+            self.connect_queue.push_back(i);
+            return self.connect_more(now);
         }
         if next < end {
             let work = Arc::clone(&self.work);
