@@ -19,6 +19,7 @@ mod postgres_servers;
 mod preflight;
 mod reads;
 mod remote_hosts;
+mod replay;
 mod resume;
 mod search;
 mod services;

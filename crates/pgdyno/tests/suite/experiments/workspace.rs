@@ -84,6 +84,13 @@ impl Workspace {
         RunOutput::run(other.env("COLUMNS", "80"))
     }
 
+    /// Runs a command in the folder, not on the file.
+    pub fn other(&self, command: &str, arguments: &[&str]) -> RunOutput {
+        let mut other = Command::new(PGDYNO);
+        other.arg(command).args(arguments).current_dir(&self.folder);
+        RunOutput::run(other.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()))
+    }
+
     pub fn run(&self, arguments: &[&str]) -> RunOutput {
         RunOutput::run(&mut self.command(arguments))
     }

@@ -1,0 +1,169 @@
+//! Recorded traffic is sent again as it was: the same statements in each session, with the same results
+
+use super::postgres_servers::start_server_with;
+use super::workspace::{Workspace, retry_until, trials};
+use stack::component::postgres::Postgres;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use store::RunStatus;
+use traffic::Traffic;
+use traffic::log::LogFormat;
+
+/// Data of the test, created again before the replay.
+const DATA: &str = "drop table if exists item, log;
+create table item (id int primary key, name text, price numeric(10, 2));
+insert into item select i, 'item ' || i, i from generate_series(1, 1000) i;
+create table log (at timestamptz default now(), item int)";
+
+/// Statements in the simple protocol, with errors, transactions and state of the session.
+const SIMPLE: &str = r"
+SELECT name FROM item WHERE id = 7;
+SELEC 1;
+SELECT * FROM missing;
+BEGIN;
+UPDATE item SET price = price + 1 WHERE id = 1;
+SAVEPOINT a;
+INSERT INTO item VALUES (1, 'it''s twice', 0);
+ROLLBACK TO SAVEPOINT a;
+COMMIT;
+BEGIN;
+SELECT 1/0;
+SELECT 1;
+ROLLBACK;
+CREATE TEMPORARY TABLE mine (a int);
+INSERT INTO mine VALUES (1), (2);
+SELECT sum(a) FROM mine;
+SET search_path = pg_catalog, public;
+PREPARE by_id (int) AS SELECT name FROM item WHERE id = $1;
+EXECUTE by_id(3);
+SELECT 'Привет', 'line 1
+line 2';
+SELECT 1 AS first\; SELECT 2 AS second;
+SELECT pg_notify('a', 'b');
+LISTEN a;
+";
+
+/// Script of pgbench: a transaction with parameters.
+const EXTENDED: &str = r"
+\set id random(1, 1000)
+BEGIN;
+SELECT name, price FROM item WHERE id = :id;
+UPDATE item SET price = price + 1 WHERE id = :id;
+INSERT INTO log (item) VALUES (:id);
+END;
+";
+
+/// Statement of a session: text, parameters and SQLSTATE of its error.
+type LoggedStatement = (String, Vec<Option<String>>, Option<String>);
+
+/// Sessions of the log with these application names, each with its statements in their order; sorted.
+fn sessions(log: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<LoggedStatement>> {
+    let mut traffic = Traffic::default();
+    let file = fs::File::open(log).expect("the server writes the log");
+    traffic::log::read(BufReader::new(file), &LogFormat::Csv, &mut traffic)
+        .unwrap_or_else(|error| panic!("{error:?}"));
+    let mut all: BTreeMap<String, Vec<LoggedStatement>> = BTreeMap::new();
+    for session in &traffic.sessions {
+        if !is_wanted(session.application.as_deref().unwrap_or_default()) {
+            continue;
+        }
+        let statements = session.statements.iter().map(|it| {
+            let state =
+                it.error.and_then(|it| it.sqlstate).map(|it| String::from_utf8_lossy(&it).into_owned());
+            (it.text.to_string(), it.parameters.clone(), state)
+        });
+        all.entry(session.id.clone()).or_default().extend(statements);
+    }
+    let mut all: Vec<_> = all.into_values().filter(|it| !it.is_empty()).collect();
+    all.sort();
+    all
+}
+
+fn client(postgres: &Postgres, program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.envs(postgres.client_environment()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn execute(postgres: &Postgres, sql: &str) {
+    let target = postgres.target();
+    let mut connection = target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error:?}"));
+    for statement in sql.split(';') {
+        connection.query(statement).expect("the server executes the statement");
+    }
+}
+
+#[test]
+fn a_replay_sends_the_recorded_statements_in_their_order() {
+    let workspace = Workspace::new("again", "");
+    let logs = workspace.folder.join("log");
+    fs::create_dir(&logs).expect("the folder can be created");
+    fs::set_permissions(&logs, fs::Permissions::from_mode(0o777)).expect("the permissions can be changed");
+    let directory = logs.display().to_string();
+    let lines = [
+        ("logging_collector", "on"),
+        ("log_destination", "csvlog"),
+        ("log_directory", &directory),
+        ("log_filename", "server.log"),
+        ("log_file_mode", "0644"),
+        ("log_min_duration_statement", "0"),
+        ("log_connections", "on"),
+        ("log_disconnections", "on"),
+        ("lc_messages", "C"),
+    ];
+    let (_supervisor, postgres) = start_server_with(&lines);
+    let log = logs.join("server.csv");
+    execute(&postgres, DATA);
+    fs::write(workspace.folder.join("extended.sql"), EXTENDED).expect("the file can be written");
+    let script = workspace.folder.join("extended.sql").display().to_string();
+    for mode in ["simple", "extended", "prepared"] {
+        let mut pgbench = client(&postgres, "pgbench");
+        let arguments = ["-n", "-c", "3", "-t", "20", "-M", mode, "-R", "100", "-f", &script];
+        assert!(pgbench.args(arguments).status().expect("pgbench can be started").success());
+    }
+    let mut psql = client(&postgres, "psql").args(["-X", "-q"]).stdin(Stdio::piped()).spawn().expect("psql");
+    psql.stdin.take().expect("piped").write_all(SIMPLE.as_bytes()).expect("psql reads its input");
+    assert!(psql.wait().expect("psql ends").success());
+    let is_client = |application: &str| ["pgbench", "psql"].contains(&application);
+    let mut recorded = Vec::new();
+    retry_until("the log is complete", || {
+        recorded = sessions(&log, is_client);
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        match text.matches("disconnection: session time").count() {
+            11.. => Ok(()),
+            ended => Err(format!("{ended} sessions ended")),
+        }
+    });
+    // pgbench has nine sessions with transactions and three that ask for the partitions; psql has one.
+    assert!(recorded.len() >= 10, "{} sessions", recorded.len());
+    fs::copy(&log, workspace.folder.join("recorded.csv")).expect("the log can be copied");
+
+    let captured = workspace.other("capture", &["recorded.csv", "-o", "shop.traffic"]);
+    captured.expect(0);
+    execute(&postgres, DATA);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
+load: {{ model: replay, traffic: shop.traffic, speed: 2 }}
+objectives: [ \"errors < 1%\" ]
+",
+        postgres.port
+    );
+    fs::write(workspace.folder.join("again.yaml"), yaml).expect("the file can be written");
+    let password = postgres.password().reveal().to_owned();
+    let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
+    ended.expect(0);
+    let (_, status, reason) = trials(&workspace.stored()).remove(0);
+    assert_eq!(status, RunStatus::Complete, "{reason}");
+    assert!(!ended.out.contains("differ from the recorded results"), "{}", ended.out);
+
+    // Besides the replay, the test and the monitoring have sessions.
+    let replayed = sessions(&log, |application| !is_client(application));
+    let mut missing = recorded.clone();
+    missing.retain(|session| !replayed.contains(session));
+    assert!(missing.is_empty(), "{} of {} sessions differ: {missing:?}", missing.len(), recorded.len());
+}
