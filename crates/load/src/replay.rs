@@ -123,7 +123,7 @@ mod tests {
         let replay = Replay::new(source, sessions);
 
         let firsts: Vec<Vec<u64>> =
-            replay.clients.iter().map(|it| it.iter().map(|it| it.first).collect()).collect();
+            replay.clients.iter().map(|all| all.iter().map(|it| it.first).collect()).collect();
         assert_eq!(firsts, [vec![0, 4, 5], vec![2]]);
         assert_eq!((replay.requests((0, 2)), replay.requests((1, 1))), (6, 2));
         assert_eq!([0, 1].map(|it| replay.begins_connected(it)), [true, false]);

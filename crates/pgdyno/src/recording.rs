@@ -67,16 +67,16 @@ pub fn replay(recording: MappedRecording, speed: f64) -> Replay {
     };
     let is_used = |it: &&RecordedSession| it.requests > 0 || it.connected.is_some();
     let sessions = recording.sessions().iter().filter(is_used).map(session).collect();
-    Replay::new(Arc::new(Source { recording, speed }), sessions)
+    Replay::new(Arc::new(RecordingSource { recording, speed }), sessions)
 }
 
 #[derive(Debug)]
-struct Source {
+struct RecordingSource {
     recording: MappedRecording,
     speed: f64,
 }
 
-impl ReplaySource for Source {
+impl ReplaySource for RecordingSource {
     fn request(&self, n: u64) -> ReplayRequest<'_> {
         let request = self.recording.request(n);
         let error = request.outcome.error.map(|error| match error {

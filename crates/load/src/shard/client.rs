@@ -127,6 +127,33 @@ pub(super) struct Transaction {
     pub rng: Prng,
 }
 
+impl Transaction {
+    /// Transaction that begins at `now` and has sent nothing.
+    #[inline]
+    pub fn new(script: u16, intended: Nanos, now: Nanos, rng: Prng) -> Transaction {
+        Transaction {
+            script,
+            row: None,
+            command: 0,
+            intended,
+            started: now,
+            command_started: now,
+            sent: 0,
+            tries: 1,
+            sent_request: false,
+            in_pipeline: false,
+            pending_ready: 0,
+            received_ready: 0,
+            error: None,
+            unknown: false,
+            settled: false,
+            local_only: false,
+            status: TransactionStatus::Idle,
+            rng,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientState {
     /// User who has not joined yet, or has left.

@@ -6,8 +6,7 @@ use crate::recorder::Recorder;
 use crate::replay::{Replay, ReplayRequest, ReplaySession};
 use crate::workload::Workload;
 use model::{ClientId, Nanos, Outcome, Record, StatementAnswer};
-use std::sync::Arc;
-use wire::pg::{Reply, TransactionStatus};
+use wire::pg::Reply;
 
 /// Maximum number of requests that are recorded as dropped in one round.
 const DROPPED_PER_ROUND: u32 = 1024;
@@ -15,7 +14,7 @@ const DROPPED_PER_ROUND: u32 = 1024;
 /// Positions of a thread's clients in their sessions.
 #[derive(Debug)]
 pub(super) struct ReplayState {
-    cursors: Vec<Cursor>,
+    positions: Vec<ReplayPosition>,
     /// Number of requests that were not sent yet, of all clients.
     pub left: u64,
     /// First client that may have requests to drop.
@@ -24,7 +23,7 @@ pub(super) struct ReplayState {
 
 /// Position of a client.
 #[derive(Clone, Copy, Debug)]
-struct Cursor {
+struct ReplayPosition {
     /// Index of the current session among the client's sessions.
     session: usize,
     /// Number of the next request, and of the request after the session's last one.
@@ -39,15 +38,15 @@ impl ReplayState {
     pub fn new(work: &Workload, (first, count): (u32, u32)) -> Option<ReplayState> {
         let replay = work.replay.as_ref()?;
         let clients = &replay.clients[first as usize..(first + count) as usize];
-        let cursors = clients.iter().map(|sessions| Cursor::new(0, sessions)).collect();
-        Some(ReplayState { cursors, left: replay.requests((first, count)), dropping: 0 })
+        let positions = clients.iter().map(|sessions| ReplayPosition::new(0, sessions)).collect();
+        Some(ReplayState { positions, left: replay.requests((first, count)), dropping: 0 })
     }
 }
 
-impl Cursor {
-    fn new(session: usize, sessions: &[ReplaySession]) -> Cursor {
+impl ReplayPosition {
+    fn new(session: usize, sessions: &[ReplaySession]) -> ReplayPosition {
         let (next, end) = sessions.get(session).map_or((0, 0), |it| (it.first, it.end));
-        Cursor { session, next, end, waited: false }
+        ReplayPosition { session, next, end, waited: false }
     }
 }
 
@@ -60,8 +59,8 @@ impl<R: Recorder> Shard<R> {
         self.work.replay.as_ref().expect("the load is a replay")
     }
 
-    fn cursor(&mut self, i: u32) -> &mut Cursor {
-        &mut self.replay.as_mut().expect("the load is a replay").cursors[i as usize]
+    fn position(&mut self, i: u32) -> &mut ReplayPosition {
+        &mut self.replay.as_mut().expect("the load is a replay").positions[i as usize]
     }
 
     /// Makes all clients continue at the start of the window.
@@ -69,7 +68,7 @@ impl<R: Recorder> Shard<R> {
         for i in 0..self.clients.len() as u32 {
             let state = self.clients[i as usize].state;
             if matches!(state, ClientState::Idle | ClientState::Absent) {
-                self.cursor(i).waited = state == ClientState::Idle;
+                self.position(i).waited = state == ClientState::Idle;
                 self.runnable.push_back(i);
             }
         }
@@ -77,7 +76,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Continues client `i`, which has no request in flight: sends its next request, or waits until it is due.
     pub(super) fn replay_next(&mut self, now: Nanos, i: u32) {
-        let Cursor { session: number, next, end, .. } = *self.cursor(i);
+        let ReplayPosition { session: number, next, end, .. } = *self.position(i);
         let first = self.first;
         let Some(&session) = self.replay_of().clients[(first + i) as usize].get(number) else {
             return self.finish_client(i);
@@ -96,13 +95,8 @@ impl<R: Recorder> Shard<R> {
             return self.connect_more(now);
         }
         if next < end {
-            let work = Arc::clone(&self.work);
-            let request = work.replay.as_ref().expect("the load is a replay").source.request(next);
-            let at = self.window_start + request.at;
-            if at > now {
-                return self.replay_wait(at, i);
-            }
-            return self.replay_request(now, i, &request);
+            let at = self.window_start + self.replay_of().source.request(next).at;
+            return if at > now { self.replay_wait(at, i) } else { self.replay_request(now, i) };
         }
         let at = self.window_start + session.disconnect;
         if at > now {
@@ -113,82 +107,65 @@ impl<R: Recorder> Shard<R> {
         client.state = ClientState::Absent;
         client.backing_off = false;
         client.session.refusals = 0;
-        let sessions =
-            &self.work.replay.as_ref().expect("the load is a replay").clients[(first + i) as usize];
-        let cursor = Cursor::new(number + 1, sessions);
-        *self.cursor(i) = cursor;
+        let position = ReplayPosition::new(number + 1, &self.replay_of().clients[(first + i) as usize]);
+        *self.position(i) = position;
         // Another client may be due, so this client continues in a later round.
         self.runnable.push_back(i);
     }
 
     fn replay_wait(&mut self, at: Nanos, i: u32) {
-        self.cursor(i).waited = true;
+        self.position(i).waited = true;
         self.clients[i as usize].state = ClientState::Thinking;
         self.wake_at(at, i);
     }
 
-    fn replay_request(&mut self, now: Nanos, i: u32, request: &ReplayRequest<'_>) {
+    /// Sends the next request of client `i`.
+    fn replay_request(&mut self, now: Nanos, i: u32) {
+        let Shard { work, clients, recorder, replay: Some(state), .. } = self else { return };
+        let position = &mut state.positions[i as usize];
+        let source = &work.replay.as_ref().expect("the load is a replay").source;
+        let request = source.request(position.next);
         let intended = self.window_start + request.at;
-        let state = self.replay.as_mut().expect("the load is a replay");
         state.left -= 1;
-        let cursor = &mut state.cursors[i as usize];
-        cursor.next += 1;
-        match std::mem::take(&mut cursor.waited) {
-            true => self.recorder.send_lag(now - intended),
-            false => self.recorder.backlog_wait(now - intended),
+        position.next += 1;
+        match std::mem::take(&mut position.waited) {
+            true => recorder.send_lag(now - intended),
+            false => recorder.backlog_wait(now - intended),
         }
-        self.recorder.transaction_started();
-        let client = &mut self.clients[i as usize];
+        recorder.transaction_started();
+        let client = &mut clients[i as usize];
         client.transactions_started += 1;
         client.transaction_start = now;
         let sent = client.session.request(|out| out.extend_from_slice(request.messages));
         client.session.received = 0;
-        client.tx = Some(Transaction {
-            script: request.script.0,
-            row: None,
-            command: 0,
-            intended,
-            started: now,
-            command_started: now,
-            sent,
-            tries: 1,
-            sent_request: true,
-            in_pipeline: false,
-            pending_ready: request.ready,
-            received_ready: 0,
-            error: None,
-            unknown: false,
-            settled: false,
-            local_only: false,
-            status: TransactionStatus::Idle,
-            rng: client.rng,
-        });
+        let transaction = Transaction::new(request.script.0, intended, now, client.rng);
+        client.tx =
+            Some(Transaction { sent, sent_request: true, pending_ready: request.ready, ..transaction });
         client.state = ClientState::AwaitingReady;
         self.request_action(self.conn(i), todo::TRANSMIT);
     }
 
     /// Compares the result of client `i`'s request with the recorded result, and continues with the next request.
     pub(super) fn replay_finished(&mut self, now: Nanos, i: u32, reply: &Reply) {
-        let number = self.cursor(i).next - 1;
-        let work = Arc::clone(&self.work);
-        let request = work.replay.as_ref().expect("the load is a replay").source.request(number);
+        let number = self.position(i).next - 1;
+        let ReplayRequest { script, ready, recorded, .. } = self.replay_of().source.request(number);
         let id = self.client_id(i);
         let client = &mut self.clients[i as usize];
         let tx = client.tx.expect("a request was in flight");
-        let rows = reply.row_count.filter(|_| tx.error.is_none() && request.ready == 1);
+        let rows = reply.row_count.filter(|_| tx.error.is_none() && ready == 1);
         let measured = StatementAnswer { error: tx.error, rows: rows.map(|it| it.rows) };
-        self.recorder.statement_replayed(request.script, request.recorded, measured);
+        self.recorder.statement_replayed(script, recorded, measured);
         if let Some(count) = rows {
-            let kind = work.statement_kind(tx.script, count.command);
-            self.recorder.rows_counted(request.script, 0, kind, count.rows);
+            let kind = self.work.statement_kind(tx.script, count.command);
+            self.recorder.rows_counted(script, 0, kind, count.rows);
         }
         let text = client.error_text.take();
         // A request that failed in the recording is expected to fail.
-        let failure = tx.error.filter(|code| !request.recorded.has_same_error(Some(*code)));
+        let failure = tx.error.filter(|code| !recorded.has_same_error(Some(*code)));
         if let Some(code) = failure {
             self.report_once((Some((tx.script, 0)), code), |_| LoadEvent::Failed {
                 client: id,
-                script: request.script,
+                script,
                 command: 0,
                 code,
                 message: text.unwrap_or_default().into(),
@@ -211,19 +188,19 @@ impl<R: Recorder> Shard<R> {
         let replay = self.work.replay.as_ref().expect("the load is a replay");
         let mut dropped = 0;
         while dropped < DROPPED_PER_ROUND
-            && let Some(cursor) = state.cursors.get_mut(state.dropping)
+            && let Some(position) = state.positions.get_mut(state.dropping)
         {
-            if cursor.next == cursor.end {
+            if position.next == position.end {
                 let sessions = &replay.clients[self.first as usize + state.dropping];
-                if cursor.session + 1 < sessions.len() {
-                    *cursor = Cursor::new(cursor.session + 1, sessions);
+                if position.session + 1 < sessions.len() {
+                    *position = ReplayPosition::new(position.session + 1, sessions);
                 } else {
                     state.dropping += 1;
                 }
                 continue;
             }
-            let request = replay.source.request(cursor.next);
-            cursor.next += 1;
+            let request = replay.source.request(position.next);
+            position.next += 1;
             state.left -= 1;
             dropped += 1;
             self.recorder.record(&Record {

@@ -56,26 +56,7 @@ impl<R: Recorder> Shard<R> {
         client.transactions_started += 1;
         client.transaction_start = now;
         self.recorder.transaction_started();
-        client.tx = Some(Transaction {
-            script,
-            row,
-            command: 0,
-            intended,
-            started: now,
-            command_started: now,
-            sent: 0,
-            tries: 1,
-            sent_request: false,
-            in_pipeline: false,
-            pending_ready: 0,
-            received_ready: 0,
-            error: None,
-            unknown: false,
-            settled: false,
-            local_only: false,
-            status: TransactionStatus::Idle,
-            rng: client.rng,
-        });
+        client.tx = Some(Transaction { row, ..Transaction::new(script, intended, now, client.rng) });
         if self.work.keyed_write(script).is_some() {
             let sequence = client.sequence;
             client.sequence += 1;

@@ -72,10 +72,10 @@ fn sessions(log: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<LoggedState
         if !is_wanted(session.application.as_deref().unwrap_or_default()) {
             continue;
         }
-        let statements = session.statements.iter().map(|it| {
-            let state =
-                it.error.and_then(|it| it.sqlstate).map(|it| String::from_utf8_lossy(&it).into_owned());
-            (it.text.to_string(), it.parameters.clone(), state)
+        let statements = session.statements.iter().map(|statement| {
+            let state = statement.error.and_then(|error| error.sqlstate);
+            let state = state.map(|state| String::from_utf8_lossy(&state).into_owned());
+            (statement.text.to_string(), statement.parameters.clone(), state)
         });
         all.entry(session.id.clone()).or_default().extend(statements);
     }
@@ -161,7 +161,7 @@ objectives: [ \"errors < 1%\" ]
     assert_eq!(status, RunStatus::Complete, "{reason}");
     assert!(!ended.out.contains("differ from the recorded results"), "{}", ended.out);
 
-    // Besides the replay, the test and the monitoring have sessions.
+    // In addition to the replay, the test and the monitoring have sessions.
     let replayed = sessions(&log, |application| !is_client(application));
     let mut missing = recorded.clone();
     missing.retain(|session| !replayed.contains(session));
