@@ -2,6 +2,7 @@
 
 use crate::cli::CommandError;
 use crate::files;
+use crate::recording;
 use clap::Args;
 use flate2::read::MultiGzDecoder;
 use model::message;
@@ -10,12 +11,13 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use traffic::log::{LogFormat, Prefix};
+use traffic::recording::MAGIC;
 use traffic::{SkipKind, Traffic};
 
 #[derive(Clone, Debug, Args)]
 pub struct LogArgs {
     /// Logs of one server, in the order of time: csvlog, jsonlog or stderr, also compressed with gzip; - reads standard
-    /// input
+    /// input. A recording instead of logs is read too
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
     /// log_line_prefix of the server, for logs of the format stderr [default: detected]
@@ -68,7 +70,12 @@ fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Resu
         _ => Box::new(files::open(path).map_err(|error| of_file(&error))?),
     };
     let mut source = BufReader::with_capacity(HEAD, source);
-    let is_gzip = source.fill_buf().map_err(|error| of_file(&error))?.starts_with(&[0x1f, 0x8b]);
+    let head = source.fill_buf().map_err(|error| of_file(&error))?;
+    if head.starts_with(MAGIC) {
+        traffic::recording::decode(&recording::open(path)?, traffic);
+        return Ok(());
+    }
+    let is_gzip = head.starts_with(&[0x1f, 0x8b]);
     let source: Box<dyn Read> =
         if is_gzip { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
     let mut source = BufReader::with_capacity(HEAD, source);

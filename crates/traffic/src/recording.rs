@@ -4,11 +4,14 @@
 //! another in the file's table, and each refers to the messages that the client sent. See `layout` for the format.
 
 mod convert;
+mod decode;
 mod layout;
 mod reader;
 mod writer;
 
 pub use convert::convert;
+pub use decode::decode;
+pub use layout::MAGIC;
 pub use reader::{Recording, RecordingError};
 pub use writer::RecordingWriter;
 

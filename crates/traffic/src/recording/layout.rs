@@ -18,7 +18,8 @@ use model::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub(super) const MAGIC: &[u8; 16] = b"pgdyno traffic 1";
+/// First bytes of a recording.
+pub const MAGIC: &[u8; 16] = b"pgdyno traffic 1";
 pub(super) const REQUEST_SIZE: usize = 48;
 pub(super) const SESSION_SIZE: usize = 40;
 pub(super) const END_SIZE: usize = 5 * 8 + MAGIC.len();
