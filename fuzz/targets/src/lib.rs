@@ -15,6 +15,7 @@ pub mod loglines;
 pub mod names;
 pub mod plans;
 pub mod probes;
+pub mod recording;
 pub mod run_file;
 pub mod schedule;
 pub mod scram;
@@ -27,7 +28,7 @@ pub mod x509;
 /// A target's name, which is also its folder in `fuzz/corpus`, and the function that runs one input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     ("backend", backend::run),
     ("conninfo", conninfo::run),
     ("experiment", experiment::run),
@@ -40,6 +41,7 @@ pub const TARGETS: [Target; 20] = [
     ("names", names::run),
     ("plans", plans::run),
     ("probes", probes::run),
+    ("recording", recording::run),
     ("run_file", run_file::run),
     ("schedule", schedule::run),
     ("scram", scram::run),
