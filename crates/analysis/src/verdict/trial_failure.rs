@@ -3,7 +3,7 @@
 use model::Summary;
 use model::message;
 use model::message::Message;
-use model::plan::{Operation, Setup};
+use model::plan::{LoadModel, Operation, Setup};
 use model::search::StepPurpose;
 use model::summary::{Failure, ScriptSummary};
 
@@ -42,10 +42,12 @@ pub fn clients_aborted(summary: &Summary, first: Option<Message>) -> Option<Mess
 const FAILURES_MIN: u64 = 3;
 
 /// Reason why a trial failed: an operation never succeeded although others did, so the load was not the planned mix.
-/// `None` if there is no such operation. Operations that faults may have prevented are left out.
+/// `None` if there is no such operation. Operations that faults may have prevented are left out. In a replay, they are a
+/// divergence from the recording.
 pub fn operation_failed(setup: &Setup, summary: &Summary) -> Option<Message> {
     let mut failed = never_succeeded(setup, summary).into_iter().filter(|it| it.answered >= FAILURES_MIN);
-    let FailedOperation { operation, reason, .. } = failed.next().filter(|_| setup.faults.is_empty())?;
+    let is_planned = setup.faults.is_empty() && !matches!(setup.load.model, LoadModel::Replay { .. });
+    let FailedOperation { operation, reason, .. } = failed.next().filter(|_| is_planned)?;
     Some(message!("failure-operation", operation, reason))
 }
 

@@ -14,7 +14,7 @@ use store::RunStatus;
 use traffic::Traffic;
 use traffic::log::LogFormat;
 
-/// Data of the test, created again before the replay.
+/// Data of the test.
 const DATA: &str = "drop table if exists item, log;
 create table item (id int primary key, name text, price numeric(10, 2));
 insert into item select i, 'item ' || i, i from generate_series(1, 1000) i;
@@ -143,9 +143,9 @@ fn a_replay_sends_the_recorded_statements_in_their_order() {
     assert!(recorded.len() >= 10, "{} sessions", recorded.len());
     fs::copy(&log, workspace.folder.join("recorded.csv")).expect("the log can be copied");
 
+    // The recording begins with the test's own session, which creates the data again.
     let captured = workspace.other("capture", &["recorded.csv", "-o", "shop.traffic"]);
     captured.expect(0);
-    execute(&postgres, DATA);
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
 load: {{ model: replay, traffic: shop.traffic, speed: 2 }}
@@ -166,4 +166,11 @@ objectives: [ \"errors < 1%\" ]
     let mut missing = recorded.clone();
     missing.retain(|session| !replayed.contains(session));
     assert!(missing.is_empty(), "{} of {} sessions differ: {missing:?}", missing.len(), recorded.len());
+
+    // Writes fail, although they succeeded in the recording.
+    execute(&postgres, "alter database postgres set default_transaction_read_only = on");
+    let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
+    ended.expect(99);
+    let expected = "results of the replayed statement insert-log differ from the recorded results";
+    assert!(ended.out.contains(expected), "{}", ended.out);
 }
