@@ -274,7 +274,11 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
         },
     });
     let objectives = objectives(case).filter(|_| outcome != "invalid");
-    let figures = [Some(held), trends, objectives, Some(validity(case))];
+    let trials: Vec<&TrialResult> = soak_trials(case, soak).filter(|trial| trial.valid).collect();
+    let errors = errors(case, &trials);
+    // Four figures fit on the first screen.
+    let trends_or_errors = trends.or(errors);
+    let figures = [Some(held), trends_or_errors, objectives, Some(validity(case))];
     let reference = ReferenceLine {
         value: soak.level,
         text: say!(lang, "overview-level"),
@@ -287,14 +291,20 @@ fn soak(case: &PageContext<'_>, soak: &SoakResult, searched: Option<&Maximum>) -
     Answer { summary, figures: figures.into_iter().flatten().collect(), picture, doubts: Vec::new() }
 }
 
+/// Trials that held the level of a soak.
+fn soak_trials<'a>(case: &PageContext<'a>, soak: &SoakResult) -> impl Iterator<Item = &'a TrialResult> {
+    let (cell, purpose) = (soak.cell, soak.purpose);
+    let is_soak = move |trial: &&TrialResult| {
+        trial.cell == cell && trial.step.as_ref().is_none_or(|step| step.purpose == purpose)
+    };
+    case.account.trials.iter().filter(is_soak)
+}
+
 /// Picture of a response-time quantile during a soak at this level. It is the highest quantile that is known in most
 /// seconds; quantiles with an objective are preferred.
 fn over_time(case: &PageContext<'_>, soak: &SoakResult, level: String) -> Option<Picture> {
     let lang = case.lang;
-    let is_soak = |trial: &&TrialResult| {
-        trial.cell == soak.cell && trial.step.as_ref().is_none_or(|step| step.purpose == soak.purpose)
-    };
-    let charts = &case.account.trials.iter().rfind(is_soak)?.charts;
+    let charts = &soak_trials(case, soak).last()?.charts;
     let chart = charts.charts.iter().find(|chart| chart.kind == ChartKind::Response)?;
     let known = |series: &ChartSeries| {
         let measured = series.values.iter().flatten().count();
