@@ -12,7 +12,8 @@ use crate::run::test_bed::TestBed;
 use clap::Parser;
 use experiment::{Plan, nearest};
 use model::Outcome;
-use model::plan::Operation;
+use model::message;
+use model::plan::{LoadModel, Operation};
 use report::lang::Lang;
 use report::say;
 use std::path::PathBuf;
@@ -55,7 +56,11 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         Ok(plan) => plan,
         Err(error) => return Ok(error.print(&terminal.program, lang)),
     };
-    let operations = &plan.experiment.cells[0].setup.operations;
+    let setup = &plan.experiment.cells[0].setup;
+    if matches!(setup.load.model, LoadModel::Replay { .. }) {
+        return Err(CommandError::usage(message!("try-replay")));
+    }
+    let operations = &setup.operations;
     let chosen: Vec<&Operation> =
         operations.iter().filter(|it| args.operation.as_ref().is_none_or(|name| it.name == *name)).collect();
     if let (Some(name), []) = (&args.operation, chosen.as_slice()) {

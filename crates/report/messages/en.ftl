@@ -348,6 +348,7 @@ check-statements-unchecked = The statements were not checked, because the server
 check-operations-succeeded = Executed once, without errors: { $names }.
 check-operations-unanswered = No answer to: { $names }.
 check-operations-not-executed = Not executed, because the effects would remain: { $names }. To execute them:  pgdyno try FILE
+check-replay-excluded = Not checked: the statements of the recording, which are only sent in their sessions.
 check-operations-excluded = Not checked, because of `preflight: false`: { $names }.
 check-many-clients = { $clients } clients, but stack.{ $key } leaves { $limit } connections to them: the others are refused; raise it, or use fewer clients
 check-search-without-objectives = the search has no objectives, so it accepts any response time; add some, as in  objectives: [ "p99 < 100ms" ]
@@ -1212,6 +1213,7 @@ try-more-rows = { $count ->
    *[other] and { $count } more rows
  }
 try-body-length = the body has { $bytes }
+try-replay = `pgdyno try` executes operations, and a replay has none: the recording contains its statements
 try-unknown-operation = the file has no operation "{ $name }"
 try-operations = { $nearest ->
     [none] the operations are: { $all }
@@ -3998,15 +4000,18 @@ experiment-warmup-remote = `warmup` is not allowed because `{ $node }` is on ano
 # Load.
 experiment-load-key = `{ $key }` cannot be used with `model: { $model }`
     .help = { $other ->
-        [none] { $key ->
-            [clients] use `max_in_flight`, the maximum number of transactions in flight
-            [users] use `max_in_flight`, the maximum number of transactions in flight
-            [duration] remove it: the schedule sets the duration
-            [max_in_flight] use `clients`
-            [coefficient] remove it: in the closed model, rates are only weights
-            [schedule] remove it: in the closed model, a transaction starts after the previous one ends
-            [arrivals] remove it: in the closed model, a transaction starts after the previous one ends
-           *[other] remove it: the schedule sets the start times
+        [none] { $model ->
+            [replay] remove it: the recording determines the load
+           *[other] { $key ->
+                [clients] use `max_in_flight`, the maximum number of transactions in flight
+                [users] use `max_in_flight`, the maximum number of transactions in flight
+                [duration] remove it: the schedule sets the duration
+                [max_in_flight] use `clients`
+                [coefficient] remove it: in the closed model, rates are only weights
+                [schedule] remove it: in the closed model, a transaction starts after the previous one ends
+                [arrivals] remove it: in the closed model, a transaction starts after the previous one ends
+               *[other] remove it: the schedule sets the start times
+            }
         }
        *[other] write `model: { $other }`, or remove this key
     }
@@ -4041,6 +4046,7 @@ experiment-load-key-missing = `model: { $model }` requires `{ $key }`
        *[other] add the rate over time, as in `schedule: line(1, 200, 200s)`
     }
 experiment-recording-unreadable = the recording { $file } cannot be used: { $reason }
+    .help = write the path of a recording that `pgdyno capture` made, relative to the experiment file
 experiment-recording-empty = it has no requests
 experiment-replay-operations = a replay has no operations: the recording contains its statements
     .help = delete `operations`

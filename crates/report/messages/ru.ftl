@@ -399,6 +399,7 @@ check-statements-unchecked = Команды не проверены, потом�
 check-operations-succeeded = Выполнены по одному разу без ошибок: { $names }.
 check-operations-unanswered = Нет ответа на: { $names }.
 check-operations-not-executed = Не выполнены, потому что их изменения остались бы: { $names }. Чтобы выполнить:  pgdyno try ФАЙЛ
+check-replay-excluded = Не проверены запросы записи: они отправляются только в своих сеансах.
 check-operations-excluded = Не проверены из-за `preflight: false`: { $names }.
 check-many-clients = клиентов { $clients }, а stack.{ $key } оставляет им соединений { $limit }: остальные получат отказ; увеличьте его или уменьшите число клиентов
 check-search-without-objectives = у поиска нет целей, поэтому подходит любое время ответа; добавьте их, например  objectives: [ "p99 < 100ms" ]
@@ -1292,6 +1293,7 @@ try-more-rows = { $count ->
    *[other] и ещё { $count } строк
  }
 try-body-length = размер тела { $bytes }
+try-replay = `pgdyno try` выполняет операции, а у воспроизведения их нет: запросы содержатся в записи
 try-unknown-operation = в файле нет операции «{ $name }»
 try-operations = { $nearest ->
     [none] операции: { $all }
@@ -4161,15 +4163,18 @@ experiment-warmup-remote = `warmup` недопустим, так как `{ $node
 # Нагрузка.
 experiment-load-key = `{ $key }` нельзя использовать с `model: { $model }`
     .help = { $other ->
-        [none] { $key ->
-            [clients] используйте `max_in_flight` — наибольшее число одновременных транзакций
-            [users] используйте `max_in_flight` — наибольшее число одновременных транзакций
-            [duration] удалите его: длительность задаёт расписание
-            [max_in_flight] используйте `clients`
-            [coefficient] удалите его: в закрытой модели частоты служат только весами
-            [schedule] удалите его: в закрытой модели транзакция начинается после конца предыдущей
-            [arrivals] удалите его: в закрытой модели транзакция начинается после конца предыдущей
-           *[other] удалите его: моменты начала задаёт расписание
+        [none] { $model ->
+            [replay] удалите его: нагрузку определяет запись
+           *[other] { $key ->
+                [clients] используйте `max_in_flight` — наибольшее число одновременных транзакций
+                [users] используйте `max_in_flight` — наибольшее число одновременных транзакций
+                [duration] удалите его: длительность задаёт расписание
+                [max_in_flight] используйте `clients`
+                [coefficient] удалите его: в закрытой модели частоты служат только весами
+                [schedule] удалите его: в закрытой модели транзакция начинается после конца предыдущей
+                [arrivals] удалите его: в закрытой модели транзакция начинается после конца предыдущей
+               *[other] удалите его: моменты начала задаёт расписание
+            }
         }
        *[other] напишите `model: { $other }` или удалите этот ключ
     }
@@ -4204,6 +4209,7 @@ experiment-load-key-missing = для `model: { $model }` нужен ключ `{ 
        *[other] добавьте частоту по времени, например `schedule: line(1, 200, 200s)`
     }
 experiment-recording-unreadable = запись { $file } нельзя использовать: { $reason }
+    .help = укажите путь к записи, которую сделал `pgdyno capture`, относительно файла эксперимента
 experiment-recording-empty = в ней нет запросов
 experiment-replay-operations = у воспроизведения нет операций: запросы содержатся в записи
     .help = удалите `operations`

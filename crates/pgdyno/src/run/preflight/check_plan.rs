@@ -6,7 +6,7 @@ use crate::cli::language;
 use crate::run::display::RunDisplay;
 use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
-use model::plan::Experiment;
+use model::plan::{Experiment, OperationKind};
 use report::lang::Lang;
 use report::say;
 
@@ -21,6 +21,8 @@ pub struct PlanCheck {
     not_executed: Vec<String>,
     /// Operations that were not checked, because the file excludes them.
     excluded: Vec<String>,
+    /// True if a load replays a recording, whose statements are not checked.
+    has_replay: bool,
 }
 
 /// Execution of one operation of a cell.
@@ -58,7 +60,9 @@ impl PlanCheck {
             self.preflight.prepare(&experiment.cells, &setup, test_bed).map_err(failed)?;
             for operation in &setup.operations {
                 self.has_statements |= has_statements(operation);
-                if !operation.preflight {
+                if matches!(operation.kind, OperationKind::Recorded { .. }) {
+                    self.has_replay = true;
+                } else if !operation.preflight {
                     add_name(&mut self.excluded, &operation.name);
                 } else if !is_executed(&setup, operation) {
                     add_name(&mut self.not_executed, &operation.name);
@@ -116,6 +120,7 @@ impl PlanCheck {
             non_empty(names(true)).map(unanswered),
             non_empty(self.not_executed.join(", ")).map(not_executed),
             non_empty(self.excluded.join(", ")).map(excluded),
+            self.has_replay.then(|| say!(lang, "check-replay-excluded")),
         ];
         lines.into_iter().flatten().map(|it| it + "\n").collect()
     }

@@ -174,3 +174,42 @@ objectives: [ \"errors < 1%\" ]
     let expected = "results of the replayed statement insert-log differ from the recorded results";
     assert!(ended.out.contains(expected), "{}", ended.out);
 }
+
+/// The recording determines the load, so that settings of other models are errors. Nothing is started.
+#[test]
+fn settings_of_other_models_are_rejected() {
+    let workspace = Workspace::new("wrong", "");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
+    let log = root.join("crates/traffic/fixtures/15-bench.csv").display().to_string();
+    workspace.other("capture", &[&log, "-o", "bench.traffic"]).expect(0);
+    let again = workspace.other("capture", &[&log, "-o", "bench.traffic"]);
+    assert!(again.expect(2).err.contains("exists already"), "{}", again.err);
+    let check = |rest: &str, status: i32, expected: &[&str]| {
+        let yaml = format!("stack: {{ postgres: {{}} }}\n{rest}\n");
+        fs::write(workspace.folder.join("wrong.yaml"), yaml).expect("the file can be written");
+        let checked = workspace.other_command("check", &[]);
+        let text = format!("{}{}", checked.expect(status).out, checked.err);
+        assert!(expected.iter().all(|it| text.contains(it)), "{rest}: {text}");
+    };
+    let replay = |more: &str| format!("load: {{ model: replay, traffic: bench.traffic{more} }}");
+    check(&replay(""), 0, &["replay of bench.traffic, speed 1", "update-pgbench_accounts"]);
+    check("load: { model: replay }", 2, &["requires `traffic`", "as in `traffic: shop.traffic`"]);
+    let nobody = "load: { model: replay, traffic: nobody.traffic }";
+    check(nobody, 2, &["`nobody.traffic` cannot be used", "No such file"]);
+    let other = "load: { model: replay, traffic: wrong.yaml }";
+    check(other, 2, &["the file is no recording", "pgdyno capture"]);
+    let clients = ["`clients` cannot be used with `model: replay`", "the recording determines the load"];
+    check(&replay(", clients: 3"), 2, &clients);
+    check(&replay(", warmup: 3s"), 2, &["`warmup` cannot be used with `model: replay`"]);
+    check(&replay(", speed: 0"), 2, &["`speed` is out of range: 0", "from 0.01 to 1000"]);
+    let operations = format!("operations: {{ a: {{ sql: SELECT 1 }} }}\n{}", replay(""));
+    check(&operations, 2, &["a replay has no operations", "delete `operations`"]);
+    check(&format!("find: max\n{}", replay("")), 2, &["a replay has no goal", "pgdyno distil"]);
+    let open = "operations: { a: { sql: SELECT 1 } }
+load: { model: open, schedule: \"const(1, 1s)\", max_in_flight: 1, traffic: bench.traffic }";
+    check(open, 2, &["`traffic` cannot be used with `model: open`"]);
+    fs::write(workspace.folder.join("wrong.yaml"), format!("stack: {{ postgres: {{}} }}\n{}\n", replay("")))
+        .expect("the file can be written");
+    let tried = workspace.other_command("try", &[]);
+    assert!(tried.expect(2).err.contains("a replay has none"), "{}", tried.err);
+}
