@@ -80,6 +80,11 @@ pub fn closed_plan() -> BenchPlan {
     }
 }
 
+pub fn replay_plan() -> BenchPlan {
+    let model = LoadModelSummary::Replay { recording: "shop.traffic".to_owned(), speed: 1.0 };
+    BenchPlan { model, ..closed_plan() }
+}
+
 pub fn open_plan() -> BenchPlan {
     let model = LoadModelSummary::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
     BenchPlan { model, ..closed_plan() }

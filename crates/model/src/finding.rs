@@ -233,6 +233,14 @@ pub enum Finding {
         fewer_rows: u64,
         more_rows: u64,
     },
+    /// All results of a replay are as recorded. The numbers are sums over all trials.
+    ReplayAsRecorded {
+        cell: usize,
+        /// Number of compared results.
+        results: u64,
+        /// Number of results whose numbers of rows were compared.
+        with_rows: u64,
+    },
     /// Statement that returns no rows. The figures are from the trial with the largest share of empty results.
     NoRows {
         cell: usize,

@@ -1358,6 +1358,7 @@ finding-sizes-below-recorded = responses to { $operation } are less than half as
 finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
 finding-recorded-status = responses to { $operation } have a different status than recorded in the log
 finding-replay-diverged = results of the replayed statement { $operation } differ from the recorded results
+finding-replay-as-recorded = all results of the replay are as recorded
 finding-no-rows = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }
@@ -1424,6 +1425,10 @@ finding-replay-diverged-cell = { $cell } of { $results } { $results ->
     [one] result
    *[other] results
 }: { $errors } with another error or success, { $fewer } with fewer rows, { $more } with more rows
+finding-replay-as-recorded-cell = { $cell } { $results } { $results ->
+    [one] result
+   *[other] results
+}, { $rows } of them with a recorded number of rows
 finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second ->
     [none] {""}
    *[other] , from second { $second } on

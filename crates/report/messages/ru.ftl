@@ -1451,6 +1451,7 @@ finding-sizes-below-recorded = ответы на { $operation } меньше п�
 finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
 finding-recorded-status = у ответов на { $operation } не тот статус, что записан в логе
 finding-replay-diverged = результаты воспроизведённого запроса { $operation } отличаются от записанных
+finding-replay-as-recorded = все результаты воспроизведения совпали с записанными
 finding-no-rows = операция { $operation }, команда { $command }: { $statement ->
     [none] несколько операторов сразу
    *[other] { $statement }
@@ -1524,6 +1525,11 @@ finding-replay-diverged-cell = { $cell } из { $results ->
     [one] { $results } результата
    *[other] { $results } результатов
 }: с другой ошибкой или успехом — { $errors }, строк меньше — { $fewer }, строк больше — { $more }
+finding-replay-as-recorded-cell = { $cell } { $results ->
+    [one] { $results } результат
+    [few] { $results } результата
+   *[other] { $results } результатов
+}, из них с записанным числом строк — { $rows }
 finding-no-rows-cell = { $cell } — в { $share } из { $count ->
     [one] { $count } выполнения
    *[other] { $count } выполнений

@@ -125,7 +125,7 @@ fn rank(finding: &Finding) -> u8 {
         Finding::NotCompared { .. } => 15,
         Finding::LikeForLikeCost { .. } => 16,
         Finding::UnlikeComparison { .. } => 17,
-        Finding::NoDifference { .. } => 18,
+        Finding::NoDifference { .. } | Finding::ReplayAsRecorded { .. } => 18,
         Finding::Bound { .. } => 8,
         Finding::OpenAndClosed { .. } => 3,
         Finding::FeedsDiffer { .. } => 5,

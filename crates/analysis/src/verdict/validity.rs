@@ -292,7 +292,7 @@ fn few_samples(summary: &Summary) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
+    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement, replay_plan};
     use crate::verdict::summary::summarise;
     use model::StatementKind;
     use model::summary::{BenchPlan, Server};
@@ -492,6 +492,20 @@ mod tests {
             |it| it.interval.scripts[1].dropped = 1,
             "? InFlightCapReached { arrivals: 10001, waited: 0, dropped: 1 }",
         );
+        // A replay is behind schedule if many requests wait for a long time, or if some are never sent.
+        check(
+            replay_plan(),
+            |it| it.interval.backlog_wait = millis(100, 110),
+            "? BehindSchedule { arrivals: 10000, waited: 100, dropped: 0, wait: Nanos(110000000) }",
+        );
+        check(replay_plan(), |it| it.interval.backlog_wait = millis(100, 90), "");
+        check(replay_plan(), |it| it.interval.backlog_wait = millis(99, 110), "");
+        check(
+            replay_plan(),
+            |it| it.interval.scripts[1].dropped = 1,
+            "? BehindSchedule { arrivals: 10001, waited: 0, dropped: 1, wait: Nanos(0) }",
+        );
+        check(replay_plan(), |it| it.clients = vec![10_000, 0, 0, 0], "");
         check(
             closed_plan(),
             |it| it.clients = [vec![500; 20], vec![0; 180]].concat(),

@@ -83,6 +83,7 @@ impl Lang {
                 say!(self, "finding-sizes-above-recorded", operation)
             }
             Finding::RecordedStatus { operation, .. } => say!(self, "finding-recorded-status", operation),
+            Finding::ReplayAsRecorded { .. } => say!(self, "finding-replay-as-recorded"),
             Finding::ReplayDiverged { operation, .. } => say!(self, "finding-replay-diverged", operation),
             Finding::NoRows { operation, command, statement, .. } => {
                 let needs_rows = statement.needs_rows();
@@ -285,6 +286,13 @@ impl Lang {
                 cell = name(cell),
                 share = numbers.percent(*share, 0),
                 count = *count
+            ),
+            Finding::ReplayAsRecorded { cell, results, with_rows } => say!(
+                self,
+                "finding-replay-as-recorded-cell",
+                cell = name(cell),
+                results = *results,
+                rows = numbers.count(*with_rows)
             ),
             Finding::ReplayDiverged { cell, results, other_errors, fewer_rows, more_rows, .. } => say!(
                 self,

@@ -67,6 +67,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::AnswerSizes { cell, .. }
         | Finding::RecordedStatus { cell, .. }
         | Finding::ReplayDiverged { cell, .. }
+        | Finding::ReplayAsRecorded { cell, .. }
         | Finding::NoRows { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),

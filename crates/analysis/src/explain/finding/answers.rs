@@ -3,7 +3,7 @@
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::sizes::{SizeSeries, is_mostly_smaller, populations};
 use model::finding::SizeChange;
-use model::plan::{OperationKind, Setup};
+use model::plan::{LoadModel, OperationKind, Setup};
 use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
 /// Findings on drops in the response sizes of a cell, and on response sizes that form two groups.
@@ -104,6 +104,12 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
             count: answers,
             share,
         }));
+    }
+    if found.is_empty() && matches!(cell.setup.load.model, LoadModel::Replay { .. }) {
+        let sum = |count: fn(&ReplayFigures) -> u64| -> u64 { all().map(count).sum() };
+        let (results, with_rows) = (sum(|it| it.answers), sum(|it| it.sized));
+        let finding = Finding::ReplayAsRecorded { cell: cell.number, results, with_rows };
+        found.extend((results > 0).then_some(finding));
     }
     found
 }

@@ -159,7 +159,7 @@ objectives: [ \"errors < 1%\" ]
     ended.expect(0);
     let (_, status, reason) = trials(&workspace.stored()).remove(0);
     assert_eq!(status, RunStatus::Complete, "{reason}");
-    assert!(!ended.out.contains("differ from the recorded results"), "{}", ended.out);
+    assert!(ended.out.contains("all results of the replay are as recorded"), "{}", ended.out);
 
     // In addition to the replay, the test and the monitoring have sessions.
     let replayed = sessions(&log, |application| !is_client(application));

@@ -164,6 +164,7 @@ pub(super) fn findings() -> Vec<Finding> {
             share: 0.9,
         },
         Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
+        Finding::ReplayAsRecorded { cell, results: 12_345, with_rows: 0 },
         Finding::ReplayDiverged {
             cell,
             operation: "№8".into(),
@@ -196,7 +197,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, ReplayAsRecorded, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
         OpenAndClosed, FeedsDiffer);
     all
 }

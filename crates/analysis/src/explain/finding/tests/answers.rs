@@ -1,4 +1,5 @@
 use super::*;
+use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
 use model::{EmptyStatement, ReplayFigures, StatementKind};
 
 #[test]
@@ -13,7 +14,7 @@ fn reports_answers_of_another_size() {
     };
     let finding_descriptions = |runs: &[TestRun], cells: &[&str]| {
         let mut experiment = experiment(cells, None);
-        let operation = model::plan::Operation::script("read", 1, "SELECT 1");
+        let operation = Operation::script("read", 1, "SELECT 1");
         experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
         let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let all = findings(&experiment, &facts);
@@ -52,7 +53,7 @@ fn reports_answers_of_another_size() {
 /// Texts of the findings on the only operation, `read`.
 fn finding_texts(runs: &[TestRun], predicate: fn(&Finding) -> bool) -> Vec<String> {
     let mut experiment = experiment(&["direct"], None);
-    experiment.cells[0].setup.operations = vec![model::plan::Operation::script("read", 1, "SELECT 1")];
+    experiment.cells[0].setup.operations = vec![Operation::script("read", 1, "SELECT 1")];
     let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
     findings(&experiment, &facts).iter().filter(|it| predicate(it)).map(|it| format!("{it:?}")).collect()
 }
@@ -86,6 +87,58 @@ fn reports_answers_that_differ_from_recorded_ones() {
     check(0, 900, 0, 1000, &[&larger]);
     let status = "RecordedStatus { cell: 0, operation: \"read\", count: 1000, share: 0.3 }";
     check(0, 0, 300, 1000, &[status]);
+}
+
+#[test]
+fn reports_results_of_a_replay() {
+    let figures = |operation: u16, [other_status, smaller, larger]: [u64; 3]| ReplayFigures {
+        operation,
+        answers: 10,
+        other_status,
+        sized: 6,
+        smaller,
+        larger,
+        measured: 1,
+        recorded: 1,
+    };
+    let texts = |of_first: [u64; 3], of_second: [u64; 3]| {
+        let mut experiment = experiment(&["direct"], None);
+        let setup = &mut experiment.cells[0].setup;
+        setup.operations = ["read", "write"].map(recorded_operation).to_vec();
+        setup.load.model = LoadModel::Replay { recording: recording(), speed: 1.0 };
+        let run = run().replay(figures(0, of_first)).replay(figures(1, of_second));
+        let facts = [run.facts(&experiment)];
+        let of_replay =
+            |it: &&Finding| matches!(it, Finding::ReplayDiverged { .. } | Finding::ReplayAsRecorded { .. });
+        let all = findings(&experiment, &facts);
+        all.iter().filter(of_replay).map(|it| format!("{it:?}")).collect::<Vec<String>>()
+    };
+    let same = [0; 3];
+    assert_eq!(texts(same, same), ["ReplayAsRecorded { cell: 0, results: 20, with_rows: 12 }"]);
+    let diverged = |operation: &str, counts: &str| {
+        format!("ReplayDiverged {{ cell: 0, operation: \"{operation}\", results: 10, {counts} }}")
+    };
+    let write = diverged("write", "other_errors: 1, fewer_rows: 0, more_rows: 2");
+    assert_eq!(texts(same, [1, 0, 2]), [write]);
+    let read = diverged("read", "other_errors: 0, fewer_rows: 1, more_rows: 0");
+    assert_eq!(texts([0, 1, 0], same), [read]);
+}
+
+fn recorded_operation(name: &str) -> Operation {
+    let kind = OperationKind::Recorded { statement: String::new() };
+    Operation { kind, ..Operation::script(name, 1, "") }
+}
+
+fn recording() -> RecordingFile {
+    RecordingFile {
+        path: "shop.traffic".into(),
+        bytes: 1,
+        duration: Nanos::from_secs(1),
+        requests: 20,
+        requests_per_second_max: 20,
+        sessions: 1,
+        sessions_max: 1,
+    }
 }
 
 #[test]
