@@ -4900,7 +4900,9 @@ traffic-unrecorded-copy = COPY, whose data are not in the log
 traffic-unrecorded-secret = statements with a password
 traffic-unrecorded-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
 traffic-unrecorded-unreadable = a quote or comment is not closed
-traffic-unrecorded-length = longer than 4 GiB
+traffic-unrecorded-length = longer than the limit: 4 GiB from logs, 64 MiB from the recording proxy
+traffic-unrecorded-unfinished = the connection ended before the client had sent the whole request
+traffic-unrecorded-overload = the recording was not written as fast as the clients sent requests
 traffic-left-out = { $transactions ->
     [one] { $transactions } transaction
    *[other] { $transactions } transactions

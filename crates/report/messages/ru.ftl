@@ -5063,7 +5063,9 @@ traffic-unrecorded-copy = COPY, данных которого нет в журн
 traffic-unrecorded-secret = запросы с паролем
 traffic-unrecorded-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
 traffic-unrecorded-unreadable = кавычка или комментарий не закрыты
-traffic-unrecorded-length = длиннее 4 ГиБ
+traffic-unrecorded-length = длиннее предела: 4 ГиБ из журналов, 64 МиБ при записи через прокси
+traffic-unrecorded-unfinished = соединение закрылось раньше, чем клиент отправил запрос целиком
+traffic-unrecorded-overload = запись на диск медленнее, чем клиенты отправляют запросы
 traffic-left-out = { $transactions ->
     [one] { $transactions } транзакция
     [few] { $transactions } транзакции

@@ -6,6 +6,7 @@
 
 pub mod distil;
 pub mod log;
+pub mod proxy;
 pub mod recording;
 mod session;
 mod sql;
