@@ -7,10 +7,14 @@ mod frame;
 mod pending;
 mod prepared;
 mod secret;
+pub mod serve;
 mod session;
+mod sink;
 mod startup;
 
-pub use session::{FinishedRequest, ProxySession, RequestSink, StatementText};
+pub use serve::serve;
+pub use session::ProxySession;
+pub use sink::{FinishedRequest, RequestSink, StatementText};
 pub use startup::{Startup, StartupReader};
 
 #[cfg(test)]

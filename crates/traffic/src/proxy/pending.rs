@@ -1,6 +1,6 @@
 //! Request of a client that the server has not yet answered
 
-use super::session::StatementText;
+use super::sink::StatementText;
 use crate::recording::{Outcome, RecordedError, Unrecorded};
 use model::Nanos;
 

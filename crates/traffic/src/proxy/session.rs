@@ -7,11 +7,10 @@ use super::frame::{Fragment, Framer};
 use super::pending::{CreatedName, PendingRequest};
 use super::prepared::{Prepared, PreparedMap};
 use super::secret;
-use crate::recording::{Identity, Outcome, RecordedError, Unrecorded};
+use super::sink::{FinishedRequest, RequestSink, StatementText};
+use crate::recording::{Identity, RecordedError, Unrecorded};
 use model::Nanos;
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::sync::Arc;
 use wire::pg::RowCount;
 
 /// Maximum length of a recorded request, in bytes.
@@ -25,45 +24,6 @@ const SPARE: usize = 4;
 const SPARE_MAX: usize = 64 << 10;
 /// CopyFail without a reason.
 const COPY_FAIL: &[u8] = b"f\0\0\0\x05\0";
-
-/// Receiver of the requests of one session.
-pub trait RequestSink {
-    /// Called once, when the server has accepted the login. `connected` is the time at which the client connected.
-    fn connect(&mut self, identity: &Identity, connected: Nanos);
-
-    /// Called for each request in the order in which the client sent them, when its result is complete.
-    fn request(&mut self, request: &FinishedRequest<'_>);
-
-    /// Called instead of [`RequestSink::request`] for a request that is not recorded.
-    fn leave_out(&mut self, reason: Unrecorded);
-
-    /// False if the next request cannot be recorded, because the earlier ones have not been written yet.
-    fn has_room(&self) -> bool {
-        true
-    }
-}
-
-/// Request with its result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FinishedRequest<'a> {
-    /// Time at which the client sent the first message.
-    pub start: Nanos,
-    /// Messages as the client sent them. If a COPY failed before the client ended its data, CopyFail is added, so that
-    /// the server never waits for the rest of the data.
-    pub messages: &'a [u8],
-    /// Text of the first statement; `None` if the request has no statement.
-    pub text: Option<StatementText>,
-    pub outcome: Outcome,
-}
-
-/// Place of a statement's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StatementText {
-    /// Bytes of the request's messages, in the encoding of the client.
-    Messages(Range<usize>),
-    /// Text of a statement that an earlier request prepared.
-    Prepared(Arc<str>),
-}
 
 /// One session, from its StartupMessage on. It observes the bytes in the order in which they are forwarded.
 ///

@@ -318,7 +318,7 @@ fn passwords_are_not_recorded() {
     );
     let mut sink = Collected::default();
     observe(&[&[login()], &turns[..]].concat(), |bytes| vec![bytes], &mut sink);
-    assert!(!sink.bytes.iter().any(|it| it.windows(6).any(|it| it == b"hidden")));
+    assert!(!sink.bytes.iter().any(|bytes| bytes.windows(6).any(|it| it == b"hidden")));
 }
 
 #[test]
@@ -450,7 +450,7 @@ proptest! {
         };
         observe(&turns, pieces, &mut split);
         prop_assert_eq!(&split, &whole);
-        prop_assert!(!whole.bytes.iter().any(|it| it.windows(6).any(|it| it == b"hidden")));
+        prop_assert!(!whole.bytes.iter().any(|bytes| bytes.windows(6).any(|it| it == b"hidden")));
         // Each request of a client has exactly one result: every Query, Sync and FunctionCall, but for the COPY.
         let all = whole.requests.len() + whole.left_out.len();
         let syncs = choice.iter().map(|it| match it { 4 => 2, 8 => 0, _ => 1 });
