@@ -4772,6 +4772,16 @@ capture-left-out = { $count ->
    *[other] { $count } statements are left out
 }: { $reason }
 
+### The command `record`: record-
+
+record-listening = Clients connect to { $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
+record-tls = the recording proxy connects to the server without TLS
+    .help = set `sslmode=prefer` or `sslmode=disable`
+record-connect-failed = the server cannot be reached: { $error }. The client gets this error
+record-accept-failed = no connection can be accepted: { $error }
+record-writing-failed = the recording cannot be written: { $error }. Requests are still forwarded, but not recorded
+record-nothing = no request was recorded
+
 ### The command `distil`: distil-
 
 distil-log = { $path }: { $reason }

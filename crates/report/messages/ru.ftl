@@ -4939,6 +4939,16 @@ capture-left-out = { $count ->
    *[other] пропущено { $count } запросов
 }: { $reason }
 
+### Команда `record`: record-
+
+record-listening = Клиенты подключаются к { $listen }. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
+record-tls = записывающий прокси подключается к серверу без TLS
+    .help = задайте `sslmode=prefer` или `sslmode=disable`
+record-connect-failed = сервер недоступен: { $error }. Клиент получает эту ошибку
+record-accept-failed = не удаётся принять соединение: { $error }
+record-writing-failed = не удаётся сохранить запись: { $error }. Запросы по-прежнему передаются, но не записываются
+record-nothing = ни один запрос не записан
+
 ### Команда `distil`: distil-
 
 distil-log = { $path }: { $reason }

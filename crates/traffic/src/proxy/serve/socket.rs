@@ -4,12 +4,13 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Address of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Upstream {
-    /// Path of the Unix socket, such as `/run/postgresql/.s.PGSQL.5432`.
+    /// Path of the Unix socket, such as `/run/postgresql/.s.PGSQL.5432`. The name of an abstract socket begins with `@`.
     Unix(PathBuf),
     Tcp(SocketAddr),
 }
@@ -35,7 +36,10 @@ pub(super) fn begin_connect(address: &Upstream) -> Result<Connect, Errno> {
         net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     tune(&socket);
     let begun = match address {
-        Upstream::Unix(path) => net::connect(&socket, &SocketAddrUnix::new(path)?),
+        Upstream::Unix(path) => match path.as_os_str().as_bytes().strip_prefix(b"@") {
+            Some(name) => net::connect(&socket, &SocketAddrUnix::new_abstract_name(name)?),
+            None => net::connect(&socket, &SocketAddrUnix::new(path)?),
+        },
         Upstream::Tcp(address) => net::connect(&socket, address),
     };
     match begun {
