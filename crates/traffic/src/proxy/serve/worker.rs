@@ -235,7 +235,7 @@ impl<'a> Worker<'a> {
             // A session that streams changes has no requests that can be sent again.
             Startup::Session { replication: true, .. } => {}
             Startup::Session { identity, .. } => {
-                link.session = Some(ProxySession::new(identity, link.connected))
+                link.session = Some(ProxySession::new(identity, link.connected));
             }
         }
         let length = reader.packet_length();
