@@ -181,6 +181,9 @@ fn finds_requests_of_the_extended_protocol() {
             client("B ~~~~\nE ~~~~\nS"),
             server("2\nC SELECT 1~\nZ I"),
             client("H"),
+            // The transaction has ended, and its portals with it.
+            client("E p~~~~\nS"),
+            server("E C34000~~\nZ I"),
         ],
         &[
             "PDHS at 1 for 3, - rows: select $1",
@@ -191,6 +194,7 @@ fn finds_requests_of_the_extended_protocol() {
             "S at 13 for 1, - rows: -",
             "PBEPBES at 15 for 1, 2 rows: select 2",
             "BES at 17 for 1, 1 rows: select 3 (prepared)",
+            "ES at 20 for 1, - rows 34000: -",
         ],
         &[],
     );
@@ -279,6 +283,22 @@ fn a_failed_copy_ends_with_its_data() {
         ],
         &[Unrecorded::Unfinished],
     );
+}
+
+#[test]
+fn a_message_that_is_cut_off_is_not_recorded() {
+    check(
+        &[
+            client("Q copy t from stdin~"),
+            server("G ~~~"),
+            client("d 1"),
+            server(&format!("{ERROR}\nZ I")),
+            Turn::Client(b"d\0\0\0\x08ab".to_vec()),
+        ],
+        &["Qdf at 1 for 3, - rows 23505: copy t from stdin"],
+        &[],
+    );
+    check(&[Turn::Client(b"Q\0\0\0\x10select".to_vec())], &[], &[Unrecorded::Unfinished]);
 }
 
 #[test]
