@@ -65,7 +65,7 @@ fn write(traffic: &Traffic, path: &Path) -> io::Result<u64> {
 }
 
 /// Prints what a recording contains.
-fn print_summary(path: &Path, lang: &Lang) -> Result<ExitStatus, CommandError> {
+pub fn print_summary(path: &Path, lang: &Lang) -> Result<ExitStatus, CommandError> {
     let name = path.display().to_string();
     let error_of = |error: Message| CommandError::new(message!("error-of", subject = &*name, error));
     let recording = recording::open(path).map_err(error_of)?;

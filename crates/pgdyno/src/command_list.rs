@@ -87,6 +87,14 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/replay.md",
             },
             CommandDescription {
+                name: "record",
+                about: "Write a recording of the requests that clients send through this proxy",
+                examples: &[
+                    "pgdyno record --listen 127.0.0.1:6433 --to postgres://127.0.0.1/shop -o shop.traffic",
+                ],
+                page: "docs/replay.md",
+            },
+            CommandDescription {
                 name: "distil",
                 about: "Write an experiment file from the statements in a server's logs",
                 examples: &["pgdyno distil postgresql.csv -o shop.yaml"],

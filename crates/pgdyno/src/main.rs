@@ -35,6 +35,7 @@ mod messages;
 mod observer;
 mod operation_steps;
 mod prometheus;
+mod record;
 mod recording;
 mod replay;
 mod report;

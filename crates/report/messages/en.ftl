@@ -4777,6 +4777,16 @@ capture-left-out = { $count ->
    *[other] { $count } statements are left out
 }: { $reason }
 
+### The command `record`: record-
+
+record-listening = Clients connect to { $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
+record-tls = the recording proxy connects to the server without TLS
+    .help = set `sslmode=prefer` or `sslmode=disable`
+record-connect-failed = the server cannot be reached: { $error }. The client gets this error
+record-accept-failed = no connection can be accepted: { $error }
+record-writing-failed = the recording cannot be written: { $error }. Requests are still forwarded, but not recorded
+record-nothing = no request was recorded
+
 ### The command `distil`: distil-
 
 distil-log = { $path }: { $reason }
@@ -4905,7 +4915,9 @@ traffic-unrecorded-copy = COPY, whose data are not in the log
 traffic-unrecorded-secret = statements with a password
 traffic-unrecorded-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
 traffic-unrecorded-unreadable = a quote or comment is not closed
-traffic-unrecorded-length = longer than 4 GiB
+traffic-unrecorded-length = longer than the limit: 4 GiB from logs, 64 MiB from the recording proxy
+traffic-unrecorded-unfinished = the connection ended before the client had sent the whole request
+traffic-unrecorded-overload = the recording was not written as fast as the clients sent requests
 traffic-left-out = { $transactions ->
     [one] { $transactions } transaction
    *[other] { $transactions } transactions

@@ -4945,6 +4945,16 @@ capture-left-out = { $count ->
    *[other] пропущено { $count } запросов
 }: { $reason }
 
+### Команда `record`: record-
+
+record-listening = Клиенты подключаются к { $listen }. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
+record-tls = записывающий прокси подключается к серверу без TLS
+    .help = задайте `sslmode=prefer` или `sslmode=disable`
+record-connect-failed = сервер недоступен: { $error }. Клиент получает эту ошибку
+record-accept-failed = не удаётся принять соединение: { $error }
+record-writing-failed = не удаётся сохранить запись: { $error }. Запросы по-прежнему передаются, но не записываются
+record-nothing = ни один запрос не записан
+
 ### Команда `distil`: distil-
 
 distil-log = { $path }: { $reason }
@@ -5069,7 +5079,9 @@ traffic-unrecorded-copy = COPY, данных которого нет в журн
 traffic-unrecorded-secret = запросы с паролем
 traffic-unrecorded-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
 traffic-unrecorded-unreadable = кавычка или комментарий не закрыты
-traffic-unrecorded-length = длиннее 4 ГиБ
+traffic-unrecorded-length = длиннее предела: 4 ГиБ из журналов, 64 МиБ при записи через прокси
+traffic-unrecorded-unfinished = соединение закрылось раньше, чем клиент отправил запрос целиком
+traffic-unrecorded-overload = запись на диск медленнее, чем клиенты отправляют запросы
 traffic-left-out = { $transactions ->
     [one] { $transactions } транзакция
     [few] { $transactions } транзакции

@@ -2,10 +2,12 @@
 //!
 //! [`log::read`] reads server logs and appends their statements to the sessions of a [`Traffic`]. [`distil::distil`]
 //! summarises a traffic as the operations, weights and feeds of an experiment. [`recording`] is the format of files whose
-//! requests are sent again at their recorded times. This crate opens no files: callers pass readers and writers.
+//! requests are sent again at their recorded times. [`proxy`] records the requests of clients while it forwards them.
+//! This crate opens no files and reads no clock: callers pass readers, writers and the clock.
 
 pub mod distil;
 pub mod log;
+pub mod proxy;
 pub mod recording;
 mod session;
 mod sql;

@@ -100,8 +100,12 @@ pub enum Unrecorded {
     MissingParameters,
     /// The text is no SQL, so that it may contain a password.
     Unreadable,
-    /// The messages are longer than 4 GiB.
+    /// The messages are longer than 4 GiB, or than the limit of the recording proxy.
     TooLong,
+    /// The connection ended before the client had sent the whole request.
+    Unfinished,
+    /// The recording was not written as fast as the clients sent requests.
+    Overload,
 }
 
 impl From<Unrecorded> for Message {
@@ -112,6 +116,8 @@ impl From<Unrecorded> for Message {
             Unrecorded::MissingParameters => message!("traffic-unrecorded-parameters"),
             Unrecorded::Unreadable => message!("traffic-unrecorded-unreadable"),
             Unrecorded::TooLong => message!("traffic-unrecorded-length"),
+            Unrecorded::Unfinished => message!("traffic-unrecorded-unfinished"),
+            Unrecorded::Overload => message!("traffic-unrecorded-overload"),
         }
     }
 }

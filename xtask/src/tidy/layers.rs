@@ -49,8 +49,8 @@ const LAYERS: [Layer; 11] = [
     Layer { krate: "store", imports: &["model"], forbidden: &["socket2", "io-uring", "clap"] },
     Layer {
         krate: "traffic",
-        imports: &["model"],
-        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
+        imports: &["wire", "model"],
+        forbidden: &["libc", "socket2", "io-uring", "clap"],
     },
     Layer {
         krate: "pgdyno",
@@ -150,8 +150,9 @@ struct PathBan {
 
 fn is_pure(file: &File) -> bool {
     match file.krate() {
-        Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report" | "traffic") => true,
+        Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report") => true,
         Some("load") => !file.path_in_crate().starts_with("driver"),
+        Some("traffic") => !file.path_in_crate().starts_with("proxy/serve"),
         _ => false,
     }
 }
@@ -200,8 +201,8 @@ const BANS: [PathBan; 7] = [
     },
     PathBan {
         paths: &["rustix", "libc", "io_uring"],
-        applies: |file| file.krate() == Some("load") && is_pure(file),
-        fix: "leave system calls to `load::driver`",
+        applies: |file| matches!(file.krate(), Some("load" | "traffic")) && is_pure(file),
+        fix: "leave system calls to `load::driver` and `traffic::proxy::serve`",
     },
     PathBan {
         paths: &["Mutex", "RwLock", "Condvar", "mpsc"],

@@ -202,7 +202,7 @@ fn rejection(session_attrs: Wanted, connection: &mut Connection) -> Option<Messa
 }
 
 /// Addresses of a host. A host name is resolved.
-fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
+pub fn addresses(host: &HostSpec) -> Result<Vec<Address>, Message> {
     if let Some(path) = host.socket() {
         return Ok(vec![Address::Unix(path)]);
     }

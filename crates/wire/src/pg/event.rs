@@ -94,7 +94,7 @@ pub enum RowCommand {
 impl RowCount {
     /// Parses the row count of a command tag without its NUL; `None` if the tag has no number.
     #[inline]
-    pub(super) fn from_tag(tag: &[u8]) -> Option<RowCount> {
+    pub fn from_tag(tag: &[u8]) -> Option<RowCount> {
         let digits = tag.iter().rev().take_while(|it| it.is_ascii_digit()).count();
         if digits == 0 {
             return None;

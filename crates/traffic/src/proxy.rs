@@ -1,0 +1,21 @@
+//! Recording proxy: what clients and a server send to each other becomes a recording
+//!
+//! [`ProxySession`] observes the bytes of one connection and returns its requests. It does no I/O and reads no clock.
+//! [`serve()`] forwards the bytes between sockets. No byte is changed, and every byte is forwarded before it is observed.
+
+mod frame;
+mod pending;
+mod prepared;
+mod secret;
+pub mod serve;
+mod session;
+mod sink;
+mod startup;
+
+pub use serve::serve;
+pub use session::ProxySession;
+pub use sink::{FinishedRequest, RequestSink, StatementText};
+pub use startup::{Startup, StartupReader};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Recording proxy on real sockets, with invented servers and with PostgreSQL
+
+mod postgres;
+mod running;
+mod sockets;
