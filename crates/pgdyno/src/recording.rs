@@ -3,7 +3,7 @@
 use crate::files;
 use experiment::Recording;
 use load::{Replay, ReplayRequest, ReplaySession, ReplaySource};
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 use model::message::Message;
 use model::plan::RecordingFile;
 use model::{Code, Nanos, ScriptId, StatementAnswer};
@@ -22,7 +22,12 @@ pub fn open(path: &Path) -> Result<MappedRecording, Message> {
     let file = files::open(path).map_err(|error| Message::from(&error))?;
     // SAFETY: the recording is read as plain bytes. If another process shortens the file, this process ends.
     let bytes = unsafe { Mmap::map(&file) }.map_err(|error| Message::from(&error))?;
-    recording::Recording::open(bytes).map_err(Message::from)
+    let recording = recording::Recording::open(bytes).map_err(Message::from)?;
+    // SAFETY: the mapping is shared with the file and read-only, so that its pages are read from the file again.
+    let released = unsafe { recording.bytes().unchecked_advise(UncheckedAdvice::DontNeed) };
+    // The check has read all tables. If their pages remain in memory, the kernel can still evict them.
+    let _ = released;
+    Ok(recording)
 }
 
 /// Statements and extent of a recording, for an experiment.

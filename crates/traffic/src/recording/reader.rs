@@ -107,6 +107,11 @@ impl<B: AsRef<[u8]>> Recording<B> {
         self.bytes.as_ref()[self.requests.clone()].as_chunks()
     }
 
+    /// The memory that contains the recording.
+    pub fn bytes(&self) -> &B {
+        &self.bytes
+    }
+
     /// Sessions in the order in which they were recorded.
     pub fn sessions(&self) -> &[RecordedSession] {
         &self.sessions

@@ -1,7 +1,8 @@
 //! Recorded traffic is sent again as it was: the same statements in each session, with the same results
 
-use super::postgres_servers::start_server_with;
-use super::workspace::{Workspace, retry_until, trials};
+use super::postgres_servers::{start_server, start_server_with};
+use super::workspace::{PGDYNO, Workspace, retry_until, trials};
+use rustix::process::Signal;
 use stack::component::postgres::Postgres;
 use std::collections::BTreeMap;
 use std::fs;
@@ -111,7 +112,6 @@ fn a_replay_sends_the_recorded_statements_in_their_order() {
         ("log_directory", &directory),
         ("log_filename", "server.log"),
         ("log_file_mode", "0644"),
-        ("log_min_duration_statement", "0"),
         ("log_connections", "on"),
         ("log_disconnections", "on"),
         ("lc_messages", "C"),
@@ -119,6 +119,8 @@ fn a_replay_sends_the_recorded_statements_in_their_order() {
     let (_supervisor, postgres) = start_server_with(&lines);
     let log = logs.join("server.csv");
     execute(&postgres, DATA);
+    // Other sessions do not wait for the session that creates the data, so that it must not be part of the replay.
+    execute(&postgres, "alter system set log_min_duration_statement = 0;select pg_reload_conf()");
     fs::write(workspace.folder.join("extended.sql"), EXTENDED).expect("the file can be written");
     let script = workspace.folder.join("extended.sql").display().to_string();
     for mode in ["simple", "extended", "prepared"] {
@@ -143,9 +145,9 @@ fn a_replay_sends_the_recorded_statements_in_their_order() {
     assert!(recorded.len() >= 10, "{} sessions", recorded.len());
     fs::copy(&log, workspace.folder.join("recorded.csv")).expect("the log can be copied");
 
-    // The recording begins with the test's own session, which creates the data again.
     let captured = workspace.other("capture", &["recorded.csv", "-o", "shop.traffic"]);
     captured.expect(0);
+    execute(&postgres, DATA);
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
 load: {{ model: replay, traffic: shop.traffic, speed: 2 }}
@@ -173,6 +175,68 @@ objectives: [ \"errors < 1%\" ]
     ended.expect(99);
     let expected = "results of the replayed statement insert-log differ from the recorded results";
     assert!(ended.out.contains(expected), "{}", ended.out);
+}
+
+/// The recording proxy records COPY data and numbers of rows, and the replay repeats them.
+#[test]
+fn a_replay_of_recorded_connections_has_the_recorded_results() {
+    let workspace = Workspace::new("wire", "");
+    let (_supervisor, postgres) = start_server();
+    execute(&postgres, DATA);
+    fs::write(workspace.folder.join("extended.sql"), EXTENDED).expect("the file can be written");
+    let script = workspace.folder.join("extended.sql").display().to_string();
+    let folder = workspace.folder.join("tmp").display().to_string();
+    let socket = format!("{folder}/.s.PGSQL.6433");
+    let to = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let mut record = Command::new(PGDYNO);
+    record.args(["record", "--listen", &socket, "--to", &to, "-o", "wire.traffic"]);
+    let proxy = workspace.spawn_command(record.current_dir(&workspace.folder));
+    retry_until("the proxy listens", || {
+        Path::new(&socket).exists().then_some(()).ok_or_else(|| "no socket".to_owned())
+    });
+    let through_proxy = |program: &str| {
+        let mut command = client(&postgres, program);
+        command.env("PGHOST", &folder).env("PGPORT", "6433");
+        command
+    };
+    for mode in ["simple", "extended", "prepared"] {
+        let arguments = ["-n", "-c", "2", "-t", "10", "-M", mode, "-R", "100", "-f", &script];
+        let ended = through_proxy("pgbench").args(arguments).status().expect("pgbench can be started");
+        assert!(ended.success());
+    }
+    let mut psql = through_proxy("psql").args(["-X", "-q"]).stdin(Stdio::piped()).spawn().expect("psql");
+    let copies =
+        "COPY log (item) FROM STDIN;\n1\n2\n\\.\nCOPY item TO STDOUT;\nCOPY log FROM STDIN;\nx\n\\.\n";
+    let secret = "ALTER ROLE postgres PASSWORD 'CANARY-9f2c';\n";
+    // The password is set back at the end, for the replay.
+    let back = format!("ALTER ROLE postgres PASSWORD '{}';\n", postgres.password().reveal());
+    let text = [SIMPLE, copies, secret, &back].concat();
+    psql.stdin.take().expect("piped").write_all(text.as_bytes()).expect("psql reads its input");
+    assert!(psql.wait().expect("psql ends").success());
+    proxy.signal(Signal::INT);
+    let ended = proxy.wait();
+    ended.expect(0);
+    assert!(ended.out.contains("2 statements are left out: statements with a password"), "{}", ended.out);
+    let bytes = fs::read(workspace.folder.join("wire.traffic")).expect("the recording can be read");
+    assert!(!bytes.windows(11).any(|it| it == b"CANARY-9f2c"), "the password was recorded");
+
+    execute(&postgres, DATA);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{to}\" }} }}
+load: {{ model: replay, traffic: wire.traffic, speed: 2 }}
+objectives: [ \"errors < 1%\" ]
+"
+    );
+    fs::write(workspace.folder.join("wire.yaml"), yaml).expect("the file can be written");
+    let password = postgres.password().reveal().to_owned();
+    let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
+    ended.expect(0);
+    assert!(ended.out.contains("all results of the replay are as recorded"), "{}", ended.out);
+    assert!(!ended.out.contains(", 0 of them with a recorded number of rows"), "{}", ended.out);
+    let target = postgres.target();
+    let mut connection = target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error:?}"));
+    let logged = connection.value("select count(*) from log").expect("the server answers");
+    assert_eq!(logged.as_deref(), Some("62"), "60 transactions, and two rows of a COPY");
 }
 
 /// The recording determines the load, so that settings of other models are errors. Nothing is started.
