@@ -546,7 +546,7 @@ pub struct Load {
     /// Open model: maximum number of transactions in flight; further transactions wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
-    /// Replay: path of the recording, which `pgdyno capture` made.
+    /// Replay: path of a recording that `pgdyno record` or `pgdyno capture` made.
     pub traffic: Option<String>,
     /// Replay: factor by which it is faster than the recording, from 0.01 to 1000. Default: 1.
     pub speed: Option<f64>,

@@ -77,6 +77,12 @@ impl SchemaIndex {
 }
 
 /// Schema of the keys that the user chooses.
+/// True if the file's load is a replay, whose operations are those of its recording.
+fn is_replay(file: &Node) -> bool {
+    let model = file.get("load").and_then(|load| load.1.get("model"));
+    model.is_some_and(|model| matches!(&model.1.value, Value::Scalar(text, _) if text == "replay"))
+}
+
 fn extra(schema: &Json) -> Option<&Json> {
     schema.get("additionalProperties").filter(|it| **it != Json::Bool(false))
 }
@@ -244,12 +250,17 @@ impl SchemaReader<'_> {
             fields.push((key.text.clone(), read));
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
+        let mut required: Vec<&str> = required.filter_map(Json::as_str).collect();
+        if path.is_empty() && !is_replay(node) {
+            required.push("operations");
+            required.sort_unstable();
+        }
         let complete = self.complete;
         let has = |key: &str| {
             let names = |name: &str| name == key || new_name(name, &[key]).is_some();
             node.entries().iter().any(|(name, _)| names(&name.text))
         };
-        for key in required.filter_map(Json::as_str).filter(|key| complete && !has(key)) {
+        for key in required.into_iter().filter(|key| complete && !has(key)) {
             let kinds = self.shape.describe(&schema["properties"][key]);
             self.report(at, message!("experiment-missing-key", path = quoted(path), key, kinds));
         }

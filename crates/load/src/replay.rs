@@ -23,6 +23,8 @@ pub struct ReplayRequest<'a> {
     pub ready: u16,
     /// Messages of the protocol.
     pub messages: &'a [u8],
+    /// True if the request commits, so that the command tag ROLLBACK is a failure.
+    pub commits: bool,
     pub recorded: StatementAnswer,
 }
 
@@ -36,6 +38,27 @@ pub struct ReplaySession {
     pub end: u64,
     /// Time at which it ends, if that is after the end of its last request.
     pub disconnect: Nanos,
+}
+
+/// Messages of a request with their types, each as a whole. A message that is cut off is left out.
+pub(crate) fn messages(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (&kind, after) = rest.split_first()?;
+        let length = u32::from_be_bytes(*after.first_chunk()?) as usize;
+        let message = rest.get(..length.checked_add(1)?)?;
+        rest = &rest[message.len()..];
+        Some((kind, message))
+    })
+}
+
+/// Name of the prepared statement in a Parse or Bind; empty for the unnamed statement.
+pub(crate) fn statement_name(kind: u8, message: &[u8]) -> &[u8] {
+    let text = |bytes: &[u8]| bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let body = message.get(5..).unwrap_or_default();
+    // Bind begins with the name of the portal.
+    let body = if kind == b'B' { body.get(text(body) + 1..).unwrap_or_default() } else { body };
+    &body[..text(body)]
 }
 
 /// Sessions of a load, by client.
@@ -104,9 +127,22 @@ mod tests {
                 script: ScriptId(0),
                 ready: 1,
                 messages: &[],
+                commits: false,
                 recorded: StatementAnswer::default(),
             }
         }
+    }
+
+    #[test]
+    fn finds_the_names_of_prepared_statements() {
+        let bytes =
+            b"P\0\0\0\x12s1\0select 1\0\0\0B\0\0\0\x0e\0s1\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04Q\0";
+        let found: Vec<(u8, &[u8])> = messages(bytes).collect();
+        let kinds: Vec<u8> = found.iter().map(|it| it.0).collect();
+        assert_eq!(kinds, b"PBES");
+        assert_eq!(statement_name(b'P', found[0].1), b"s1");
+        assert_eq!(statement_name(b'B', found[1].1), b"s1");
+        assert_eq!(statement_name(b'B', b"B\0\0\0\x04"), b"");
     }
 
     #[test]

@@ -227,7 +227,10 @@ pub enum Finding {
         operation: String,
         /// Number of compared results.
         results: u64,
-        /// Number of results with another error than recorded, or with an error instead of success or vice versa.
+        /// Number of statements that failed although they succeeded in the recording, that succeeded although they failed,
+        /// and that failed with another error.
+        failed: u64,
+        succeeded: u64,
         other_errors: u64,
         /// Number of results with fewer rows, and with more rows, than recorded.
         fewer_rows: u64,

@@ -38,6 +38,10 @@ pub struct ReplayCounts {
     /// from the recorded status. The status of a statement is its error or success.
     pub answers: u64,
     pub other_status: u64,
+    /// Number of statements that failed although they succeeded in the recording, and vice versa. Both are part of
+    /// `other_status`.
+    pub failed: u64,
+    pub succeeded: u64,
     /// Number of successful responses that are much smaller than recorded; `larger` is the number of responses that are
     /// much larger. For statements, any difference counts.
     pub smaller: u64,
@@ -54,6 +58,10 @@ pub struct ReplayFigures {
     pub operation: u16,
     pub answers: u64,
     pub other_status: u64,
+    #[serde(default)]
+    pub failed: u64,
+    #[serde(default)]
+    pub succeeded: u64,
     /// Number of successful responses whose sizes are compared.
     pub sized: u64,
     pub smaller: u64,
@@ -76,6 +84,8 @@ impl ReplayCounts {
             operation,
             answers: 0,
             other_status: 0,
+            failed: 0,
+            succeeded: 0,
             smaller: 0,
             larger: 0,
             measured: SizeHistogram::new(),
@@ -103,6 +113,8 @@ impl ReplayCounts {
     pub fn record_statement(&mut self, recorded: StatementAnswer, measured: StatementAnswer) {
         self.answers += 1;
         self.other_status += u64::from(!recorded.has_same_error(measured.error));
+        self.failed += u64::from(recorded.error.is_none() && measured.error.is_some());
+        self.succeeded += u64::from(recorded.error.is_some() && measured.error.is_none());
         if let (None, None, Some(before), Some(now)) =
             (recorded.error, measured.error, recorded.rows, measured.rows)
         {
@@ -116,6 +128,8 @@ impl ReplayCounts {
     pub fn merge(&mut self, other: &ReplayCounts) {
         self.answers += other.answers;
         self.other_status += other.other_status;
+        self.failed += other.failed;
+        self.succeeded += other.succeeded;
         self.smaller += other.smaller;
         self.larger += other.larger;
         self.measured.merge(&other.measured);
@@ -124,6 +138,7 @@ impl ReplayCounts {
 
     pub fn clear(&mut self) {
         (self.answers, self.other_status, self.smaller, self.larger) = (0, 0, 0, 0);
+        (self.failed, self.succeeded) = (0, 0);
         self.measured.clear();
         self.recorded.clear();
     }
@@ -135,6 +150,8 @@ impl ReplayCounts {
             operation: self.operation,
             answers: self.answers,
             other_status: self.other_status,
+            failed: self.failed,
+            succeeded: self.succeeded,
             sized: self.measured.count(),
             smaller: self.smaller,
             larger: self.larger,

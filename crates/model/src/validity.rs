@@ -96,6 +96,8 @@ pub enum Doubt {
         #[serde(rename = "wait_ns")]
         wait: Nanos,
     },
+    /// Results of a replay differ from the recorded results: `differing` of `results`.
+    ResultsDiffer { results: u64, differing: u64 },
     /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
     /// Outages. `count` is their number, and `duration` is their total duration. The longest outage lasted from `from`

@@ -72,13 +72,16 @@ pub fn replay(recording: MappedRecording, speed: f64) -> Replay {
     };
     let is_used = |it: &&RecordedSession| it.requests > 0 || it.connected.is_some();
     let sessions = recording.sessions().iter().filter(is_used).map(session).collect();
-    Replay::new(Arc::new(RecordingSource { recording, speed }), sessions)
+    let commits = recording.statements().iter().map(|it| it.commits()).collect();
+    Replay::new(Arc::new(RecordingSource { recording, speed, commits }), sessions)
 }
 
 #[derive(Debug)]
 struct RecordingSource {
     recording: MappedRecording,
     speed: f64,
+    /// True for each statement that commits.
+    commits: Vec<bool>,
 }
 
 impl ReplaySource for RecordingSource {
@@ -93,6 +96,7 @@ impl ReplaySource for RecordingSource {
             script: ScriptId(request.statement),
             ready: request.ready,
             messages: request.messages,
+            commits: self.commits[usize::from(request.statement)],
             recorded: StatementAnswer { error, rows: request.outcome.rows },
         }
     }

@@ -134,6 +134,7 @@ bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this mac
 bench-starved = thread { $thread } of the generator waited for a CPU { $share } of the time, and response times include this
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
 bench-behind-schedule = the system was behind the recorded schedule: of { $arrivals } requests { $waited } waited for the previous request of their session (p99 { $wait }), and { $dropped } were not sent
+bench-results-differ = results differ from the recorded ones: { $differing } of { $results } ({ $share })
 bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
     .requests = clients were served unevenly: from { $min_transactions } to { $max_transactions } requests per client (Jain's index { $jain }); the mean hides the clients that waited
 bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
@@ -1424,7 +1425,14 @@ finding-recorded-status-cell = { $cell } { $share } of { $count }
 finding-replay-diverged-cell = { $cell } of { $results } { $results ->
     [one] result
    *[other] results
-}: { $errors } with another error or success, { $fewer } with fewer rows, { $more } with more rows
+}: { $differences }
+finding-replay-difference = { $kind ->
+    [failed] { $count } failed instead of succeeding
+    [succeeded] { $count } succeeded instead of failing
+    [error] { $count } failed with another error
+    [fewer] { $count } with fewer rows
+   *[more] { $count } with more rows
+}
 finding-replay-as-recorded-cell = { $cell } { $results } { $results ->
     [one] result
    *[other] results
@@ -4051,7 +4059,7 @@ experiment-load-key-missing = `model: { $model }` requires `{ $key }`
        *[other] add the rate over time, as in `schedule: line(1, 200, 200s)`
     }
 experiment-recording-unreadable = the recording { $file } cannot be used: { $reason }
-    .help = write the path of a recording that `pgdyno capture` made, relative to the experiment file
+    .help = write the path of a recording that `pgdyno record` or `pgdyno capture` made, relative to the experiment file
 experiment-recording-empty = it has no requests
 experiment-replay-operations = a replay has no operations: the recording contains its statements
     .help = delete `operations`
@@ -4908,7 +4916,7 @@ traffic-skipped-duration = durations without a statement
 traffic-skipped-plan = plans of auto_explain
 traffic-skipped-error = errors without their statement; set `log_min_error_statement = error`
 traffic-skipped-parameters = parameters that cannot be read
-traffic-no-recording = the file is no recording; `pgdyno capture` makes recordings from server logs
+traffic-no-recording = the file is no recording; `pgdyno record` and `pgdyno capture` make recordings
 traffic-recording-incomplete = the recording was not finished, or the file is cut off; record or copy it again
 traffic-recording-damaged = the contents do not match their checksum; record or copy the file again
 traffic-unrecorded-copy = COPY, whose data are not in the log

@@ -147,6 +147,7 @@ bench-cap-reached = все клиенты ({ $clients }) были заняты: 
    *[other] { $arrivals } заявок
  } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
 bench-behind-schedule = система отстала от записанного расписания: из запросов ({ $arrivals }) ждали предыдущего запроса своего сеанса { $waited } (p99 { $wait }), не отправлено { $dropped }
+bench-results-differ = результаты отличаются от записанных: { $differing } из { $results } ({ $share })
 bench-uneven = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
     [one] { $max_transactions } транзакции
    *[other] { $max_transactions } транзакций
@@ -1524,7 +1525,14 @@ finding-recorded-status-cell = { $cell } — у { $share } из { $count ->
 finding-replay-diverged-cell = { $cell } из { $results ->
     [one] { $results } результата
    *[other] { $results } результатов
-}: с другой ошибкой или успехом — { $errors }, строк меньше — { $fewer }, строк больше — { $more }
+}: { $differences }
+finding-replay-difference = { $kind ->
+    [failed] ошибка вместо успеха — { $count }
+    [succeeded] успех вместо ошибки — { $count }
+    [error] другая ошибка — { $count }
+    [fewer] строк меньше — { $count }
+   *[more] строк больше — { $count }
+}
 finding-replay-as-recorded-cell = { $cell } { $results ->
     [one] { $results } результат
     [few] { $results } результата
@@ -4215,7 +4223,7 @@ experiment-load-key-missing = для `model: { $model }` нужен ключ `{ 
        *[other] добавьте частоту по времени, например `schedule: line(1, 200, 200s)`
     }
 experiment-recording-unreadable = запись { $file } нельзя использовать: { $reason }
-    .help = укажите путь к записи, которую сделал `pgdyno capture`, относительно файла эксперимента
+    .help = укажите путь к записи, которую сделал `pgdyno record` или `pgdyno capture`, относительно файла эксперимента
 experiment-recording-empty = в ней нет запросов
 experiment-replay-operations = у воспроизведения нет операций: запросы содержатся в записи
     .help = удалите `operations`
@@ -5072,7 +5080,7 @@ traffic-skipped-duration = длительности без запроса
 traffic-skipped-plan = планы `auto_explain`
 traffic-skipped-error = ошибки без запроса; включите `log_min_error_statement = error`
 traffic-skipped-parameters = параметры, которые не удаётся прочитать
-traffic-no-recording = файл не является записью; записи из журналов сервера делает `pgdyno capture`
+traffic-no-recording = файл не является записью; записи делают `pgdyno record` и `pgdyno capture`
 traffic-recording-incomplete = запись не завершена или файл обрезан; сделайте или скопируйте запись ещё раз
 traffic-recording-damaged = содержимое не соответствует контрольной сумме; сделайте или скопируйте запись ещё раз
 traffic-unrecorded-copy = COPY, данных которого нет в журнале

@@ -16,6 +16,7 @@ pub use reader::{Recording, RecordingError};
 pub use writer::RecordingWriter;
 
 use crate::session::SqlState;
+use crate::sql::command::{Command, commands};
 use model::Nanos;
 use model::message;
 use model::message::Message;
@@ -86,6 +87,14 @@ pub struct RecordedStatement {
     pub text: String,
     /// Number of its requests.
     pub requests: u64,
+}
+
+impl RecordedStatement {
+    /// True if the statement commits a transaction, and does nothing else.
+    pub fn commits(&self) -> bool {
+        let commands = commands(&self.text);
+        commands.is_some_and(|all| matches!(all[..], [Command::Commit { .. }]))
+    }
 }
 
 /// Reason why a statement is not in a recording.

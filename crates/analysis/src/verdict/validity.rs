@@ -8,7 +8,7 @@ use crate::facts::sizes::{Populations, populations};
 use model::summary::{Distribution, LoadModelSummary, Summary};
 pub use model::validity::Validity;
 use model::validity::{Doubt, InvalidReason, Verdict};
-use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
+use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, ReplayFigures, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary language runtimes have the same lateness.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
@@ -157,6 +157,15 @@ pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
 /// Adds the doubts that the load did not pass through these nodes.
 pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
     add_doubts(summary, nodes.into_iter().map(|node| Doubt::NodeNotUsed { node }));
+}
+
+/// Adds the doubt that the results of a replay differ from the recorded ones, if they do. The operations of another load
+/// have no doubt, because pages may have changed since their log was written.
+pub fn add_result_differences(summary: &mut Summary, replayed: &[ReplayFigures]) {
+    let LoadModelSummary::Replay { .. } = summary.plan.model else { return };
+    let results = replayed.iter().map(|it| it.answers).sum();
+    let differing: u64 = replayed.iter().map(|it| it.other_status + it.smaller + it.larger).sum();
+    add_doubts(summary, (differing > 0).then_some(Doubt::ResultsDiffer { results, differing }));
 }
 
 /// Adds the doubt that the transaction log is incomplete.
@@ -465,6 +474,31 @@ mod tests {
             summary.validity.doubts = vec![Doubt::InFlightCapReached { arrivals: 501, waited, dropped: 1 }];
             add_feed_end(&mut summary, 500, Nanos::from_secs(60));
             assert_eq!(summary.validity.doubts.len(), left, "{:?}", summary.validity.doubts);
+        }
+    }
+
+    #[test]
+    fn results_of_a_replay_that_differ_are_a_doubt() {
+        let figures = |[failed, fewer]: [u64; 2]| ReplayFigures {
+            operation: 0,
+            answers: 10,
+            other_status: failed,
+            failed,
+            succeeded: 0,
+            sized: 8,
+            smaller: fewer,
+            larger: 0,
+            measured: 1,
+            recorded: 1,
+        };
+        for (plan, counts, expected) in [
+            (replay_plan(), [0, 0], None),
+            (replay_plan(), [1, 2], Some(Doubt::ResultsDiffer { results: 20, differing: 3 })),
+            (open_plan(), [1, 2], None),
+        ] {
+            let mut summary = summarise(&quiet_measurement(), Server::default(), plan);
+            add_result_differences(&mut summary, &[figures(counts), figures([0, 0])]);
+            assert_eq!(doubts_in_verdict(&summary), Vec::from_iter(expected));
         }
     }
 

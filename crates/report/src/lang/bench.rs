@@ -166,6 +166,11 @@ impl Lang {
             Doubt::BehindSchedule { arrivals, waited, dropped, wait } => {
                 say!(self, "bench-behind-schedule", arrivals, waited, dropped, wait = self.time(wait))
             }
+            Doubt::ResultsDiffer { results, differing } => {
+                let share = numbers.percent(differing as f64 / results as f64, 1);
+                let [results, differing] = [results, differing].map(|count| numbers.count(count));
+                say!(self, "bench-results-differ", results, differing, share)
+            }
             Doubt::UnevenClients { jain, min_transactions, max_transactions } => {
                 say!(self, "bench-uneven", min_transactions, max_transactions, jain = numbers.fixed(jain, 2))
             }

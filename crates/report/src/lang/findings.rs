@@ -294,15 +294,31 @@ impl Lang {
                 results = *results,
                 rows = numbers.count(*with_rows)
             ),
-            Finding::ReplayDiverged { cell, results, other_errors, fewer_rows, more_rows, .. } => say!(
-                self,
-                "finding-replay-diverged-cell",
-                cell = name(cell),
-                results = *results,
-                errors = numbers.count(*other_errors),
-                fewer = numbers.count(*fewer_rows),
-                more = numbers.count(*more_rows)
-            ),
+            Finding::ReplayDiverged {
+                cell,
+                results,
+                failed,
+                succeeded,
+                other_errors,
+                fewer_rows,
+                more_rows,
+                ..
+            } => {
+                let kinds = [
+                    ("failed", *failed),
+                    ("succeeded", *succeeded),
+                    ("error", *other_errors),
+                    ("fewer", *fewer_rows),
+                    ("more", *more_rows),
+                ];
+                let kinds = kinds.iter().filter(|(_, count)| *count > 0);
+                let text = |(kind, count): &(&str, u64)| {
+                    say!(self, "finding-replay-difference", kind = *kind, count = numbers.count(*count))
+                };
+                let differences = kinds.map(text).collect::<Vec<_>>().join(", ");
+                let (cell, results) = (name(cell), *results);
+                say!(self, "finding-replay-diverged-cell", cell, results, differences)
+            }
             Finding::NoRows { cell, count, share, second, .. } => say!(
                 self,
                 "finding-no-rows-cell",

@@ -86,6 +86,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Stolen { processors: 0.1 },
         Doubt::Starved { thread: 1, share: 0.12 },
         Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
+        Doubt::ResultsDiffer { results: 50_000, differing: 21 },
         Doubt::BehindSchedule {
             arrivals: 50_000,
             waited: 10_000,
@@ -104,7 +105,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NodeNotUsed { node: "№".to_owned() },
         Doubt::LogIncomplete,
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, BehindSchedule, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, BehindSchedule, ResultsDiffer, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
         NoRows, ClockStepped, NodeNotUsed, LogIncomplete);
     all
 }

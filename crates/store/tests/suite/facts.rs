@@ -85,6 +85,8 @@ fn samples() -> Vec<Fact> {
             operation: 0,
             answers: 9,
             other_status: 1,
+            failed: 1,
+            succeeded: 0,
             sized: 8,
             smaller: 2,
             larger: 3,

@@ -9,6 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
+/// Text for requests that only prepare a statement, so that their times are not those of its executions.
+const PARSE: &str = "PREPARE";
 /// Text of the statements that share one entry.
 const OTHERS: &str = "other-statements";
 /// Maximum number of different texts that are remembered, so that texts with values do not fill the memory.
@@ -92,7 +94,7 @@ impl<W: Write> RecordingWriter<W> {
             return Ok(());
         };
         self.out.write_all(messages)?;
-        let statement = self.statement(text);
+        let statement = self.statement(if is_parse_only(messages) { PARSE } else { text });
         self.statements[usize::from(statement)].1 += 1;
         let entry = RequestEntry { start, messages: self.position, length, statement, ready, outcome };
         self.position += messages.len() as u64;
@@ -215,4 +217,20 @@ impl<W: Write> RecordingWriter<W> {
         }
         (chosen, places)
     }
+}
+
+/// True if the messages prepare statements and execute none.
+fn is_parse_only(messages: &[u8]) -> bool {
+    let (mut rest, mut parses) = (messages, false);
+    while let [kind, a, b, c, d, ..] = *rest {
+        match kind {
+            b'P' => parses = true,
+            b'S' | b'D' | b'H' | b'C' => {}
+            _ => return false,
+        }
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        let Some(after) = length.checked_add(1).and_then(|it| rest.get(it..)) else { return false };
+        rest = after;
+    }
+    parses && rest.is_empty()
 }

@@ -92,7 +92,7 @@ struct Context {
 impl Normaliser<'_> {
     fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), NormaliseError> {
         let first = tokens.iter().find(|token| !token.is("("));
-        let may_replace = first.is_some_and(|token| is_optimizable(&token.text));
+        let may_replace = first.is_some_and(|token| is_optimizable(&token.text) || token.is_word("execute"));
         let mut context = Context { columns: insert_columns(tokens), ..Context::default() };
         let mut at = 0;
         while at < tokens.len() {

@@ -75,11 +75,19 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
         let Some(most) = all().filter(|it| it.operation == number).max_by_key(|it| it.sized) else {
             continue;
         };
+        let answers = sum(|it| it.answers);
         if matches!(operation.kind, OperationKind::Recorded { .. }) {
             found.extend(diverged(
                 cell,
                 &operation.name,
-                [sum(|it| it.answers), sum(|it| it.other_status), sum(|it| it.smaller), sum(|it| it.larger)],
+                [
+                    answers,
+                    sum(|it| it.failed),
+                    sum(|it| it.succeeded),
+                    sum(|it| it.other_status.saturating_sub(it.failed + it.succeeded)),
+                    sum(|it| it.smaller),
+                    sum(|it| it.larger),
+                ],
             ));
             continue;
         }
@@ -88,7 +96,7 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
             let share = part as f64 / count as f64;
             (count >= REPLAYED_MIN && share >= share_min).then_some(share)
         };
-        let (answers, sized) = (sum(|it| it.answers), sum(|it| it.sized));
+        let sized = sum(|it| it.sized);
         let changes = [
             (sum(|it| it.smaller), SizeChange::SmallerThanRecorded { bytes, recorded_bytes }),
             (sum(|it| it.larger), SizeChange::LargerThanRecorded { bytes, recorded_bytes }),
@@ -115,12 +123,14 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
 }
 
 /// Finding on a replayed statement if any of its results differs from the recorded result.
-fn diverged(cell: &CellTrials<'_>, operation: &str, counts: [u64; 4]) -> Option<Finding> {
-    let [results, other_errors, fewer_rows, more_rows] = counts;
-    (other_errors + fewer_rows + more_rows > 0).then(|| Finding::ReplayDiverged {
+fn diverged(cell: &CellTrials<'_>, operation: &str, counts: [u64; 6]) -> Option<Finding> {
+    let [results, failed, succeeded, other_errors, fewer_rows, more_rows] = counts;
+    (counts[1..].iter().sum::<u64>() > 0).then(|| Finding::ReplayDiverged {
         cell: cell.number,
         operation: operation.to_owned(),
         results,
+        failed,
+        succeeded,
         other_errors,
         fewer_rows,
         more_rows,

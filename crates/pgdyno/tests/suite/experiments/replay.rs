@@ -1,7 +1,7 @@
 //! Recorded traffic is sent again as it was: the same statements in each session, with the same results
 
 use super::postgres_servers::{start_server, start_server_with};
-use super::workspace::{PGDYNO, Workspace, retry_until, trials};
+use super::workspace::{PGDYNO, RunOutput, RunningProcess, Workspace, retry_until, trials};
 use rustix::process::Signal;
 use stack::component::postgres::Postgres;
 use std::collections::BTreeMap;
@@ -177,6 +177,79 @@ objectives: [ \"errors < 1%\" ]
     assert!(ended.out.contains(expected), "{}", ended.out);
 }
 
+/// One transaction fails in the replay. Its COMMIT is a failure too, and the statement that it would have prepared is
+/// prepared later.
+#[test]
+fn a_failed_transaction_does_not_break_later_ones() {
+    let workspace = Workspace::new("failed", "");
+    let (_supervisor, postgres) = start_server();
+    execute(&postgres, "create table t (id int primary key);create table u (x int)");
+    let script = workspace.folder.join("insert.sql");
+    let text =
+        "BEGIN;\nINSERT INTO t VALUES (:i);\nSELECT count(*) FROM u WHERE x = :i;\nCOMMIT;\n\\set i :i + 1\n";
+    fs::write(&script, text).expect("the file can be written");
+    let (proxy, clients) = record(&workspace, &postgres);
+    let mut pgbench = clients("pgbench");
+    pgbench.args(["-n", "-M", "prepared", "-D", "i=1", "-c", "1", "-t", "20", "-f"]).arg(&script);
+    assert!(pgbench.status().expect("pgbench can be started").success());
+    proxy.signal(Signal::INT);
+    proxy.wait().expect(0);
+
+    execute(&postgres, "truncate t;insert into t values (1)");
+    let ended = replay(&workspace, &postgres, "wire.traffic");
+    ended.expect(0);
+    let diverged = |statement: &str, differences: &str| {
+        let line =
+            format!("the replayed statement {statement} differ from the recorded results: {differences}");
+        let words: Vec<&str> = ended.out.split_whitespace().collect();
+        assert!(words.join(" ").contains(&line), "{line}: {}", ended.out);
+    };
+    diverged("insert-t", "of 20 results: 1 failed instead of succeeding");
+    diverged("select-u", "of 20 results: 1 failed instead of succeeding");
+    diverged("commit", "of 20 results: 1 failed instead of succeeding");
+    assert!(!ended.out.contains("26000"), "{}", ended.out);
+    assert!(ended.out.contains("results differ from the recorded ones: 4 of "), "{}", ended.out);
+}
+
+/// Starts the recording proxy, and returns a function that makes clients of it.
+fn record<'a>(
+    workspace: &'a Workspace,
+    postgres: &'a Postgres,
+) -> (RunningProcess<'a>, impl Fn(&str) -> Command + 'a) {
+    let folder = workspace.folder.join("tmp").display().to_string();
+    let socket = format!("{folder}/.s.PGSQL.6433");
+    let mut record = Command::new(PGDYNO);
+    record.args(["record", "--listen", &socket, "--to", &address(postgres), "-o", "wire.traffic"]);
+    let proxy = workspace.spawn_command(record.current_dir(&workspace.folder));
+    retry_until("the proxy listens", || {
+        Path::new(&socket).exists().then_some(()).ok_or_else(|| "no socket".to_owned())
+    });
+    let clients = move |program: &str| {
+        let mut command = client(postgres, program);
+        command.env("PGHOST", &folder).env("PGPORT", "6433");
+        command
+    };
+    (proxy, clients)
+}
+
+fn address(postgres: &Postgres) -> String {
+    format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port)
+}
+
+/// Replays a recording on a running server, twice as fast as it was recorded.
+fn replay(workspace: &Workspace, postgres: &Postgres, recording: &str) -> RunOutput {
+    let file = workspace.folder.join("again.yaml");
+    let address = address(postgres);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{address}\" }} }}
+load: {{ model: replay, traffic: {recording}, speed: 2 }}
+"
+    );
+    fs::write(&file, yaml).expect("the file can be written");
+    let mut command = workspace.command_on(&file, &[]);
+    workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait()
+}
+
 /// The recording proxy records COPY data and numbers of rows, and the replay repeats them.
 #[test]
 fn a_replay_of_recorded_connections_has_the_recorded_results() {
@@ -185,20 +258,7 @@ fn a_replay_of_recorded_connections_has_the_recorded_results() {
     execute(&postgres, DATA);
     fs::write(workspace.folder.join("extended.sql"), EXTENDED).expect("the file can be written");
     let script = workspace.folder.join("extended.sql").display().to_string();
-    let folder = workspace.folder.join("tmp").display().to_string();
-    let socket = format!("{folder}/.s.PGSQL.6433");
-    let to = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
-    let mut record = Command::new(PGDYNO);
-    record.args(["record", "--listen", &socket, "--to", &to, "-o", "wire.traffic"]);
-    let proxy = workspace.spawn_command(record.current_dir(&workspace.folder));
-    retry_until("the proxy listens", || {
-        Path::new(&socket).exists().then_some(()).ok_or_else(|| "no socket".to_owned())
-    });
-    let through_proxy = |program: &str| {
-        let mut command = client(&postgres, program);
-        command.env("PGHOST", &folder).env("PGPORT", "6433");
-        command
-    };
+    let (proxy, through_proxy) = record(&workspace, &postgres);
     for mode in ["simple", "extended", "prepared"] {
         let arguments = ["-n", "-c", "2", "-t", "10", "-M", mode, "-R", "100", "-f", &script];
         let ended = through_proxy("pgbench").args(arguments).status().expect("pgbench can be started");
@@ -221,15 +281,7 @@ fn a_replay_of_recorded_connections_has_the_recorded_results() {
     assert!(!bytes.windows(11).any(|it| it == b"CANARY-9f2c"), "the password was recorded");
 
     execute(&postgres, DATA);
-    let yaml = format!(
-        "stack: {{ postgres: {{ attach: \"{to}\" }} }}
-load: {{ model: replay, traffic: wire.traffic, speed: 2 }}
-objectives: [ \"errors < 1%\" ]
-"
-    );
-    fs::write(workspace.folder.join("wire.yaml"), yaml).expect("the file can be written");
-    let password = postgres.password().reveal().to_owned();
-    let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
+    let ended = replay(&workspace, &postgres, "wire.traffic");
     ended.expect(0);
     assert!(ended.out.contains("all results of the replay are as recorded"), "{}", ended.out);
     assert!(!ended.out.contains(", 0 of them with a recorded number of rows"), "{}", ended.out);

@@ -169,6 +169,8 @@ pub(super) fn findings() -> Vec<Finding> {
             cell,
             operation: "№8".into(),
             results: 12_345,
+            failed: 17,
+            succeeded: 1,
             other_errors: 21,
             fewer_rows: 2,
             more_rows: 1_234,

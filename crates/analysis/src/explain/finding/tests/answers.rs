@@ -40,6 +40,8 @@ fn reports_answers_of_another_size() {
         measured,
         recorded: measured,
         other_status: 0,
+        failed: 0,
+        succeeded: 0,
         smaller: 0,
         larger: 0,
     };
@@ -66,6 +68,8 @@ fn reports_answers_that_differ_from_recorded_ones() {
             operation,
             answers,
             other_status,
+            failed: 0,
+            succeeded: 0,
             sized,
             smaller,
             larger,
@@ -95,6 +99,8 @@ fn reports_results_of_a_replay() {
         operation,
         answers: 10,
         other_status,
+        failed: other_status,
+        succeeded: 0,
         sized: 6,
         smaller,
         larger,
@@ -118,9 +124,9 @@ fn reports_results_of_a_replay() {
     let diverged = |operation: &str, counts: &str| {
         format!("ReplayDiverged {{ cell: 0, operation: \"{operation}\", results: 10, {counts} }}")
     };
-    let write = diverged("write", "other_errors: 1, fewer_rows: 0, more_rows: 2");
+    let write = diverged("write", "failed: 1, succeeded: 0, other_errors: 0, fewer_rows: 0, more_rows: 2");
     assert_eq!(texts(same, [1, 0, 2]), [write]);
-    let read = diverged("read", "other_errors: 0, fewer_rows: 1, more_rows: 0");
+    let read = diverged("read", "failed: 0, succeeded: 0, other_errors: 0, fewer_rows: 1, more_rows: 0");
     assert_eq!(texts([0, 1, 0], same), [read]);
 }
 
