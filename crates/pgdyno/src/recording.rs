@@ -9,7 +9,7 @@ use model::plan::RecordingFile;
 use model::{Code, Nanos, ScriptId, StatementAnswer};
 use std::path::Path;
 use std::sync::Arc;
-use traffic::recording::{self, RecordedError, RecordedSession};
+use traffic::recording::{self, RecordedError, RecordedSession, RecordedStatement};
 
 /// Recording whose file is mapped into memory.
 pub type MappedRecording = recording::Recording<Mmap>;
@@ -72,7 +72,7 @@ pub fn replay(recording: MappedRecording, speed: f64) -> Replay {
     };
     let is_used = |it: &&RecordedSession| it.requests > 0 || it.connected.is_some();
     let sessions = recording.sessions().iter().filter(is_used).map(session).collect();
-    let commits = recording.statements().iter().map(|it| it.commits()).collect();
+    let commits = recording.statements().iter().map(RecordedStatement::commits).collect();
     Replay::new(Arc::new(RecordingSource { recording, speed, commits }), sessions)
 }
 
