@@ -196,3 +196,28 @@ fn rejects_files_that_are_no_complete_recording() {
         assert!(open(&bytes[..length]).is_err(), "{length} bytes");
     }
 }
+
+#[test]
+fn statements_are_named_by_what_they_execute() {
+    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let session = writer.session(Identity::default(), None);
+    let outcome = Outcome { duration: None, rows: None, error: None };
+    let parse = b"P\0\0\0\x12s1\0select 1\0\0\0S\0\0\0\x04";
+    for (text, messages) in [
+        ("EXECUTE find('item 1')", &b"Q\0\0\0\x05\0"[..]),
+        ("EXECUTE find('item 2')", b"Q\0\0\0\x05\0"),
+        ("select 1", parse),
+        ("select 1", b"Q\0\0\0\x05\0"),
+        ("COMMIT", b"Q\0\0\0\x05\0"),
+    ] {
+        writer.request(session, text, (Nanos::ZERO, 1), messages, outcome).expect("memory can be written");
+    }
+    let recording = Recording::open(writer.finish().expect("memory can be written")).expect("a recording");
+
+    let mut names: Vec<(&str, u64, bool)> =
+        recording.statements().iter().map(|it| (it.name.as_str(), it.requests, it.commits())).collect();
+    names.sort_unstable();
+    let expected =
+        [("commit", 1, true), ("execute-find", 2, false), ("prepare", 1, false), ("select", 1, false)];
+    assert_eq!(names, expected);
+}
