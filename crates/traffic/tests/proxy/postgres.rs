@@ -192,9 +192,10 @@ fn check_contents(recording: &Recording<Vec<u8>>) {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     recording.statements().iter().for_each(|it| *counts.entry(&it.text).or_default() += it.requests);
     let count = |text: &str| counts.get(text).copied().unwrap_or_default();
-    // Three modes with 100 transactions. With -M prepared, each client prepares each statement once.
-    assert_eq!(count("BEGIN"), 300 + 4, "{counts:#?}");
-    assert_eq!(count("END"), 300 + 4);
+    // Three modes with 100 transactions. With -M prepared, each of four clients prepares each of seven statements once.
+    assert_eq!(count("BEGIN"), 300, "{counts:#?}");
+    assert_eq!(count("END"), 300);
+    assert_eq!(count("PREPARE"), 4 * 7);
     assert_eq!(count("select $1"), 10, "{counts:#?}");
     assert_eq!(recording.left_out(), &BTreeMap::from([(Unrecorded::Secret, 1)]));
     let all = (0..recording.requests()).map(|it| recording.request(it));
