@@ -163,21 +163,30 @@ load: {load}
 objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
 "
         );
-        let workspace = Workspace::new("frozen", &yaml);
-        let mut running = workspace.spawn(&[]);
-        running.await_trial(1);
-        let server = workspace.process("postgres");
-        let stopped = children(server);
-        let all = |signal| stopped.iter().for_each(|it| _ = kill_process(*it, signal));
-        all(Signal::STOP);
-        retry_until("the window is over", || match counts(&workspace.stored(), 1).seconds {
-            5.. => Ok(()),
-            seconds => Err(format!("{seconds} seconds")),
-        });
-        all(Signal::CONT);
-        let ended = running.wait();
-        ended.expect(99);
-        let page = page(&workspace);
+        let measure = || {
+            let workspace = Workspace::new("frozen", &yaml);
+            let mut running = workspace.spawn(&[]);
+            running.await_trial(1);
+            let server = workspace.process("postgres");
+            let stopped = children(server);
+            let all = |signal| stopped.iter().for_each(|it| _ = kill_process(*it, signal));
+            all(Signal::STOP);
+            retry_until("the window is over", || match counts(&workspace.stored(), 1).seconds {
+                5.. => Ok(()),
+                seconds => Err(format!("{seconds} seconds")),
+            });
+            all(Signal::CONT);
+            let ended = running.wait();
+            ended.expect(99);
+            page(&workspace)
+        };
+        // On a busy host, the generator may be late, and the trial does not count. At most three attempts.
+        let mut page = measure();
+        for _ in 0..2 {
+            if page.contains("the generator was late") {
+                page = measure();
+            }
+        }
         assert!(page.contains("p99 &lt; 500ms: VIOLATED in 1 trial"), "{page}");
         assert!(page.contains("no transaction succeeded for "), "{page}");
     }
