@@ -7,6 +7,7 @@ pub mod driver;
 pub mod feed;
 mod http_service;
 pub mod ledger;
+mod load_plan;
 pub mod random;
 pub mod recorder;
 mod replay;
@@ -18,9 +19,8 @@ mod sql_request;
 pub mod workload;
 
 pub use http_service::Service;
+pub use load_plan::{InitialValue, LoadPlan, MeasuredCommands, RngSeeds};
 pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
 pub use replay::{Replay, ReplayRequest, ReplaySession, ReplaySource};
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
-pub use workload::{
-    Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, RngSeeds, Target, Workload,
-};
+pub use workload::{Hosts, PostgresEndpoint, Target, Workload};

@@ -19,9 +19,7 @@ pub struct ReplayRequest<'a> {
     /// Time since the start of the window.
     pub at: Nanos,
     pub script: ScriptId,
-    /// Number of ReadyForQuery messages that the server sends, at least 1.
-    pub ready: u16,
-    /// Messages of the protocol.
+    /// Messages of the protocol, which the server answers with one ReadyForQuery.
     pub messages: &'a [u8],
     /// True if the request commits, so that the command tag ROLLBACK is a failure.
     pub commits: bool,
@@ -125,7 +123,6 @@ mod tests {
             ReplayRequest {
                 at: Nanos::from_millis(self.0[n as usize]),
                 script: ScriptId(0),
-                ready: 1,
                 messages: &[],
                 commits: false,
                 recorded: StatementAnswer::default(),

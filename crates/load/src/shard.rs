@@ -3,6 +3,7 @@
 //! After each input, the driver calls [`Shard::poll`] until it returns `Wait` or `Done`. Once the window has begun,
 //! this module does not allocate, lock, format or read a clock, as long as transactions succeed.
 
+mod arrivals;
 mod client;
 mod connect;
 mod dropped;
@@ -17,16 +18,18 @@ mod run;
 mod shutdown;
 mod users;
 
+use crate::load_plan::InitialValue;
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Streams;
 use crate::script::{PatternMatcher, Variables};
-use crate::workload::{InitialValue, Workload};
+use crate::workload::Workload;
+use arrivals::DueArrival;
 use client::{Client, ClientState, Session};
 use endpoint::new_session;
 pub use event::{AbortReason, LoadEvent};
 use http_connection::HttpConnection;
-use model::{ClientId, Code, Nanos, Outcome, ScriptId};
+use model::{ClientId, Code, Nanos, Outcome};
 use replay::ReplayState;
 use run::StartCause;
 use shutdown::CancelConnection;
@@ -71,17 +74,6 @@ pub enum Action<'a> {
     Wait(Nanos),
     /// All transactions have ended and all connections are closed.
     Done,
-}
-
-/// Maximum number of arrivals per round. It limits the duration of a round if the generator is far behind its schedule.
-const ARRIVALS_PER_ROUND: u32 = 1024;
-
-/// Transaction that is due.
-#[derive(Clone, Copy, Debug)]
-struct DueArrival {
-    at: Nanos,
-    /// Script of the transaction; drawn by weight if `None`.
-    script: Option<ScriptId>,
 }
 
 /// Failure that is reported only the first time: script and command (`None` if a connection failed), and code.
@@ -380,47 +372,6 @@ impl<R: Recorder> Shard<R> {
                 self.push_idle(i);
             }
         }
-    }
-
-    fn next_arrival(&self) -> Option<DueArrival> {
-        let arrivals = self.arrivals.as_ref().filter(|_| self.arrivals_left > 0)?;
-        let due = arrivals.peek().map(|(at, script)| DueArrival { at: self.window_start + at, script });
-        due.filter(|it| it.at < self.window_end)
-    }
-
-    /// Assigns one due arrival to an idle client. It assigns only one per call, so that the time of sending is current.
-    ///
-    /// Arrivals without an idle client enter the backlog, at most [`ARRIVALS_PER_ROUND`] per call.
-    #[inline]
-    fn take_due_arrivals(&mut self, now: Nanos) {
-        for _ in 0..ARRIVALS_PER_ROUND {
-            let Some(due) = self.next_arrival().filter(|it| it.at <= now) else { return };
-            self.take_arrival();
-            if self.is_too_late(now, due.at) {
-                self.drop_arrival(now, due);
-            } else if let Some(i) = self.take_idle() {
-                if self.begin_transaction(now, i, due, StartCause::Due) {
-                    return;
-                }
-                self.push_idle(i);
-            } else if self.backlog.len() < self.backlog_max {
-                self.backlog.push_back(due);
-            } else {
-                self.drop_arrival(now, due);
-            }
-        }
-    }
-
-    fn take_arrival(&mut self) {
-        self.arrivals.as_mut().expect("there is a next arrival").pop();
-        self.arrivals_left -= 1;
-    }
-
-    /// Returns the script of a transaction that is about to begin. Call this once per transaction, because it may draw
-    /// a random script.
-    #[inline]
-    fn script_of(&mut self, due: DueArrival) -> ScriptId {
-        due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.script_rng)))
     }
 
     /// Makes client `i` idle. Begins its next transaction if one is due.

@@ -4,18 +4,17 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
-use crate::recording;
+use crate::recording::{self, RecordingFileWriter};
 use crate::server_logs::LogArgs;
 use clap::Parser;
 use model::message;
 use model::message::Message;
 use report::lang::Lang;
 use report::say;
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use traffic::Traffic;
-use traffic::recording::RecordingWriter;
 
 /// Write the statements in a server's logs as a recording, which the load model replay sends again
 #[derive(Clone, Debug, Parser)]
@@ -43,9 +42,13 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     }
     let traffic = args.source.read()?;
     let of_file = |error: &io::Error| CommandError::new(Message::of_file(&args.out, error));
-    let written = write(&traffic, &args.out).map_err(|error| of_file(&error))?;
-    if written == 0 {
-        fs::remove_file(&args.out).map_err(|error| of_file(&error))?;
+    let recording = recording::create(&args.out).map_err(|error| of_file(&error))?;
+    let written = write(&traffic, recording);
+    if !matches!(written, Ok(1..)) {
+        // The rest of a recording is of no use.
+        let _ = fs::remove_file(&args.out);
+    }
+    if written.map_err(|error| of_file(&error))? == 0 {
         return Err(CommandError::new(message!("capture-nothing")));
     }
     for skipped in &traffic.skipped {
@@ -55,12 +58,10 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
 }
 
 /// Writes the recording, and returns the number of its requests.
-fn write(traffic: &Traffic, path: &Path) -> io::Result<u64> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    let mut writer = RecordingWriter::new(BufWriter::new(file))?;
-    traffic::recording::convert(traffic, &mut writer)?;
-    let requests = writer.requests();
-    writer.finish()?.flush()?;
+fn write(traffic: &Traffic, mut recording: RecordingFileWriter) -> io::Result<u64> {
+    traffic::recording::convert(traffic, &mut recording)?;
+    let requests = recording.requests();
+    recording.finish()?.flush()?;
     Ok(requests)
 }
 

@@ -33,9 +33,14 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file that must not exist yet.
+/// Writes a file that must not exist yet, and that only its owner may read.
 pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+    create_private(path)?.write_all(text.as_bytes())
+}
+
+/// Creates a file that must not exist yet, and that only its owner may read.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock;
 use crate::command;
 use crate::exit_status::ExitStatus;
+use crate::recording::{self, RecordingFileWriter};
 use crate::signals::Signals;
 use clap::Parser;
 use model::message;
@@ -17,16 +18,14 @@ use report::lang::Lang;
 use report::say;
 use rustix::fd::OwnedFd;
 use stack::client::Address;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use traffic::proxy::serve::{Proxy, ProxyEvent, Upstream, serve};
-use traffic::recording::RecordingWriter;
 use wire::pg::SslMode;
 
 /// Record the requests of clients, which connect to this program instead of to the server, for the load model replay
@@ -48,9 +47,6 @@ pub struct Args {
     #[command(flatten)]
     language: LanguageArgs,
 }
-
-/// Size of the buffer in front of the file, in bytes.
-const BUFFER: usize = 256 << 10;
 
 /// Runs the command until the first signal. The exit status is 2 for wrong arguments, and 1 if the recording cannot be
 /// written or contains no request.
@@ -84,14 +80,14 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     })?;
     let signals = bench::listen()?;
     let of_file = |error: &io::Error| CommandError::new(Message::of_file(&args.out, error));
-    let recording = create(args).map_err(|error| of_file(&error))?;
+    let recording = recording::create(&args.out).map_err(|error| of_file(&error))?;
     let to = settings.hosts.iter().map(|host| format!("{}:{}", host.host, host.port));
     let to = to.collect::<Vec<String>>().join(", ");
     outln!("{}", say!(lang, "record-listening", listen = &args.listen, to = &to));
     let written = record(args, &listener, upstream, recording, &signals, &Reporter::new(terminal, lang));
     drop(listener);
     written.map_err(|error| of_file(&error))?;
-    let is_empty = crate::recording::open(&args.out).is_ok_and(|recording| recording.requests() == 0);
+    let is_empty = recording::open(&args.out).is_ok_and(|recording| recording.requests() == 0);
     if is_empty {
         fs::remove_file(&args.out).map_err(|error| of_file(&error))?;
         return Err(CommandError::new(message!("record-nothing")));
@@ -99,18 +95,12 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     capture::print_summary(&args.out, lang)
 }
 
-/// Creates the recording. It contains the data of the requests, so that other users must not read it.
-fn create(args: &Args) -> io::Result<RecordingWriter<BufWriter<File>>> {
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&args.out)?;
-    RecordingWriter::new(BufWriter::with_capacity(BUFFER, file))
-}
-
 /// Forwards until the first signal, and finishes the recording.
 fn record(
     args: &Args,
     listener: &Listener,
     upstream: Vec<Upstream>,
-    recording: RecordingWriter<BufWriter<File>>,
+    recording: RecordingFileWriter,
     signals: &Signals,
     reporter: &Reporter<'_>,
 ) -> io::Result<()> {

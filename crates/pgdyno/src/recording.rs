@@ -7,6 +7,8 @@ use memmap2::{Mmap, UncheckedAdvice};
 use model::message::Message;
 use model::plan::RecordingFile;
 use model::{Code, Nanos, ScriptId, StatementAnswer};
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 use traffic::recording::{self, RecordedError, RecordedSession, RecordedStatement};
@@ -16,6 +18,18 @@ pub type MappedRecording = recording::Recording<Mmap>;
 
 /// Time before its first request at which a session connects, if the recording does not contain the connection.
 const CONNECTS_BEFORE: Nanos = Nanos::from_secs(1);
+
+/// Writer of a recording in a file.
+pub type RecordingFileWriter = recording::RecordingWriter<BufWriter<File>>;
+
+/// Size of the buffer in front of a file that is written, in bytes.
+const BUFFER: usize = 256 << 10;
+
+/// Begins a recording in a file that must not exist yet. It contains the data of the requests, so that only its owner may
+/// read it.
+pub fn create(path: &Path) -> io::Result<RecordingFileWriter> {
+    recording::RecordingWriter::new(BufWriter::with_capacity(BUFFER, files::create_private(path)?))
+}
 
 /// Opens a recording.
 pub fn open(path: &Path) -> Result<MappedRecording, Message> {
@@ -94,7 +108,6 @@ impl ReplaySource for RecordingSource {
         ReplayRequest {
             at: scale(request.start, self.speed),
             script: ScriptId(request.statement),
-            ready: request.ready,
             messages: request.messages,
             commits: self.commits[usize::from(request.statement)],
             recorded: StatementAnswer { error, rows: request.outcome.rows },

@@ -22,15 +22,14 @@ use model::message;
 use model::message::Message;
 use serde::{Deserialize, Serialize};
 
-/// Messages that a client sent before it waited for the server: a simple query, or the messages up to a Sync.
+/// Messages that a client sent before it waited for the server: a simple query, or the messages up to a Sync. The server
+/// answers them with one ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Time at which the client sent the first message, since the start of the recording.
     pub start: Nanos,
     /// Index of its statement in [`Recording::statements`].
     pub statement: u16,
-    /// Number of ReadyForQuery messages that the server sends, at least 1.
-    pub ready: u16,
     /// Messages of the protocol as the client sent them.
     pub messages: &'a [u8],
     pub outcome: Outcome,

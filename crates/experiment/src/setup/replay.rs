@@ -60,7 +60,7 @@ impl SetupBuilder<'_> {
             self.report("load.speed", message);
         }
         let file = recording.map_or_else(no_recording, |it| it.file.clone());
-        let duration = Nanos::from_secs_f64(file.duration.as_secs_f64() / speed.clamp(SPEED.0, SPEED.1));
+        let duration = file.duration_at(speed.clamp(SPEED.0, SPEED.1));
         let max_rate = file.requests_per_second_max as f64 * speed;
         (LoadModel::Replay { recording: file, speed }, ScheduleExtent { duration, max_rate })
     }

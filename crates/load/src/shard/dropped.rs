@@ -1,6 +1,7 @@
 //! Arrivals that are never sent
 
-use super::{ARRIVALS_PER_ROUND, DueArrival, Shard};
+use super::Shard;
+use super::arrivals::{ARRIVALS_PER_ROUND, DueArrival};
 use crate::recorder::Recorder;
 use model::{ClientId, Nanos, Outcome, Record, ScriptId};
 

@@ -1,5 +1,6 @@
 //! Replay of recorded sessions
 
+use super::arrivals::ARRIVALS_PER_ROUND;
 use super::client::{ClientState, Transaction, todo};
 use super::{LoadEvent, Shard};
 use crate::recorder::Recorder;
@@ -7,9 +8,6 @@ use crate::replay::{Replay, ReplayRequest, ReplaySession, messages, statement_na
 use crate::workload::Workload;
 use model::{ClientId, Code, Nanos, Outcome, Record, StatementAnswer};
 use wire::pg::{Reply, TransactionStatus};
-
-/// Maximum number of requests that are recorded as dropped in one round.
-const DROPPED_PER_ROUND: u32 = 1024;
 
 /// Positions of a thread's clients in their sessions.
 #[derive(Debug)]
@@ -59,9 +57,7 @@ impl ReplayState {
             dropping: 0,
         })
     }
-}
 
-impl ReplayState {
     /// Failed Parses of client `i` that must precede these messages, which bind their statements. They remain until
     /// [`ReplayState::settle_parses`].
     #[cold]
@@ -206,8 +202,7 @@ impl<R: Recorder> Shard<R> {
         sent += client.session.request(|out| out.extend_from_slice(request.messages));
         client.session.received = 0;
         let transaction = Transaction::new(request.script.0, intended, now, client.rng);
-        client.tx =
-            Some(Transaction { sent, sent_request: true, pending_ready: request.ready, ..transaction });
+        client.tx = Some(Transaction { sent, sent_request: true, pending_ready: 1, ..transaction });
         client.state = ClientState::AwaitingReady;
         self.request_action(self.conn(i), todo::TRANSMIT);
     }
@@ -215,7 +210,7 @@ impl<R: Recorder> Shard<R> {
     /// Compares the result of client `i`'s request with the recorded result, and continues with the next request.
     pub(super) fn replay_finished(&mut self, now: Nanos, i: u32, reply: &Reply) {
         let number = self.position(i).next - 1;
-        let ReplayRequest { script, ready, recorded, commits, .. } = self.replay_of().source.request(number);
+        let ReplayRequest { script, recorded, commits, .. } = self.replay_of().source.request(number);
         let id = self.client_id(i);
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("a request was in flight");
@@ -235,7 +230,7 @@ impl<R: Recorder> Shard<R> {
             self.keep_failed_parses(i, number, reply.parsed.saturating_sub(again));
         }
         let client = &mut self.clients[i as usize];
-        let rows = reply.row_count.filter(|_| tx.error.is_none() && ready == 1);
+        let rows = reply.row_count.filter(|_| tx.error.is_none());
         let measured = StatementAnswer { error: tx.error, rows: rows.map(|it| it.rows) };
         self.recorder.statement_replayed(script, recorded, measured);
         if let Some(count) = rows {
@@ -283,7 +278,7 @@ impl<R: Recorder> Shard<R> {
         let Some(state) = &mut self.replay else { return };
         let replay = self.work.replay.as_ref().expect("the load is a replay");
         let mut dropped = 0;
-        while dropped < DROPPED_PER_ROUND
+        while dropped < ARRIVALS_PER_ROUND
             && let Some(position) = state.positions.get_mut(state.dropping)
         {
             if position.next == position.end {

@@ -1,7 +1,8 @@
 //! Execution of a client's script
 
+use super::arrivals::DueArrival;
 use super::client::{Client, ClientState, Transaction, todo};
-use super::{AbortReason, ConnId, DueArrival, LoadEvent, Shard};
+use super::{AbortReason, ConnId, LoadEvent, Shard};
 use crate::ledger::{self, KeyedScript};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::schedule::think_duration;

@@ -1,8 +1,8 @@
 //! Plan of a simulated run
 
+use crate::load_plan::{InitialValue, LoadPlan, RngSeeds};
 use crate::random::SeedSequence;
 use crate::script::{Mode, Program};
-use crate::workload::{InitialValue, LoadPlan, RngSeeds};
 use model::{Nanos, Schedule};
 
 /// Closed-loop schedule without think time.

@@ -26,7 +26,7 @@ impl ReplaySource for Source {
     fn request(&self, n: u64) -> ReplayRequest<'_> {
         let Recorded { at, script, answer } = self.requests[n as usize];
         let (at, script) = (Nanos::from_millis(at), ScriptId(script));
-        ReplayRequest { at, script, ready: 1, messages: &self.messages, commits: false, recorded: answer }
+        ReplayRequest { at, script, messages: &self.messages, commits: false, recorded: answer }
     }
 }
 

@@ -98,6 +98,11 @@ pub struct RecordingFile {
 }
 
 impl RecordingFile {
+    /// Duration of a replay at this speed.
+    pub fn duration_at(&self, speed: f64) -> Nanos {
+        Nanos::from_secs_f64(self.duration.as_secs_f64() / speed)
+    }
+
     /// Name of the file without its folder.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()

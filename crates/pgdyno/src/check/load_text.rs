@@ -1,6 +1,5 @@
 //! Description of a load: clients or schedule, pacing, duration and query mode
 
-use crate::run_result::stored::load_duration;
 use model::plan::{LoadModel, Setup, ThinkTime, UserStage};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
@@ -29,8 +28,7 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
             vec![say!(lang, "check-open"), schedule.clone(), spacing, cap]
         }
         LoadModel::Replay { recording, speed } => {
-            let duration = load_duration(setup);
-            return [lang.replay(recording, *speed), time(duration)].join(", ");
+            return [lang.replay(recording, *speed), time(recording.duration_at(*speed))].join(", ");
         }
     };
     let warmup = (load.warmup > Nanos::ZERO).then(|| time(load.warmup));

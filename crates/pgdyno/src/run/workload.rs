@@ -5,7 +5,6 @@ use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig};
 use crate::operation_steps::{self, add_operation};
 use crate::recording;
-use crate::run_result::stored::load_duration;
 use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
@@ -302,7 +301,9 @@ fn schedule(setup: &Setup) -> Schedule {
             pacing: *pacing,
             rate_max: rate_max.map(PerSecond),
         }),
-        LoadModel::Replay { .. } => Schedule::Recorded { duration: load_duration(setup) },
+        LoadModel::Replay { recording, speed } => {
+            Schedule::Recorded { duration: recording.duration_at(*speed) }
+        }
         LoadModel::Open { schedule: text, arrivals: spacing, .. } => {
             let spacing = *spacing;
             let scheduled =

@@ -323,9 +323,7 @@ pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResul
 pub fn load_duration(setup: &Setup) -> Nanos {
     let of_schedule = || match &setup.load.model {
         LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
-        LoadModel::Replay { recording, speed } => {
-            Some(Nanos::from_secs_f64(recording.duration.as_secs_f64() / speed))
-        }
+        LoadModel::Replay { recording, speed } => Some(recording.duration_at(*speed)),
         LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
     };
     setup.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)

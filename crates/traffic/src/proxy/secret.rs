@@ -17,11 +17,18 @@ fn is_nested(text: &str) -> bool {
     contains_word(text, "password") && (contains_word(text, "alter") || contains_word(text, "create"))
 }
 
-/// True if the text contains the letters in any case. `word` is in lower case.
+/// True if the text contains the word in any case, but not only as a part of a longer word, as in `created_at`. `word` is
+/// in lower case.
 fn contains_word(text: &str, word: &str) -> bool {
-    let word = word.as_bytes();
-    let is_word = |window: &[u8]| window[0] | 0x20 == word[0] && window.eq_ignore_ascii_case(word);
-    text.as_bytes().windows(word.len()).any(is_word)
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    let mut windows = text.windows(word.len()).enumerate();
+    windows.any(|(start, window)| {
+        window[0] | 0x20 == word[0]
+            && window.eq_ignore_ascii_case(word)
+            && !is_part(start.checked_sub(1).and_then(|before| text.get(before)))
+            && !is_part(text.get(start + word.len()))
+    })
 }
 
 #[cfg(test)]
@@ -34,6 +41,8 @@ mod tests {
         for (text, expected) in [
             ("select 1", None),
             ("select id from users where password = 'x'", None),
+            ("select id, password, created_at from users where name = 'x'", None),
+            ("update users set password = 'x', altered = now()", None),
             ("begin", None),
             ("copy t from stdin", None),
             ("", None),

@@ -56,7 +56,7 @@ fn convert_session<W: Write>(session: &Session, number: u32, to: &mut RecordingW
                 rows: None,
                 error: error.map(|it| it.sqlstate.map_or(RecordedError::Unknown, RecordedError::SqlState)),
             };
-            to.request(number, &first.text, (first.start, 1), &messages, outcome)?;
+            to.request(number, &first.text, first.start, &messages, outcome)?;
         }
     }
     Ok(())

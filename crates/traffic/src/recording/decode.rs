@@ -202,7 +202,7 @@ mod tests {
         for length in 0..bytes.len() {
             let messages = &bytes[..length];
             let outcome = crate::recording::Outcome { duration: None, rows: None, error: None };
-            let request = Request { start: Nanos::ZERO, statement: 0, ready: 1, messages, outcome };
+            let request = Request { start: Nanos::ZERO, statement: 0, messages, outcome };
             let mut traffic = Traffic::default();
             let mut decoder =
                 Decoder { traffic: &mut traffic, prepared: HashMap::new(), portals: HashMap::new() };

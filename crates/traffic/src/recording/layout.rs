@@ -51,7 +51,6 @@ pub(super) struct RequestEntry {
     pub messages: u64,
     pub length: u32,
     pub statement: u16,
-    pub ready: u16,
     pub outcome: Outcome,
 }
 
@@ -62,7 +61,7 @@ impl RequestEntry {
         out.extend(self.messages.to_le_bytes());
         out.extend(self.length.to_le_bytes());
         out.extend(self.statement.to_le_bytes());
-        out.extend(self.ready.to_le_bytes());
+        out.extend([0; 2]);
         out.extend(number(self.outcome.duration.map(|it| it.0)));
         out.extend(number(self.outcome.rows));
         out.extend(match self.outcome.error {
@@ -80,7 +79,6 @@ impl RequestEntry {
             messages: u64::from_le_bytes(take(bytes, 8)),
             length: u32::from_le_bytes(take(bytes, 16)),
             statement: u16::from_le_bytes(take(bytes, 20)),
-            ready: u16::from_le_bytes(take(bytes, 22)),
             outcome: Outcome {
                 duration: known(take(bytes, 24)).map(Nanos),
                 rows: known(take(bytes, 32)),

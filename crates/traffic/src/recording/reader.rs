@@ -93,7 +93,6 @@ impl<B: AsRef<[u8]>> Recording<B> {
         let fits = |entry: &RequestEntry| {
             entry.messages.checked_add(entry.length.into()).is_some_and(|it| it <= messages)
                 && usize::from(entry.statement) < self.summary.statements.len()
-                && entry.ready > 0
         };
         let identities = self.summary.identities.len() as u64;
         rest.is_empty()
@@ -154,7 +153,6 @@ impl<B: AsRef<[u8]>> Recording<B> {
         Request {
             start: entry.start,
             statement: entry.statement,
-            ready: entry.ready,
             messages: &self.bytes.as_ref()[at..at + entry.length as usize],
             outcome: entry.outcome,
         }

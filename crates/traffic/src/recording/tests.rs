@@ -127,9 +127,7 @@ fn requests_of_a_session_follow_one_another() {
     let first = writer.session(Identity::default(), Some(at(1)));
     let second = writer.session(Identity::default(), None);
     let mut request = |session, start, text: &str| {
-        writer
-            .request(session, text, (at(start), 1), text.as_bytes(), outcome)
-            .expect("memory can be written");
+        writer.request(session, text, at(start), text.as_bytes(), outcome).expect("memory can be written");
     };
     request(first, 2, "a");
     request(second, 3, "b");
@@ -157,7 +155,7 @@ fn rare_statements_share_an_entry() {
         for _ in 0..=number % 3 {
             let outcome = Outcome { duration: None, rows: None, error: None };
             let text = format!("select a from t{number}");
-            writer.request(session, &text, (Nanos::ZERO, 1), b"x", outcome).expect("memory can be written");
+            writer.request(session, &text, Nanos::ZERO, b"x", outcome).expect("memory can be written");
         }
     }
     let requests = writer.requests();
@@ -210,7 +208,7 @@ fn statements_are_named_by_what_they_execute() {
         ("select 1", b"Q\0\0\0\x05\0"),
         ("COMMIT", b"Q\0\0\0\x05\0"),
     ] {
-        writer.request(session, text, (Nanos::ZERO, 1), messages, outcome).expect("memory can be written");
+        writer.request(session, text, Nanos::ZERO, messages, outcome).expect("memory can be written");
     }
     let recording = Recording::open(writer.finish().expect("memory can be written")).expect("a recording");
 

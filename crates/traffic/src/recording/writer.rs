@@ -85,7 +85,7 @@ impl<W: Write> RecordingWriter<W> {
         &mut self,
         session: u32,
         text: &str,
-        (start, ready): (Nanos, u16),
+        start: Nanos,
         messages: &[u8],
         outcome: Outcome,
     ) -> io::Result<()> {
@@ -96,7 +96,7 @@ impl<W: Write> RecordingWriter<W> {
         self.out.write_all(messages)?;
         let statement = self.statement(if is_parse_only(messages) { PARSE } else { text });
         self.statements[usize::from(statement)].1 += 1;
-        let entry = RequestEntry { start, messages: self.position, length, statement, ready, outcome };
+        let entry = RequestEntry { start, messages: self.position, length, statement, outcome };
         self.position += messages.len() as u64;
         self.requests.push((session, entry));
         Ok(())

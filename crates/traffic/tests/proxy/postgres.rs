@@ -218,7 +218,7 @@ fn send_again(recording: &Recording<Vec<u8>>, server: &Path) {
     for session in recording.sessions() {
         let mut stream = UnixStream::connect(server).unwrap();
         stream.write_all(b"\0\0\0\x17\0\x03\0\0user\0postgres\0\0").unwrap();
-        receive(&mut stream, 1);
+        receive(&mut stream);
         for request in (session.first..session.first + session.requests).map(|it| recording.request(it)) {
             if request.outcome.error == Some(RecordedError::SqlState(*b"57014")) {
                 continue;
@@ -226,7 +226,7 @@ fn send_again(recording: &Recording<Vec<u8>>, server: &Path) {
             let mut writer = stream.try_clone().unwrap();
             let (rows, error) = thread::scope(|scope| {
                 scope.spawn(move || writer.write_all(request.messages).unwrap());
-                receive(&mut stream, request.ready)
+                receive(&mut stream)
             });
             let error = error.map(RecordedError::SqlState);
             let text = request.messages[..request.messages.len().min(200)].escape_ascii();
@@ -236,16 +236,16 @@ fn send_again(recording: &Recording<Vec<u8>>, server: &Path) {
 }
 
 /// Receives messages up to a ReadyForQuery, and returns the number of rows and the SQLSTATE.
-fn receive(stream: &mut UnixStream, ready: u16) -> (Option<u64>, Option<[u8; 5]>) {
-    let (mut rows, mut error, mut left) = (None, None, ready);
-    while left > 0 {
+fn receive(stream: &mut UnixStream) -> (Option<u64>, Option<[u8; 5]>) {
+    let (mut rows, mut error) = (None, None);
+    loop {
         let mut header = [0; 5];
         stream.read_exact(&mut header).unwrap();
         let [tag, length @ ..] = header;
         let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
         stream.read_exact(&mut body).unwrap();
         match tag {
-            b'Z' => left -= 1,
+            b'Z' => return (rows, error),
             b'C' => {
                 let tag = wire::pg::RowCount::from_tag(body.strip_suffix(b"\0").unwrap());
                 rows = tag.map(|it| it.rows + rows.unwrap_or(0)).or(rows);
@@ -257,5 +257,4 @@ fn receive(stream: &mut UnixStream, ready: u16) -> (Option<u64>, Option<[u8; 5]>
             _ => {}
         }
     }
-    (rows, error)
 }

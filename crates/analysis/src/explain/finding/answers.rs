@@ -116,8 +116,11 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     if found.is_empty() && matches!(cell.setup.load.model, LoadModel::Replay { .. }) {
         let sum = |count: fn(&ReplayFigures) -> u64| -> u64 { all().map(count).sum() };
         let (results, with_rows) = (sum(|it| it.answers), sum(|it| it.sized));
+        // Requests that were not sent, or whose connection broke, have no result.
+        let summaries = cell.trials.iter().filter_map(|it| it.summary);
+        let requests: u64 = summaries.map(|it| it.total.counts.arrivals()).sum();
         let finding = Finding::ReplayAsRecorded { cell: cell.number, results, with_rows };
-        found.extend((results > 0).then_some(finding));
+        found.extend((results > 0 && results >= requests).then_some(finding));
     }
     found
 }

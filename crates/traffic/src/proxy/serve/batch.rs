@@ -178,7 +178,7 @@ fn write_batch<W: Write>(
                     Some(StatementText::Prepared(text)) => (&**text).into(),
                 };
                 let session = *sessions.get(&session).expect("a session connects before its first request");
-                recording.request(session, &text, (start, 1), messages, outcome)?;
+                recording.request(session, &text, start, messages, outcome)?;
             }
             BatchEntry::LeaveOut(reason) => recording.leave_out(reason, 1),
             BatchEntry::Disconnect { session, time } => {
