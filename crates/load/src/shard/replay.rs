@@ -91,7 +91,7 @@ impl ReplayState {
         sent as u16
     }
 
-    /// Forgets the failed Parses of client `i`, whose session has ended.
+    /// Forgets the failed Parses of client `i`, whose session has ended, so that there are never many.
     fn forget_parses(&mut self, i: u32) {
         self.failed_parses.retain(|it| it.client != i);
     }

@@ -195,10 +195,17 @@ fn a_failed_transaction_does_not_break_later_ones() {
     let mut pgbench = clients("pgbench");
     pgbench.args(["-n", "-M", "prepared", "-D", "i=1", "-c", "1", "-t", "20", "-f"]).arg(&script);
     assert!(pgbench.status().expect("pgbench can be started").success());
+    // A transaction that failed in the recording, and then one that fails only in the replay.
+    let mut psql = clients("psql");
+    psql.args(["-X", "-q"]);
+    for statement in ["BEGIN", "SELECT 1/0", "COMMIT", "BEGIN", "INSERT INTO t VALUES (-1)", "COMMIT"] {
+        psql.args(["-c", statement]);
+    }
+    psql.status().expect("psql can be started");
     proxy.signal(Signal::INT);
     proxy.wait().expect(0);
 
-    execute(&postgres, "truncate t;insert into t values (1)");
+    execute(&postgres, "truncate t;insert into t values (1), (-1)");
     let ended = replay(&workspace, &postgres, "wire.traffic");
     ended.expect(0);
     let diverged = |statement: &str, differences: &str| {
@@ -207,11 +214,11 @@ fn a_failed_transaction_does_not_break_later_ones() {
         let words: Vec<&str> = ended.out.split_whitespace().collect();
         assert!(words.join(" ").contains(&line), "{line}: {}", ended.out);
     };
-    diverged("insert-t", "of 20 results: 1 failed instead of succeeding");
+    diverged("insert-t", "of 21 results: 2 failed instead of succeeding");
     diverged("select-u", "of 20 results: 1 failed instead of succeeding");
-    diverged("commit", "of 20 results: 1 failed instead of succeeding");
+    diverged("commit", "of 22 results: 2 failed instead of succeeding");
     assert!(!ended.out.contains("26000"), "{}", ended.out);
-    assert!(ended.out.contains("results differ from the recorded ones: 4 of "), "{}", ended.out);
+    assert!(ended.out.contains("results differ from the recorded ones: 6 of "), "{}", ended.out);
 }
 
 /// Starts the recording proxy, and returns a function that makes clients of it.
