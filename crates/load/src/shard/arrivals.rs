@@ -1,7 +1,6 @@
 //! Arrivals of the open model: transactions that are due
 
 use super::Shard;
-use super::run::StartCause;
 use crate::recorder::Recorder;
 use model::{Nanos, ScriptId};
 
@@ -14,6 +13,17 @@ pub(super) struct DueArrival {
     pub at: Nanos,
     /// Script of the transaction; drawn by weight if `None`.
     pub script: Option<ScriptId>,
+}
+
+/// Event that starts a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartCause {
+    /// An arrival became due while a client was idle.
+    Due,
+    /// An arrival became due while all clients were busy.
+    Backlogged,
+    /// A client of the closed model is ready.
+    ClientReady,
 }
 
 impl<R: Recorder> Shard<R> {

@@ -1,6 +1,6 @@
 //! Execution of a client's script
 
-use super::arrivals::DueArrival;
+use super::arrivals::{DueArrival, StartCause};
 use super::client::{Client, ClientState, Transaction, todo};
 use super::{AbortReason, ConnId, LoadEvent, Shard};
 use crate::ledger::{self, KeyedScript};
@@ -11,17 +11,6 @@ use model::durability::{WriteAttempt, WriteKey};
 use model::message::Message;
 use model::{ClientId, Code, Nanos, Outcome, Record, RequestSample, Schedule, ScriptId};
 use wire::pg::TransactionStatus;
-
-/// Event that starts a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StartCause {
-    /// An arrival became due while a client was idle.
-    Due,
-    /// An arrival became due while all clients were busy.
-    Backlogged,
-    /// A client of the closed model is ready.
-    ClientReady,
-}
 
 impl<R: Recorder> Shard<R> {
     /// Begins a due transaction on client `i`.

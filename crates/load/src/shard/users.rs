@@ -1,9 +1,8 @@
 //! Users of the closed model: joining, pacing, rate cap and leaving
 
 use super::Shard;
-use super::arrivals::DueArrival;
+use super::arrivals::{DueArrival, StartCause};
 use super::client::ClientState;
-use super::run::StartCause;
 use crate::recorder::Recorder;
 use crate::schedule::{RateCap, UserEvent, user_events};
 use model::{Nanos, Schedule};
