@@ -73,11 +73,8 @@ fn action_compares_with_the_baseline_of_the_main_branch() {
     symlink(env!("CARGO_BIN_EXE_pgdyno"), programs.join("pgdyno")).expect("the link can be created");
     // Stands for GitHub's program, which the action calls as `gh pr comment NUMBER --body-file FILE …`.
     let gh = "#!/bin/sh\nset -eu\n[ \"$1 $2 $3 $4\" = 'pr comment 7 --body-file' ]\ncp \"$5\" comment\n";
-    fs::write(programs.join("gh"), gh).expect("the program can be written");
-    fs::set_permissions(programs.join("gh"), fs::Permissions::from_mode(0o755))
-        .expect("the permissions can be changed");
-    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../action.yml"));
-    let action = yaml::parse(&text.expect("the file can be read"));
+    write_program(&programs.join("gh"), gh);
+    let action = action();
     check_metadata(&action);
     let mut runner = Runner { workspace: PathBuf::new(), caches: Vec::new(), programs };
     let mut number = 0;
@@ -136,6 +133,61 @@ fn action_compares_with_the_baseline_of_the_main_branch() {
         "{}",
         wrong.log
     );
+}
+
+/// The action takes pgdyno from the release that its workflow names, and refuses a package with another checksum.
+#[test]
+fn action_installs_the_package_of_its_release() {
+    let folder = Folder(PathBuf::from(format!("/var/tmp/dyno-test-{}-ci-install", std::process::id())));
+    let (programs, release) = (folder.0.join("programs"), folder.0.join("release"));
+    fs::create_dir_all(&programs).expect("/var/tmp can be written to");
+    fs::create_dir(&release).expect("the directory can be created");
+    let machine = Command::new("uname").arg("-m").output().expect("uname can be started").stdout;
+    let name = format!("pgdyno-0.1.0-{}-linux.tar.gz", String::from_utf8_lossy(&machine).trim());
+    pack(&folder.0, &release.join(&name));
+    let sums = Command::new("sha256sum").arg(&name).current_dir(&release).output();
+    let sums = sums.expect("sha256sum can be started").stdout;
+    // Stands for GitHub's program. Only the release v0.1.0 exists.
+    let gh = format!(
+        "#!/bin/sh\n[ \"$1 $2 $3 $4 $5\" = 'release download v0.1.0 --repo OWNER/pgdyno' ] || exit 1\n\
+         [ \"$8 $9\" = '--pattern pgdyno-*-'$(uname -m)-linux.tar.gz ] && cp {}/* \"$7\"\n",
+        release.display()
+    );
+    write_program(&programs.join("gh"), &gh);
+    // Compiling would take minutes.
+    write_program(&programs.join("cargo"), "#!/bin/sh\necho \"compiling with $*\" >&2\nexit 1\n");
+    // The path of a job contains no other pgdyno.
+    if Command::new("pgdyno").arg("--version").output().is_ok() {
+        eprintln!("SKIPPED: pgdyno is installed");
+        return;
+    }
+    let action = action();
+    let mut runner = Runner { workspace: PathBuf::new(), caches: Vec::new(), programs };
+    let mut job = |tag: &str, sums: &[u8]| {
+        fs::write(release.join("SHA256SUMS"), sums).expect("the file can be written");
+        runner.workspace = folder.0.join(format!("job-{tag}-{}", sums.len()));
+        fs::create_dir(&runner.workspace).expect("the directory can be created");
+        fs::write(runner.workspace.join("one.yaml"), EXPERIMENT).expect("the file can be written");
+        let context = [
+            ("inputs.experiment", "one.yaml"),
+            ("github.action_repository", "OWNER/pgdyno"),
+            ("github.action_ref", tag),
+            ("github.token", "secret"),
+        ];
+        runner.run(&action, &context)
+    };
+
+    let installed = job("v0.1.0", &sums);
+    assert!(installed.success && installed.outputs["status"] == "0", "{}", installed.log);
+
+    let changed = job("v0.1.0", &[b"0", &sums[1..], b"\n"].concat());
+    assert!(!changed.success, "{}", changed.log);
+    assert!(changed.log.contains("does not have the checksum in SHA256SUMS"), "{}", changed.log);
+    assert!(!changed.log.contains("compiling"), "{}", changed.log);
+
+    // A branch has no package.
+    let branch = job("main", &sums);
+    assert!(branch.log.contains("compiling with install"), "{}", branch.log);
 }
 
 const EXPERIMENT: &str = "
@@ -234,14 +286,22 @@ load:
     assert!(baseline.ends_with("cache-3"), "{}", baseline.display());
 }
 
+fn action() -> Value {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../action.yml"));
+    yaml::parse(&text.expect("the file can be read"))
+}
+
+fn write_program(path: &Path, script: &str) {
+    fs::write(path, script).expect("the program can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the permissions can be changed");
+}
+
 /// Writes a release archive whose program starts the tested one.
 fn pack(folder: &Path, archive: &Path) {
     let top = folder.join("pgdyno-0.1.0-x86_64-linux");
     fs::create_dir_all(&top).expect("/var/tmp can be written to");
     let program = format!("#!/bin/sh\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_pgdyno"));
-    fs::write(top.join("pgdyno"), program).expect("the program can be written");
-    fs::set_permissions(top.join("pgdyno"), fs::Permissions::from_mode(0o755))
-        .expect("the permissions can be changed");
+    write_program(&top.join("pgdyno"), &program);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/ci");
     fs::copy(script, top.join("ci")).expect("the script can be copied");
     let mut tar = Command::new("tar");

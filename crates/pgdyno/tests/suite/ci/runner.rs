@@ -64,8 +64,11 @@ impl Runner {
         let file = |name: &str| self.workspace.join(name);
         let mut command = Command::new("sh");
         command.args(["-e", "-c", &expand(text(&step["run"]), context)]).current_dir(&self.workspace);
+        // Earlier steps appended directories to `GITHUB_PATH`.
+        let added = fs::read_to_string(file("path")).unwrap_or_default().replace('\n', ":");
         let path = std::env::var("PATH").expect("PATH is set");
-        command.env("PATH", format!("{}:{path}", self.programs.display()));
+        command.env("PATH", format!("{added}{}:{path}", self.programs.display()));
+        command.env("GITHUB_PATH", file("path")).env("RUNNER_TEMP", &self.workspace);
         command.env("GITHUB_ACTION_PATH", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         command.env("GITHUB_OUTPUT", file("output")).env("GITHUB_STEP_SUMMARY", file("summary"));
         for (name, value) in step["env"].as_object().into_iter().flatten() {
@@ -105,7 +108,8 @@ impl Runner {
             "actions/upload-artifact@v4" => {
                 // The action leaves out hidden files unless it is asked for them.
                 assert!(!value("path").starts_with('.'), "hidden files are not uploaded");
-                job.artefact = names(&path);
+                // Without files, the action only prints a warning.
+                job.artefact = if path.exists() { names(&path) } else { Vec::new() };
             }
             other => panic!("unexpected action {other}"),
         }
