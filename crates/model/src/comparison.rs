@@ -151,10 +151,14 @@ pub enum Metric {
     P90,
     P99,
     P999,
+    /// 50th percentile of the service time, in seconds.
+    ServiceP50,
     /// 99th percentile of the service time, in seconds.
     ServiceP99,
     /// Failed and unknown transactions as a share of all sent transactions, 0..=1.
     Errors,
+    /// Results of replayed requests that differ from the recorded ones as a share of all results, 0..=1.
+    Differences,
     /// CPUs used by the generator.
     GeneratorCpu,
     /// CPUs used by the nodes in front of PostgreSQL.
@@ -163,14 +167,16 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Metric; 10] = [
+    pub const ALL: [Metric; 12] = [
         Metric::Tps,
         Metric::P50,
         Metric::P90,
         Metric::P99,
         Metric::P999,
+        Metric::ServiceP50,
         Metric::ServiceP99,
         Metric::Errors,
+        Metric::Differences,
         Metric::GeneratorCpu,
         Metric::PoolerCpu,
         Metric::ServerCpu,
@@ -184,8 +190,10 @@ impl Metric {
             Metric::P90 => "p90",
             Metric::P99 => "p99",
             Metric::P999 => "p99.9",
+            Metric::ServiceP50 => "service p50",
             Metric::ServiceP99 => "service p99",
             Metric::Errors => "errors",
+            Metric::Differences => "differences",
             Metric::GeneratorCpu => "generator cpu",
             Metric::PoolerCpu => "pooler cpu",
             Metric::ServerCpu => "server cpu",
@@ -195,7 +203,7 @@ impl Metric {
     /// Quantile (0..=1) if the metric is a quantile of response or service times; `None` for other metrics.
     pub fn quantile(self) -> Option<f64> {
         match self {
-            Metric::P50 => Some(0.5),
+            Metric::P50 | Metric::ServiceP50 => Some(0.5),
             Metric::P90 => Some(0.9),
             Metric::P99 | Metric::ServiceP99 => Some(0.99),
             Metric::P999 => Some(0.999),
@@ -206,7 +214,7 @@ impl Metric {
     pub fn kind(self) -> MetricKind {
         match self {
             Metric::Tps => MetricKind::Rate,
-            Metric::Errors => MetricKind::Share,
+            Metric::Errors | Metric::Differences => MetricKind::Share,
             Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu => MetricKind::Processors,
             _ => MetricKind::Seconds,
         }

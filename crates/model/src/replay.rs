@@ -78,6 +78,13 @@ const HEADERS: u64 = 1024;
 /// cached copy.
 const UNREPEATABLE: [u16; 2] = [206, 304];
 
+impl ReplayFigures {
+    /// Number of results that differ from the recorded ones.
+    pub fn differing(&self) -> u64 {
+        self.other_status + self.smaller + self.larger
+    }
+}
+
 impl ReplayCounts {
     pub fn new(operation: u16) -> ReplayCounts {
         ReplayCounts {

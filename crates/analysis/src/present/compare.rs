@@ -5,7 +5,7 @@
 //! equal trials differ, so no difference is claimed. With the option `by_time`, blocks of seconds decide ([`blocks`]),
 //! and the result holds only for the measured intervals of time.
 //!
-//! A comparison has ten figures for each operation of each cell. The false discovery rate over all these figures is 5
+//! A comparison has up to twelve figures for each operation of each cell. The false discovery rate over all these figures is 5
 //! %. On average, at most one of twenty comparisons of equal systems then claims any difference.
 
 mod blocks;
@@ -52,7 +52,8 @@ pub struct CompareOptions<'a> {
     pub seed: u64,
 }
 
-/// Relative difference between service and response p99 up to which the service p99 adds no information.
+/// Relative difference between a quantile of the service time and the same quantile of the response time up to which the
+/// former adds no information.
 const REPEATED_MAX: f64 = 2e-3;
 
 /// Comparison of each of `runs` with `base`. If `runs` is empty, comparison of the cells of `base` with their
@@ -172,7 +173,7 @@ fn figures(
     for operation in operations {
         for metric in Metric::ALL {
             let both = FigurePair { base, run, alternating, metric, operation };
-            if metric != Metric::ServiceP99 || !both.repeats_response_p99() {
+            if !both.repeats_response_time() {
                 all.extend(both.figure(options));
             }
         }
@@ -238,17 +239,23 @@ impl FigurePair<'_> {
         figure_values(trials, self.metric, self.operation)
     }
 
-    /// True if no transaction waited before it was sent, so that the response time equals the service time.
-    fn repeats_response_p99(&self) -> bool {
+    /// True for a quantile of the service time that equals that of the response time, because no transaction waited
+    /// before it was sent.
+    fn repeats_response_time(&self) -> bool {
+        let of_response = match self.metric {
+            Metric::ServiceP50 => Metric::P50,
+            Metric::ServiceP99 => Metric::P99,
+            _ => return false,
+        };
         let time = |trial: &TrialFigures, metric| trial.value(metric, self.operation).map(|it| it.value);
         self.base.iter().chain(self.run).all(|trial| {
-            let both = time(trial, Metric::P99).zip(time(trial, Metric::ServiceP99));
+            let both = time(trial, of_response).zip(time(trial, self.metric));
             both.is_some_and(|(response, service)| (response / service - 1.0).abs() <= REPEATED_MAX)
         })
     }
 
     fn resampled(&self, trials: &[TrialFigures], seed: u64) -> Option<BootstrapEstimate> {
-        if self.metric.kind() == MetricKind::Processors {
+        if self.metric.kind() == MetricKind::Processors || self.metric == Metric::Differences {
             return None;
         }
         let groups: Vec<&OperationFigures> =

@@ -164,7 +164,7 @@ pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
 pub fn add_result_differences(summary: &mut Summary, replayed: &[ReplayFigures]) {
     let LoadModelSummary::Replay { .. } = summary.plan.model else { return };
     let results = replayed.iter().map(|it| it.answers).sum();
-    let differing: u64 = replayed.iter().map(|it| it.other_status + it.smaller + it.larger).sum();
+    let differing: u64 = replayed.iter().map(ReplayFigures::differing).sum();
     add_doubts(summary, (differing > 0).then_some(Doubt::ResultsDiffer { results, differing }));
 }
 

@@ -263,7 +263,10 @@ impl BinSums {
 /// of the single bins, so the grid covers that range.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
     let counts = |bin: &TimeBin| -> BucketCounts {
-        if metric == Metric::ServiceP99 { bin.service.clone() } else { bin.response.clone() }
+        match metric {
+            Metric::ServiceP50 | Metric::ServiceP99 => bin.service.clone(),
+            _ => bin.response.clone(),
+        }
     };
     let all: Vec<Vec<BucketCounts>> = trials.iter().map(|it| it.bins.iter().map(counts).collect()).collect();
     let (mut least, mut greatest) = (f64::INFINITY, 0f64);

@@ -103,9 +103,10 @@ impl SimulatedSystem {
         let sum = |count: fn(&TimeBin) -> u64| bins.iter().map(count).sum::<u64>();
         let group = OperationFigures {
             operation: None,
-            tps: PerSecond(sum(|it| it.delivered) as f64 / seconds as f64),
+            tps: Some(PerSecond(sum(|it| it.delivered) as f64 / seconds as f64)),
             errors: (sum(|it| it.errors), sum(|it| it.executed)),
-            times: [p50, p90, p99, p999, None],
+            differences: None,
+            times: [p50, p90, p99, p999, None, None],
             bins,
             bin: 1.0,
         };

@@ -9,8 +9,8 @@ use crate::facts::trial::TrialFacts;
 use crate::facts::usage;
 use crate::stats::repeats::PRECISION;
 use model::comparison::Metric;
-use model::summary::GroupSummary;
-use model::{LatencyHistogram, Nanos, PerSecond, ScriptCounts, Summary, Tick};
+use model::summary::{GroupSummary, LoadModelSummary};
+use model::{LatencyHistogram, Nanos, PerSecond, ReplayFigures, ScriptCounts, Summary, Tick};
 
 /// Maximum number of time bins. If there are more, neighbours are merged pairwise.
 const BINS_MAX: usize = 600;
@@ -33,13 +33,18 @@ pub struct TrialFigures {
 pub struct OperationFigures {
     /// Name of the operation; `None` for all operations together.
     pub operation: Option<String>,
-    pub tps: PerSecond,
+    /// `None` for one statement of a replay, whose rate the recording determines.
+    pub tps: Option<PerSecond>,
     /// Number of failed, unknown and dropped arrivals, and number of all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99 and p99.9 of the response time, and p99 of the service time. A quantile is `None` with fewer than
+    /// Number of results of replayed requests that differ from the recorded ones, and number of all results; `None`
+    /// without a recording.
+    pub differences: Option<(u64, u64)>,
+    /// p50, p90, p99 and p99.9 of the response time, and p50 and p99 of the service time. One statement of a replay has
+    /// no response time, because it would include the wait for other statements. A quantile is `None` with fewer than
     /// ten samples beyond it. It is a lower bound if it falls among unanswered arrivals, or if an outage kept users
     /// from arriving.
-    pub times: [Option<Nanos>; 5],
+    pub times: [Option<Nanos>; 6],
     /// Time bins of equal length, in order of time; empty unless a comparison by time needs them.
     pub bins: Vec<TimeBin>,
     /// Length of a bin, in seconds.
@@ -220,16 +225,43 @@ impl TimeBin {
     }
 }
 
-fn group(operation: Option<&str>, group: &GroupSummary, summary: &Summary) -> OperationFigures {
-    let [p50, p90, p99, p999] =
-        [0.5, 0.9, 0.99, 0.999].map(|q| response_quantile(summary, &group.response, q));
+/// Figures of all operations together, then of each operation if there are several.
+fn groups(summary: &Summary, replayed: &[ReplayFigures]) -> Vec<OperationFigures> {
+    let mut groups = vec![group(None, &summary.total, replayed.iter(), summary)];
+    if summary.scripts.len() > 1 {
+        let operations = summary.plan.scripts.iter().zip(&summary.scripts);
+        groups.extend(operations.enumerate().map(|(number, (script, results))| {
+            let replayed = replayed.iter().filter(|it| usize::from(it.operation) == number);
+            group(Some(&script.name), &results.group, replayed, summary)
+        }));
+    }
+    groups
+}
+
+fn group<'a>(
+    operation: Option<&str>,
+    group: &GroupSummary,
+    replayed: impl Iterator<Item = &'a ReplayFigures>,
+    summary: &Summary,
+) -> OperationFigures {
+    let of_replay = operation.is_some() && matches!(summary.plan.model, LoadModelSummary::Replay { .. });
+    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999]
+        .map(|q| response_quantile(summary, &group.response, q).filter(|_| !of_replay));
     OperationFigures {
         operation: operation.map(str::to_owned),
-        tps: group.tps,
+        tps: Some(group.tps).filter(|_| !of_replay),
         errors: (group.counts.arrivals() - group.counts.ok, group.counts.arrivals()),
-        times: [p50, p90, p99, p999, group.service.p99],
+        differences: replayed.map(|it| (it.differing(), it.answers)).reduce(|a, b| (a.0 + b.0, a.1 + b.1)),
+        times: [p50, p90, p99, p999, group.service.p50, group.service.p99],
         ..OperationFigures::default()
     }
+}
+
+/// A count as a share of a total; `None` if the total is 0.
+fn share((count, total): (u64, u64)) -> Option<FigureValue> {
+    // At least one, because chance explains a difference of one.
+    let floor = (count.max(1) as f64).sqrt() / total as f64;
+    (total > 0).then(|| FigureValue { value: count as f64 / total as f64, floor })
 }
 
 /// Value of a figure in one trial.
@@ -244,15 +276,10 @@ impl TrialFigures {
     /// Figures of a trial, without bins; `None` if the trial is invalid or was aborted.
     pub fn from_facts(trial: &TrialFacts<'_>) -> Option<TrialFigures> {
         let summary = trial.valid()?;
-        let mut groups = vec![group(None, &summary.total, summary)];
-        if summary.scripts.len() > 1 {
-            let operations = summary.plan.scripts.iter().zip(&summary.scripts);
-            groups.extend(operations.map(|(script, it)| group(Some(&script.name), &it.group, summary)));
-        }
         Some(TrialFigures {
             repetition: trial.repetition,
             begun_ms: trial.begun_ms,
-            groups,
+            groups: groups(summary, trial.replayed),
             processors: [
                 usage::generator_processors(trial),
                 usage::upstream_processors(trial),
@@ -265,19 +292,15 @@ impl TrialFigures {
     pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let group = self.group(operation)?;
         let value = match metric {
-            Metric::Tps => group.tps.0,
+            Metric::Tps => group.tps?.0,
             Metric::P50 => group.times[0]?.as_secs_f64(),
             Metric::P90 => group.times[1]?.as_secs_f64(),
             Metric::P99 => group.times[2]?.as_secs_f64(),
             Metric::P999 => group.times[3]?.as_secs_f64(),
-            Metric::ServiceP99 => group.times[4]?.as_secs_f64(),
-            Metric::Errors => {
-                let (errors, executed) = group.errors;
-                let count = executed as f64;
-                // Count at least one error, because chance explains a difference of one error.
-                let floor = (errors.max(1) as f64).sqrt() / count;
-                return (executed > 0).then_some(FigureValue { value: errors as f64 / count, floor });
-            }
+            Metric::ServiceP50 => group.times[4]?.as_secs_f64(),
+            Metric::ServiceP99 => group.times[5]?.as_secs_f64(),
+            Metric::Errors => return share(group.errors),
+            Metric::Differences => return share(group.differences?),
             Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu if operation.is_some() => {
                 return None;
             }
@@ -307,7 +330,10 @@ impl TrialFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{closed_plan, quiet_measurement, replay_plan};
+    use crate::verdict::summary::summarise;
     use model::Interval;
+    use model::summary::Server;
 
     /// Second in which every transaction of operation 0 took `millis` ms.
     fn tick(second: u64, millis: u64, count: u64) -> Tick {
@@ -338,6 +364,48 @@ mod tests {
         let bins: Vec<(usize, f64)> = groups.iter().map(|it| (it.bins.len(), it.bin)).collect();
         assert_eq!(bins, [(18, 1.0); 3]);
         assert_eq!([0, 1, 2].map(|group| groups[group].bins[3].executed), [21, 20, 1]);
+    }
+
+    /// A recording determines how often a statement is sent, and its response time includes the wait for others.
+    #[test]
+    fn judges_replayed_statements_by_service_time_and_result() {
+        let replayed = |operation, answers, other_status, larger| ReplayFigures {
+            operation,
+            answers,
+            other_status,
+            failed: 0,
+            succeeded: 0,
+            sized: answers - other_status,
+            smaller: 0,
+            larger,
+            measured: 1,
+            recorded: 1,
+        };
+        let values = |plan, replayed: &[ReplayFigures]| -> Vec<String> {
+            let summary = summarise(&quiet_measurement(), Server::default(), plan);
+            let groups = groups(&summary, replayed);
+            let names: Vec<Option<String>> = groups.iter().map(|it| it.operation.clone()).collect();
+            let figures = TrialFigures { groups, ..TrialFigures::default() };
+            let known = |operation: &Option<String>| {
+                let metrics =
+                    Metric::ALL.into_iter().filter(|it| figures.value(*it, operation.as_deref()).is_some());
+                metrics.map(Metric::name).collect::<Vec<_>>().join(" ")
+            };
+            names.iter().map(known).collect()
+        };
+        let all = "tps p50 p90 p99 p99.9 service p50 service p99 errors";
+        // The operations have too few samples for p99.9.
+        let of_operation = "tps p50 p90 p99 service p50 service p99 errors";
+        assert_eq!(values(closed_plan(), &[]), [all, of_operation, of_operation]);
+        let differences = format!("{all} differences");
+        let figures = [replayed(0, 100, 1, 2), replayed(1, 300, 0, 0)];
+        let of_statement = "service p50 service p99 errors differences";
+        assert_eq!(values(replay_plan(), &figures), [&*differences, of_statement, of_statement]);
+
+        let summary = summarise(&quiet_measurement(), Server::default(), replay_plan());
+        let figures = TrialFigures { groups: groups(&summary, &figures), ..TrialFigures::default() };
+        let share = |operation| figures.value(Metric::Differences, operation).map(|it| it.value);
+        assert_eq!([None, Some("a.sql"), Some("b.sql")].map(share), [0.0075, 0.03, 0.0].map(Some));
     }
 
     #[test]
