@@ -364,6 +364,12 @@ pub struct Dataset {
     /// SQL statements to execute after loading, such as CREATE INDEX.
     #[serde(default)]
     pub after: Vec<String>,
+    /// If true, each trial finds the data as the previous trial left them, instead of restored. Default: false.
+    #[serde(default)]
+    pub keep: bool,
+    /// With `keep`, SQL statements to execute before each trial except the first, such as VACUUM.
+    #[serde(default)]
+    pub between: Vec<String>,
     /// Tables by name, instead of `name`. A name may include a schema, which is created.
     pub tables: Option<OrderedMap<Table>>,
     /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be

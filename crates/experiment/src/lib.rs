@@ -218,6 +218,7 @@ pub fn read(request: &ReadRequest<'_>) -> Result<Plan, Diagnostics> {
                 );
                 let setup = setup::SetupBuilder {
                     tree,
+                    has_matrix: cells.list.len() > 1,
                     request,
                     sources: &mut sources,
                     diagnostics: &mut diagnostics,

@@ -52,6 +52,8 @@ pub struct CellSetup {
 #[derive(Debug)]
 pub struct SetupBuilder<'a> {
     pub tree: &'a Node,
+    /// True if the experiment has several cells.
+    pub has_matrix: bool,
     pub request: &'a ReadRequest<'a>,
     pub sources: &'a mut Vec<Source>,
     pub diagnostics: &'a mut Vec<Diagnostic>,
@@ -81,6 +83,11 @@ impl SetupBuilder<'_> {
             self.abort(&guard, &mut stop);
         }
         let RequestedLoad { load, duration, .. } = requested;
+        if dataset.as_ref().is_some_and(|it| it.keep)
+            && (self.has_matrix || find != Goal::Once || !faults.is_empty())
+        {
+            self.report("dataset.keep", message!("experiment-keep-alone"));
+        }
         let context = Context {
             stack: &stack,
             feeds: &known,

@@ -11,6 +11,7 @@ use crate::note::{Note, OmittedFact};
 use crate::objective::ObjectiveResult;
 use crate::search::{CellSuspects, SearchStep};
 use crate::stop::StopEvent;
+use crate::table_sizes::TableSizes;
 use crate::target::TargetState;
 use crate::{Outage, ReplayFigures, StepFailure};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -90,6 +91,8 @@ facts! {
     FaultInjection(Box<FaultInjection>) = "fault_injection", 2;
     /// Staleness of reads on replicas.
     Freshness(Freshness) = "freshness", 1;
+    /// Sizes of the dataset's tables; at most twenty tables.
+    TableSizes(Vec<TableSizes>) = "table_sizes", 1;
     /// Comparison of responses with the responses in the replayed log, by operation.
     Replay(Vec<ReplayFigures>) = "replay", 1;
     /// First failure of a step with one code; one fact per step and code.

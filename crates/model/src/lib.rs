@@ -45,6 +45,7 @@ mod step;
 pub mod stop;
 mod successes;
 pub mod summary;
+pub mod table_sizes;
 pub mod target;
 mod time;
 pub mod totals;

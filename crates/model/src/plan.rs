@@ -214,6 +214,20 @@ pub struct Dataset {
     pub post_load: Vec<String>,
     /// State of PostgreSQL's and the operating system's caches when the trial begins.
     pub cache: CacheState,
+    /// True if a trial finds the data as the previous trial left them, instead of restored.
+    #[serde(default)]
+    pub keep: bool,
+    /// Statements such as `VACUUM`, executed before each trial except the first. Empty unless `keep` is true.
+    #[serde(default)]
+    pub between: Vec<String>,
+}
+
+impl Dataset {
+    /// Dataset that is restored before each trial, with the caches as they are.
+    pub fn new(seed: u64, content: Content) -> Dataset {
+        let (post_load, between) = (Vec::new(), Vec::new());
+        Dataset { seed, content, post_load, cache: CacheState::AsIs, keep: false, between }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

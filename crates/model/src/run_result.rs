@@ -15,6 +15,7 @@ use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
 use crate::summary::{Failure, UnansweredArrivals};
+use crate::table_sizes::TableGrowth;
 use crate::validity::{Doubt, InvalidReason, Verdict};
 use crate::{Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
 use schemars::JsonSchema;
@@ -45,6 +46,9 @@ pub struct RunResult {
     /// Staleness of reads on replicas, by cell; empty if it was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub freshness: Vec<FreshnessResult>,
+    /// Growth of the dataset's tables, by cell, and the largest table first; empty without a dataset.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<TableGrowth>,
     /// Conclusion from a grid of settings; absent if the run was not a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,

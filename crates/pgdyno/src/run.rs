@@ -50,7 +50,6 @@ use preflight::Preflight;
 use report::lang::Lang;
 use report::say;
 use request::RunRequest;
-use stack::restore::Bloat;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -422,15 +421,7 @@ impl Runner {
         } = done;
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
-        // Report tables that grew, because bloat slows the next trial.
-        let growth = |Bloat { table, before, now, dead }: Bloat| {
-            let (before, now) = (before.div_ceil(1024), now.div_ceil(1024));
-            message!("note-growth", table, before, now, dead)
-        };
-        if let Some(message) = Message::join(self.test_bed.bloat().into_iter().map(growth)) {
-            let note = Note { subject: message!("note-subject-growth"), message };
-            self.writer.fact(Some(id), Fact::Note(note));
-        }
+        let table_sizes = self.test_bed.end_trial();
         let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
         let facts = [
@@ -438,6 +429,7 @@ impl Runner {
             fault_injection.map(|it| Fact::FaultInjection(Box::new(it))),
             freshness.map(Fact::Freshness),
             (!measured.outages.is_empty()).then(|| Fact::Outages(summary.outages.clone())),
+            (!table_sizes.is_empty()).then_some(Fact::TableSizes(table_sizes)),
             (!replays.is_empty()).then_some(Fact::Replay(replays)),
             fired.clone().map(Fact::StopRule),
         ];

@@ -20,6 +20,7 @@ use model::plan::{Experiment, Node};
 use model::run_result::{
     CellResult, Environment, NodeInfo, OperationResult, RunInfo, RunResult, RunState, TrialResult,
 };
+use model::table_sizes::TableGrowth;
 use model::{Nanos, StepFailure};
 use serde_json::Value;
 use std::path::Path;
@@ -42,6 +43,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let cells: Vec<CellResult> =
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let freshness = freshness(&reading, &counting);
+    let tables = table_growths(&reading);
     let advice = index_advice::advice(&reading, &cells);
     search_results::add_suspects(&reading, &mut maxima, &findings, &advice);
     let StoredRun { experiment, trials, .. } = reading;
@@ -60,6 +62,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         plateau,
         failovers: survivals,
         freshness,
+        tables,
         advice,
     })
 }
@@ -74,6 +77,13 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
     let measured =
         ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, it.freshness.as_ref()?)));
     analysis::durability::freshness::all_cells(&reading.experiment, &measured.collect::<Vec<_>>())
+}
+
+/// Growth of the dataset's tables, from all trials that have ended.
+fn table_growths(reading: &StoredRun) -> Vec<TableGrowth> {
+    let sizes = reading.ended().into_iter();
+    let sizes = sizes.map(|it| (it.recorded.trial.cell as usize, it.table_sizes.as_slice()));
+    analysis::facts::table_growth::table_growths(sizes)
 }
 
 /// Result of one cell. `facts[i]` describes `ended[i]`.

@@ -1179,6 +1179,7 @@ run-quick = --quick only checks that the experiment works: it measures too littl
  }; for a result, run the file without --quick
 run-load-ended = the load ended early
 run-setup-stopped = stopped
+run-resumed-kept = this run cannot be resumed, because its trials depend on data that are lost (`keep`); repeat it
 run-resumed-benchmark = a run of `pgdyno bench` cannot be resumed; measure again
 run-other-owner = another user owns it
 run-other-mode = its permissions are { $mode } instead of 0600
@@ -1940,6 +1941,7 @@ page-trial-window = { $repeat ->
 
 # Dataset.
 page-data = { $content }; { $cache }; seed { $seed }
+page-data-kept = { $data }; each trial found what the previous trial had left
 page-data-rows = { $table }, { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
@@ -3438,6 +3440,21 @@ failover-event-rewound = rewound
 failover-event-copied = copied again
 
 
+### Sizes of tables: tables-
+
+tables-heading = Tables
+tables-caption = Sizes before the first and after the last trial; growth during a trial, median
+tables-column-cell = cell
+tables-column-table = table
+tables-column-heap-before = table before
+tables-column-heap-after = table after
+tables-column-indexes-before = indexes before
+tables-column-indexes-after = indexes after
+tables-column-growth = growth per trial
+tables-column-dead = dead rows
+tables-column-trials = trials
+
+
 ### Freshness of replicas: freshness-
 
 freshness-heading = Reads on replicas
@@ -3499,8 +3516,10 @@ compare-metric-p50 = response time p50
 compare-metric-p90 = response time p90
 compare-metric-p99 = response time p99
 compare-metric-p999 = response time p99.9
+compare-metric-service-p50 = service time p50
 compare-metric-service-p99 = service time p99
 compare-metric-errors = errors
+compare-metric-differences = differences from recording
 compare-metric-generator-cpu = generator CPU
 compare-metric-pooler-cpu = pooler CPU
 compare-metric-server-cpu = PostgreSQL CPU
@@ -4229,6 +4248,10 @@ experiment-dump-unreadable = { $file } cannot be used as a dump: { $error }
     .help = write the path of a file or directory of pg_dump, relative to this file
 experiment-dataset-name = the dataset has neither `name` nor `tables` nor `restore`
     .help = add the `name` `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, declare `tables`, or name the file of a dump in `restore`
+experiment-between-restored = `between` has no effect, because the data are restored before each trial
+    .help = add `keep: true`, or write the statements in `after`
+experiment-keep-alone = `keep` cannot be combined with `matrix`, `find` or `faults`: a trial would find the data as another cell or step left them
+    .help = remove `keep`, or write one experiment for each cell and compare their runs
 experiment-dataset-key = `{ $key }` applies only to the dataset { $datasets }
     .help = remove it
 experiment-dataset-unnamed = `{ $key }` requires the name of a dataset
@@ -4834,12 +4857,7 @@ distil-written = Wrote { $path }{ $feeds ->
 ### Notes of a run: note-
 
 note-subject-address = address
-note-subject-growth = growth
 note-subject-no-plans = no plans
-note-growth = { $table } grew from { $before } KiB to { $now } KiB and has { $dead ->
-    [one] { $dead } dead row
-   *[other] { $dead } dead rows
- }
 note-omitted = too long to be stored: { $mebibytes } MiB
 
 

@@ -1257,6 +1257,7 @@ run-quick = --quick лишь проверяет, что эксперимент �
  }; чтобы получить результат, запустите файл без --quick
 run-load-ended = нагрузка закончилась раньше времени
 run-setup-stopped = остановлено
+run-resumed-kept = этот прогон нельзя продолжить: его измерения зависят от данных, которых больше нет (`keep`); повторите его
 run-resumed-benchmark = прогон `pgdyno bench` нельзя продолжить; измерьте заново
 run-other-owner = он принадлежит другому пользователю
 run-other-mode = его права доступа { $mode }, а не 0600
@@ -2063,6 +2064,7 @@ page-trial-window = { $repeat ->
 
 # Набор данных.
 page-data = { $content }; { $cache }; seed { $seed }
+page-data-kept = { $data }; каждое измерение начиналось с данных, которые оставило предыдущее
 page-data-rows = { $table }, { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -3597,6 +3599,21 @@ failover-event-rewound = отмотан назад
 failover-event-copied = скопирован заново
 
 
+### Размеры таблиц: tables-
+
+tables-heading = Таблицы
+tables-caption = Размеры до первого и после последнего измерения; рост за измерение, медиана
+tables-column-cell = ячейка
+tables-column-table = таблица
+tables-column-heap-before = таблица, до
+tables-column-heap-after = таблица, после
+tables-column-indexes-before = индексы, до
+tables-column-indexes-after = индексы, после
+tables-column-growth = рост за измерение
+tables-column-dead = мёртвых строк
+tables-column-trials = измерений
+
+
 ### Freshness of replicas: freshness-
 
 freshness-heading = Чтение с реплик
@@ -3660,8 +3677,10 @@ compare-metric-p50 = время ответа, p50
 compare-metric-p90 = время ответа, p90
 compare-metric-p99 = время ответа, p99
 compare-metric-p999 = время ответа, p99.9
+compare-metric-service-p50 = время обслуживания, p50
 compare-metric-service-p99 = время обслуживания, p99
 compare-metric-errors = ошибки
+compare-metric-differences = отличия от записи
 compare-metric-generator-cpu = ЦП генератора
 compare-metric-pooler-cpu = ЦП пулера
 compare-metric-server-cpu = ЦП PostgreSQL
@@ -4393,6 +4412,10 @@ experiment-dump-unreadable = { $file } нельзя использовать к�
     .help = укажите путь к файлу или каталогу, созданному `pg_dump`, относительно этого файла
 experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`, ни `restore`
     .help = добавьте в `name` `tickets`, `books`, `delivery`, `users`, `profiles` или `pgbench`, опишите `tables` или укажите файл дампа в `restore`
+experiment-between-restored = `between` ни на что не влияет: данные восстанавливаются перед каждым измерением
+    .help = добавьте `keep: true` или перенесите команды в `after`
+experiment-keep-alone = `keep` нельзя сочетать с `matrix`, `find` и `faults`: измерение получило бы данные, которые изменила другая ячейка или другой шаг
+    .help = удалите `keep` или напишите по эксперименту на каждую ячейку и сравните прогоны
 experiment-dataset-key = `{ $key }` действует только для набора данных { $datasets }
     .help = удалите этот ключ
 experiment-dataset-unnamed = для `{ $key }` нужно имя набора данных
@@ -4988,13 +5011,7 @@ distil-written = Записано: { $path }{ $feeds ->
 ### Замечания прогона: note-
 
 note-subject-address = адрес
-note-subject-growth = рост таблиц
 note-subject-no-plans = планов нет
-note-growth = таблица { $table } выросла с { $before } до { $now } КиБ; { $dead ->
-    [one] { $dead } мёртвая строка
-    [few] { $dead } мёртвые строки
-   *[many] { $dead } мёртвых строк
- }
 note-omitted = слишком велико для сохранения: { $mebibytes } МиБ
 
 

@@ -20,6 +20,7 @@ mod scalability;
 mod soak;
 mod statements;
 mod steps;
+mod tables;
 
 pub use charts::{chart, mark};
 pub(crate) use context::charted;
@@ -56,6 +57,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("matrix", say!(lang, "page-matrix"), matrix),
         ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
         ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
+        ("tables", say!(lang, "tables-heading"), tables::blocks(&case)),
         ("advice", say!(lang, "page-advice"), advice::blocks(&case)),
         ("findings", say!(lang, "page-findings"), findings::blocks(&case)),
         ("doubts", say!(lang, "page-doubts"), caveats::blocks(&case)),

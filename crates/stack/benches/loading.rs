@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     let named = |name: &str| names.iter().any(|it| it == name);
     let all = !contents.iter().any(|(name, _)| named(name));
     for (name, content) in contents.into_iter().filter(|(name, _)| all || named(name)) {
-        let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
+        let dataset = Dataset::new(42, content);
         for workers in [1, 2] {
             measure(&postgres, name, &dataset, workers)?;
         }
@@ -101,8 +101,7 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
         .and_then(|mut it| it.query("create database restoring"))
         .map_err(|it| format!("{it:?}"))?;
     let target = superuser.in_database("restoring");
-    let dataset =
-        Dataset { seed: 42, content: Content::Tickets { rows }, post_load: vec![], cache: CacheState::AsIs };
+    let dataset = Dataset::new(42, Content::Tickets { rows });
     let loader = Loader { target: target.clone(), workers: 1, force: false };
     load(&dataset, &loader, &mut |_| {}).map_err(|it| format!("{it:?}"))?;
     let begun = Instant::now();

@@ -9,7 +9,7 @@ mod state;
 pub use cache_state::{
     CachePreparation, EvictionResult, database_directory, evict_page_cache, prepare_cache, warm_cache,
 };
-pub use state::{Bloat, DatabaseState, TableState, query_state};
+pub use state::{DatabaseState, TableState, query_state};
 
 use crate::client::{self, Connection, Target};
 use crate::dataset::{self, quote_identifier, quote_literal};
@@ -42,8 +42,6 @@ pub struct Template {
     ownership: ServerOwnership,
     /// Comment of the database; `None` if it has none.
     comment: Option<String>,
-    /// State of the database when the copy was made.
-    pub state: DatabaseState,
     pub creation: CopyResult,
 }
 
@@ -157,7 +155,6 @@ impl Template {
         let Some(owner) = database_owner(&mut connection, database)? else {
             return Err(Error::MissingDatabase { database: database.to_owned() });
         };
-        let state = query_state(&mut superuser.in_database(database).open(CONNECT_TIMEOUT)?)?;
         let template = template_of(database);
         let mut made = Template {
             superuser: superuser.clone(),
@@ -166,7 +163,6 @@ impl Template {
             owner,
             ownership,
             comment: database_comment(&mut connection, database)?,
-            state,
             creation: CopyResult {
                 took: Duration::ZERO,
                 copy_duration: Duration::ZERO,

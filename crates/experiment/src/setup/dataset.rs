@@ -86,7 +86,11 @@ impl SetupBuilder<'_> {
             Some(file::Cache::Cold) => CacheState::Cold,
             Some(file::Cache::AsIs) => CacheState::AsIs,
         };
-        Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache }
+        let (keep, between) = (source.keep, source.between);
+        if !between.is_empty() && !keep {
+            self.report("dataset.between", message!("experiment-between-restored"));
+        }
+        Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache, keep, between }
     }
 
     /// Dumps with their sizes and hashes. Unreadable dumps are reported and left out.

@@ -65,10 +65,12 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
     let applicable = account.advice.iter().find(|it| !it.indexes.is_empty());
     let advice = applicable.ok_or_else(|| CommandError::new(say!(lang, "advise-no-index")))?;
     let mut setup = original.cells[hardest_loaded_cell(original, advice)].setup.clone();
-    let Some(dataset) = &setup.dataset else {
+    let Some(dataset) = &mut setup.dataset else {
         return Err(CommandError::new(say!(lang, "advise-no-dataset"))
             .with_hint(say!(lang, "advise-no-dataset-hint")));
     };
+    // Both cells get the same data before each trial.
+    (dataset.keep, dataset.between) = (false, Vec::new());
     let mut after = dataset.post_load.clone();
     after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
     if matches!(original.goal, Goal::Once | Goal::Failover) {

@@ -234,11 +234,13 @@ fn is_executed(setup: &Setup, operation: &Operation) -> bool {
 /// True if the executions leave no changes for the trials: pgdyno starts the servers and services itself, or restores
 /// the data of an attached server.
 fn restores_data(setup: &Setup) -> bool {
-    setup.stack.nodes.iter().all(|node| match &node.kind {
-        NodeKind::Attached(_) => setup.dataset.is_some(),
-        NodeKind::Service(service) => service.url.is_none(),
-        _ => true,
-    })
+    let is_kept = setup.dataset.as_ref().is_some_and(|it| it.keep);
+    !is_kept
+        && setup.stack.nodes.iter().all(|node| match &node.kind {
+            NodeKind::Attached(_) => setup.dataset.is_some(),
+            NodeKind::Service(service) => service.url.is_none(),
+            _ => true,
+        })
 }
 
 /// Setup with the primary only.

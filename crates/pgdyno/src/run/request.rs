@@ -90,6 +90,12 @@ fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandErr
     if let Some(command) = stored.command.as_ref().filter(|it| is_benchmark(it)) {
         return Err(CommandError::new(say!(lang, "run-resumed-benchmark")).with_hint(command.clone()));
     }
+    let keeps_data =
+        plan.experiment.cells.iter().filter_map(|it| it.setup.dataset.as_ref()).any(|it| it.keep);
+    if keeps_data && !stored.trials.is_empty() {
+        let hint = stored.command.unwrap_or_default();
+        return Err(CommandError::new(say!(lang, "run-resumed-kept")).with_hint(hint));
+    }
     Ok(RunRequest { plan, completed: completed::from_stored(stored), source: RunSource::Resumed(path) })
 }
 

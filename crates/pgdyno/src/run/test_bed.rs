@@ -16,6 +16,7 @@ use model::message;
 use model::message::Message;
 use model::plan::{CacheState, Content, Dataset, Feed, Replication, Setup, Stack};
 use model::row_table::Rows;
+use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
 use stack::client::Address;
@@ -23,7 +24,7 @@ use stack::component::program::Programs;
 use stack::dataset::{self, DumpLoader, LoadResult, Loader, Stage};
 use stack::interrupt::{with_interrupt, without_interrupt};
 use stack::plans::{self, IndexBuild};
-use stack::restore::{self, Bloat, CachePreparation, CopyResult, ServerOwnership, Template};
+use stack::restore::{self, CachePreparation, CopyResult, DatabaseState, ServerOwnership, Template};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +64,12 @@ struct LoadedDataset {
     server: (Option<NodeId>, String),
     /// Loaded dataset, without its post-load statements and cache state.
     dataset: Dataset,
-    template: Template,
+    /// `None` if trials keep the data.
+    template: Option<Template>,
+    /// Tables before the current trial; `None` if they could not be examined.
+    before: Option<DatabaseState>,
+    /// True if a trial has used the data.
+    is_used: bool,
     /// Snapshot `xmax` (first unassigned transaction ID) at the start of the last trial, from
     /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template, or if the
     /// trial had to keep the caches as they were: a restored copy starts with empty caches.
@@ -73,8 +79,8 @@ struct LoadedDataset {
 impl Drop for LoadedDataset {
     /// Drops the template on an attached server. If a run is killed, the next run drops its template.
     fn drop(&mut self) {
-        if self.template.is_attached() {
-            let _ = self.template.drop_template();
+        if let Some(template) = self.template.as_ref().filter(|it| it.is_attached()) {
+            let _ = template.drop_template();
         }
     }
 }
@@ -287,14 +293,14 @@ impl TestBed {
         &self.built
     }
 
-    /// Tables that grew during the trial; also empty if the tables cannot be examined.
-    pub fn bloat(&self) -> Vec<Bloat> {
-        let (Some(filled), Some(chain)) = (&self.dataset, &self.chain) else { return Vec::new() };
-        let Some(postgres) = chain.postgres() else { return Vec::new() };
-        let target =
-            postgres.admin.as_ref().unwrap_or(&postgres.endpoint).in_database(&chain.users().database);
-        let now = target.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| restore::query_state(&mut it));
-        now.map(|it| it.bloat_since(&filled.template.state)).unwrap_or_default()
+    /// Ends a trial on the data. Returns the sizes of the dataset's tables before and after it; empty without a dataset, or if
+    /// the tables cannot be examined.
+    pub fn end_trial(&mut self) -> Vec<TableSizes> {
+        let now = self.chain.as_ref().and_then(table_state);
+        let Some(filled) = &mut self.dataset else { return Vec::new() };
+        filled.is_used = true;
+        let both = filled.before.as_ref().zip(now);
+        both.map(|(before, now)| now.sizes_since(before)).unwrap_or_default()
     }
 
     /// Messages about nodes that exited unexpectedly, such as `pooler was ended by signal 9 during the trial`. Nodes in
@@ -347,20 +353,28 @@ impl TestBed {
             chain.postgres().ok_or_else(|| SetupError::Failed(message!("failure-dataset-needs-server")))?;
         let server = (postgres.cluster_id(), postgres.endpoint.address.to_string());
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
-        let base = Dataset { post_load: Vec::new(), cache: CacheState::AsIs, ..dataset.clone() };
+        let base = Dataset {
+            post_load: Vec::new(),
+            cache: CacheState::AsIs,
+            between: Vec::new(),
+            ..dataset.clone()
+        };
+        // Statements that prepare the data for this trial.
+        let mut statements = &dataset.post_load;
         let same = |it: &LoadedDataset| it.server == server && it.dataset == base;
         match self.dataset.as_mut().filter(|it| same(it)) {
-            Some(filled) => {
-                let before = filled.untouched.take().filter(|_| dataset.cache != CacheState::AsIs);
-                if before.is_some()
-                    && before == filled.template.end_sessions_and_read_xmax().map_err(failed)?
-                {
+            Some(LoadedDataset { template: Some(template), untouched, .. }) => {
+                let before = untouched.take().filter(|_| dataset.cache != CacheState::AsIs);
+                if before.is_some() && before == template.end_sessions_and_read_xmax().map_err(failed)? {
                     on_update(Update::DataUnchanged);
                 } else {
                     // Do not interrupt the restore, because an incomplete restore leaves no database.
-                    let restored = without_interrupt(|| filled.template.restore());
+                    let restored = without_interrupt(|| template.restore());
                     on_update(Update::Restored(&restored.map_err(failed)?));
                 }
+            }
+            Some(kept) => {
+                statements = if kept.is_used { &dataset.between } else { const { &Vec::new() } };
             }
             None => {
                 let previous = self.dataset.take();
@@ -400,8 +414,8 @@ impl TestBed {
                 };
                 let loaded = loaded.map_err(failed)?;
                 on_update(Update::Loaded(&loaded));
-                let template = without_interrupt(|| Template::create(superuser, database, ownership));
-                let template = template.map_err(|refused| {
+                let create = || without_interrupt(|| Template::create(superuser, database, ownership));
+                let template = (!base.keep).then(create).transpose().map_err(|refused| {
                     let left = match loaded.reused || is_dump(&base) {
                         true => Ok(()),
                         false => dataset::unload(&loader),
@@ -412,25 +426,36 @@ impl TestBed {
                         Err(left) => error.and(message!("failure-data-left", error = Message::from(&left))),
                     })
                 })?;
-                self.dataset = Some(LoadedDataset { server, dataset: base, template, untouched: None });
+                self.dataset = Some(LoadedDataset {
+                    server,
+                    dataset: base,
+                    template,
+                    before: None,
+                    is_used: false,
+                    untouched: None,
+                });
             }
         }
-        self.build(&dataset.post_load)?;
+        self.build(statements)?;
+        let before = self.chain.as_ref().and_then(table_state);
+        if let Some(filled) = &mut self.dataset {
+            filled.before = before;
+        }
         // Read the feeds before the caches are cleared, because their queries fill the caches.
         self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         on_update(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
-        if let Some(filled) =
+        if let Some(LoadedDataset { template: Some(template), untouched, .. }) =
             self.dataset.as_mut().filter(|_| dataset.post_load.is_empty() && cache != CacheState::AsIs)
         {
-            filled.untouched = filled.template.end_sessions_and_read_xmax().map_err(failed)?;
+            *untouched = template.end_sessions_and_read_xmax().map_err(failed)?;
         }
         Ok(())
     }
 }
 
 impl TestBed {
-    /// Executes the post-load statements, such as CREATE INDEX, as the owner of the tables.
+    /// Executes statements that prepare the data, such as CREATE INDEX, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
         if statements.is_empty() {
@@ -453,6 +478,13 @@ impl TestBed {
         self.built = built;
         Ok(())
     }
+}
+
+/// State of the tables of the database under test; `None` if they cannot be examined.
+fn table_state(chain: &Chain) -> Option<DatabaseState> {
+    let postgres = chain.postgres()?;
+    let target = postgres.admin.as_ref().unwrap_or(&postgres.endpoint).in_database(&chain.users().database);
+    target.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| restore::query_state(&mut it)).ok()
 }
 
 impl From<ChainError> for SetupError {

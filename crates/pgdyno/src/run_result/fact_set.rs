@@ -11,6 +11,7 @@ use model::message::Message;
 use model::note::Note;
 use model::search::{CellSuspects, SearchStep};
 use model::stop::StopEvent;
+use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use model::{Outage, ReplayFigures, StepFailure};
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub struct FactSet {
     pub outages: Option<Vec<Outage>>,
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
+    pub table_sizes: Vec<TableSizes>,
     pub replays: Vec<ReplayFigures>,
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -66,6 +68,7 @@ impl FactSet {
             Fact::Outages(outages) => self.outages = Some(outages),
             Fact::FaultInjection(faults) => self.fault_injection = Some(*faults),
             Fact::Freshness(freshness) => self.freshness = Some(freshness),
+            Fact::TableSizes(sizes) => self.table_sizes = sizes,
             Fact::Replay(figures) => self.replays = figures,
             Fact::StepFailure(failure) => self.step_failures.push(failure),
             Fact::Plans(plans) => self.plans = Some(plans),

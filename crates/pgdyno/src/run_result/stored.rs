@@ -33,6 +33,7 @@ use model::plan::{Experiment, GENERATOR, LoadModel, Setup};
 use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
+use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use model::{
     CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures, Sample,
@@ -93,6 +94,7 @@ pub struct StoredTrial {
     pub replayed: Vec<ReplayFigures>,
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
+    pub table_sizes: Vec<TableSizes>,
     /// First failures of the steps, by code.
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -151,6 +153,7 @@ fn read_trial(
         outages,
         fault_injection,
         freshness,
+        table_sizes,
         replays,
         step_failures,
         plans,
@@ -276,6 +279,7 @@ fn read_trial(
         reaches: feed_coverage,
         fault_injection,
         freshness,
+        table_sizes,
         step_failures,
         plans,
         notes,

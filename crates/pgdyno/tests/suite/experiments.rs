@@ -11,6 +11,7 @@ mod faults;
 mod feeds;
 mod hops;
 mod interruptions;
+mod kept_data;
 mod live;
 mod order;
 mod outages;

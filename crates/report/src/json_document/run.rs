@@ -7,6 +7,7 @@ use model::freshness::FreshnessResult;
 use model::matrix::Matrix;
 use model::run_result::{OperationResult, OperationStep, RunResult};
 use model::search::{Maximum, Plateau, SoakResult};
+use model::table_sizes::TableGrowth;
 use model::{SizeFigures, StatementRows};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +36,9 @@ pub struct RunDocument<'a> {
     /// Staleness of reads on replicas by cell, if it was measured.
     #[serde(skip_serializing_if = "is_empty")]
     pub freshness: &'a [FreshnessResult],
+    /// Growth of the dataset's tables by cell, the largest table first.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub tables: &'a [TableGrowth],
     /// Sizes of the HTTP responses by cell and operation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<OperationSizes<'a>>,
@@ -121,6 +125,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
             soaks: &result.soaks,
             failovers: &result.failovers,
             freshness: &result.freshness,
+            tables: &result.tables,
             sizes: operations(result).filter_map(sizes).collect(),
             rows: operations(result).filter_map(rows).collect(),
             steps: operations(result).filter_map(steps).collect(),

@@ -168,6 +168,7 @@ impl Lang {
             CacheState::Cold => say!(self, "page-cache-cold"),
             CacheState::AsIs => say!(self, "page-cache-as-loaded"),
         };
-        say!(self, "page-data", content, cache, seed = dataset.seed.to_string())
+        let data = say!(self, "page-data", content, cache, seed = dataset.seed.to_string());
+        if dataset.keep { say!(self, "page-data-kept", data) } else { data }
     }
 }

@@ -1,6 +1,8 @@
 //! Sizes, dead rows and statistics of tables
 
 use crate::client::{Connection, Error};
+use model::table_sizes::{TableSize, TableSizes};
+use std::cmp::Reverse;
 
 /// User tables of one database, by name; excludes system tables and pgdyno's own.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,15 +31,8 @@ pub struct TableState {
     pub buffered: Option<u64>,
 }
 
-/// Growth of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bloat {
-    pub table: String,
-    /// Earlier size of the table with its indexes, bytes.
-    pub before: u64,
-    pub now: u64,
-    pub dead: u64,
-}
+/// Maximum number of tables whose sizes are reported.
+const TABLES_MAX: usize = 20;
 
 /// Reads the state of all tables from the catalogs; reads no rows.
 pub fn query_state(connection: &mut Connection) -> Result<DatabaseState, Error> {
@@ -97,19 +92,16 @@ fn add_buffered(connection: &mut Connection, state: &mut DatabaseState) -> Resul
 }
 
 impl DatabaseState {
-    /// Lists tables that are larger than in `before`, or have dead rows.
-    pub fn bloat_since(&self, before: &DatabaseState) -> Vec<Bloat> {
-        let grown = |now: &TableState| {
+    /// Sizes of the tables in both states. The tables that changed most come first, then the largest.
+    pub fn sizes_since(&self, before: &DatabaseState) -> Vec<TableSizes> {
+        let size = |it: &TableState| TableSize { heap: it.heap, indexes: it.indexes, dead_rows: it.dead };
+        let sizes = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;
-            let (old_size, new_size) = (before.heap + before.indexes, now.heap + now.indexes);
-            let bloated = new_size > old_size || now.dead > 0;
-            bloated.then(|| Bloat {
-                table: now.name.clone(),
-                before: old_size,
-                now: new_size,
-                dead: now.dead,
-            })
+            Some(TableSizes { table: now.name.clone(), before: size(before), after: size(now) })
         };
-        self.tables.iter().filter_map(grown).collect()
+        let mut all: Vec<TableSizes> = self.tables.iter().filter_map(sizes).collect();
+        all.sort_by_key(|it| Reverse((it.after.total().abs_diff(it.before.total()), it.after.total())));
+        all.truncate(TABLES_MAX);
+        all
     }
 }

@@ -281,6 +281,14 @@ impl FactList {
             CacheState::AsIs => "as is",
         };
         push("cache", cache.into());
+        if dataset.keep {
+            push("keep", "true".into());
+        }
+        for (key, statements) in [("after", &dataset.post_load), ("between", &dataset.between)] {
+            if !statements.is_empty() {
+                push(key, statements.join("; "));
+            }
+        }
         match &dataset.content {
             Content::Tickets { rows } => push("tickets.rows", rows.to_string()),
             Content::Profiles { users, per_user } => {

@@ -5,7 +5,7 @@
 
 use super::postgres_servers::start_server;
 use super::workspace::{Workspace, retry_until};
-use model::plan::{CacheState, Content, Dataset};
+use model::plan::{Content, Dataset};
 use model::{Code, Interval};
 use rustix::process::Signal;
 use stack::dataset::{Loader, load};
@@ -48,7 +48,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     }
     let (mut supervisor, mut postgres) = start_server();
     let loader = Loader { target: postgres.target(), workers: 1, force: false };
-    let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
+    let dataset = Dataset::new(42, content);
     load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|error| panic!("{error:?}"));
 
     let command = command.replace("HERE", services.to_str().expect("the path is UTF-8"));

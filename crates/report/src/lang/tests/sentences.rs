@@ -267,12 +267,11 @@ fn loads(lang: &Lang) -> NamedTexts {
     ];
     for content in contents {
         for cache in every!(CacheState: Warm, Cold, AsIs) {
-            add(
-                "dataset",
-                lang.dataset(&Dataset { seed: 42, content: content.clone(), post_load: vec![], cache }),
-            );
+            add("dataset", lang.dataset(&Dataset { cache, ..Dataset::new(42, content.clone()) }));
         }
     }
+    let kept = Dataset { keep: true, ..Dataset::new(42, Content::Pgbench { scale: 10 }) };
+    add("dataset", lang.dataset(&kept));
     add("question", lang.question(&PageQuestion::Matrix { axes: &["№", "№"], baseline: Some("№") }));
     all
 }

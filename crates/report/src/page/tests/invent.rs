@@ -51,10 +51,8 @@ fn setup(pooled: bool) -> Setup {
     Setup {
         stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() }, replication: None },
         dataset: Some(Dataset {
-            seed: 42,
-            content: Content::Tickets { rows: 1_000_000 },
-            post_load: vec![],
             cache: CacheState::Warm,
+            ..Dataset::new(42, Content::Tickets { rows: 1_000_000 })
         }),
         feeds: vec![],
         operations: vec![
@@ -421,6 +419,7 @@ pub fn account() -> RunResult {
         soaks: Vec::new(),
         plateau: None,
         failovers: Vec::new(),
+        tables: Vec::new(),
         freshness: Vec::new(),
         advice: Vec::new(),
         environment: Environment {

@@ -14,7 +14,7 @@ fn loader(target: Target, workers: u16) -> Loader {
 }
 
 fn dataset_with(content: Content) -> Dataset {
-    Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs }
+    Dataset::new(42, content)
 }
 
 fn load_into(name: &str, dataset: &Dataset, workers: u16) -> LoadResult {

@@ -3,7 +3,7 @@
 use super::server::{TEST_TIMEOUT, installation, keeper};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan};
 use model::message;
-use model::plan::{CacheState, Content, Dataset};
+use model::plan::{Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
 use stack::log_parser::LoggedStatement;
@@ -15,12 +15,7 @@ use std::path::PathBuf;
 fn books() -> (Supervisor, Postgres, PathBuf) {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let server = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
-    let dataset = Dataset {
-        seed: 42,
-        content: Content::Books { rows: 20_000 },
-        post_load: vec![],
-        cache: CacheState::AsIs,
-    };
+    let dataset = Dataset::new(42, Content::Books { rows: 20_000 });
     let loader = Loader { target: server.target(), workers: 1, force: false };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it:?}"));
     let log = supervisor.directory().join("log/postgres.log");

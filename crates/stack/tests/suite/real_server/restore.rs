@@ -20,7 +20,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
 }
 
 fn load(target: stack::client::Target, content: Content) {
-    let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
+    let dataset = Dataset::new(42, content);
     let loader = Loader { target, workers: 1, force: false };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it:?}"));
 }
@@ -48,29 +48,29 @@ fn restore_leaves_no_changes_of_trial() {
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     assert_eq!(template.creation.sessions_ended, 1, "{template:?}");
     assert!(template.creation.checkpoint.is_some() && template.creation.bytes > 1_000_000, "{template:?}");
-    assert_eq!(template.state.tables.len(), 1, "{:?}", template.state);
+    let original = query_state(&mut in_database(&name).open(TEST_TIMEOUT).unwrap()).unwrap();
     lingering.query("select 1").unwrap_err();
     for _ in 0..2 {
         let mut busy = in_database(&name).open(TEST_TIMEOUT).unwrap();
         (0..20).for_each(|_| drop(busy.query(SPOIL).unwrap()));
         let spoilt = query_state(&mut busy).unwrap();
-        let bloat = spoilt.bloat_since(&template.state);
-        assert_eq!(bloat.len(), 1, "{spoilt:?}");
-        assert!(bloat[0].now > bloat[0].before && bloat[0].table == "public.profiles", "{bloat:?}");
+        let sizes = spoilt.sizes_since(&original);
+        assert_eq!(sizes.len(), 1, "{spoilt:?}");
+        assert_eq!(sizes[0].table, "public.profiles");
+        assert!(sizes[0].after.heap > sizes[0].before.heap && sizes[0].after.dead_rows > 0, "{sizes:?}");
         // The session is in a transaction.
         busy.query("begin; lock profiles").unwrap();
         let restored = template.restore().unwrap();
         assert!(restored.copy_duration <= restored.took, "{restored:?}");
         let mut after = in_database(&name).open(TEST_TIMEOUT).unwrap();
         assert_eq!(value(&mut after, SPOILT), "0");
-        assert_eq!(query_state(&mut after).unwrap().bloat_since(&template.state), []);
+        let sizes = query_state(&mut after).unwrap().sizes_since(&original);
+        assert_eq!((sizes[0].after.total(), sizes[0].after.dead_rows), (sizes[0].before.total(), 0));
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
         // The copy contains the record of the dataset too.
         let dataset = Dataset {
-            seed: 42,
-            content: Content::Profiles { users: 5, per_user: 16 },
-            post_load: vec![],
             cache: CacheState::Warm,
+            ..Dataset::new(42, Content::Profiles { users: 5, per_user: 16 })
         };
         let loader = Loader { target: in_database(&name), workers: 1, force: false };
         assert!(dataset::load(&dataset, &loader, &mut |_| {}).unwrap().reused);

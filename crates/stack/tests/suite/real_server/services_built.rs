@@ -6,7 +6,7 @@ use super::capture::keep;
 use super::chain::{TestStack, node, pgbouncer, postgres, stack};
 use super::server::{TEST_TIMEOUT, keeper};
 use super::services::{get, processes_of};
-use model::plan::{CacheState, Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
+use model::plan::{Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
 use stack::chain::{Chain, ChainError, RunningNode};
 use stack::client::Connection;
 use stack::component::find_probe;
@@ -53,12 +53,7 @@ fn up(service: Node, content: Content) -> Option<TestStack> {
     let target = chain.postgres().unwrap().endpoint.clone();
     let loader = Loader { target, workers: 1, force: false };
     let rows = dataset::total_rows(&content).expect("the rows of a built-in dataset are counted");
-    let loaded = load(
-        &Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs },
-        &loader,
-        &mut |_| {},
-    )
-    .unwrap();
+    let loaded = load(&Dataset::new(42, content), &loader, &mut |_| {}).unwrap();
     assert_eq!(loaded.rows, rows);
     Some(TestStack { chain, supervisor })
 }

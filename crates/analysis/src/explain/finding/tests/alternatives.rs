@@ -36,8 +36,7 @@ fn experiment_of(cells: &[&str]) -> Experiment {
             }
             "cold" => {
                 let content = Content::Pgbench { scale: 1 };
-                setup.dataset =
-                    Some(Dataset { seed: 1, content, cache: CacheState::Cold, post_load: vec![] });
+                setup.dataset = Some(Dataset { cache: CacheState::Cold, ..Dataset::new(1, content) });
             }
             _ => {}
         }
