@@ -61,8 +61,10 @@ pub(crate) struct HttpRequest {
     /// Variables in the order of the templates' arguments, without [`TARGET`] and [`COOKIES`].
     pub args: Box<[Slot]>,
     pub keep: Retain,
-    /// Text that the body must contain.
-    pub needle: Option<BodySearch>,
+    /// Search for [`HttpCall::texts`]; `None` if there is no text, or if texts contain variables.
+    pub search: Option<BodySearch>,
+    /// True if texts contain variables, so that each request has its own search.
+    pub has_variable_texts: bool,
     /// Index of the call's first regular expression among all regular expressions of the workload. The call's other
     /// expressions follow.
     pub finder: usize,
@@ -116,7 +118,7 @@ impl HttpRequest {
         };
         let head = call.ammo.is_none() && (service.cookies || call.redirects > 0);
         // Keep the beginning of the body, because it shows why the call failed.
-        let body = if call.contains.is_some() { EXCERPT_BYTES } else { 0 };
+        let body = if call.texts().next().is_some() { EXCERPT_BYTES } else { 0 };
         let mut keep = Retain { head, body, error_body: EXCERPT_BYTES, decompress: call.decompress };
         for CallCapture { source: from, .. } in &call.captures {
             match from {
@@ -126,7 +128,15 @@ impl HttpRequest {
                 ResponsePart::Json(_) | ResponsePart::Regex(_) => keep.body = keep.body.max(BODY_MAX),
             }
         }
-        let needle = call.contains.as_ref().map(|it| BodySearch::new(it.as_bytes()));
+        let is_variable = |text: &[CallPart]| text.iter().any(|it| matches!(it, CallPart::Var { .. }));
+        let has_variable_texts = call.texts().any(is_variable);
+        let search = (!has_variable_texts && call.texts().next().is_some()).then(|| {
+            let mut search = BodySearch::default();
+            for (number, text) in call.texts().enumerate() {
+                search.set(number, |out| write_text(text, &Variables::new(0), out));
+            }
+            search
+        });
         HttpRequest {
             call: call.clone(),
             template,
@@ -135,9 +145,16 @@ impl HttpRequest {
             redirected_as_get: fetched,
             args,
             keep,
-            needle,
+            search,
+            has_variable_texts,
             finder,
         }
+    }
+
+    /// Search for the call's texts; `own` is the search of the request. `None` without texts.
+    #[inline]
+    pub fn search<'a>(&'a self, own: &'a BodySearch) -> Option<&'a BodySearch> {
+        if self.has_variable_texts { Some(own) } else { self.search.as_ref() }
     }
 
     /// Method of the request. An unknown method in ammunition counts as POST, because its requests may not be
@@ -161,6 +178,17 @@ impl HttpRequest {
             (_, RedirectStep::Original) => &self.template,
             (_, RedirectStep::SameMethod) => &self.redirected,
             (_, RedirectStep::AsGet) => &self.redirected_as_get,
+        }
+    }
+}
+
+/// Appends a text with the values of its variables.
+pub(crate) fn write_text(text: &[CallPart], variables: &Variables, out: &mut Vec<u8>) {
+    for part in text {
+        match part {
+            CallPart::Text(text) => out.extend_from_slice(text.as_bytes()),
+            CallPart::Var { slot, .. } => drop(variables.write(*slot, out)),
+            CallPart::Secret { escaped, .. } => out.extend_from_slice(escaped.reveal().as_bytes()),
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn write_outcome(
         // (38000).
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
         // A service may have written before it failed.
-        Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
+        Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::TextFound | Code::CaptureNotFound => false,
     };
     match transaction {
         model::Outcome::Ok if local => Some(WriteOutcome::AcknowledgedLocally),
@@ -337,6 +337,7 @@ fn encode_code(code: Code) -> u64 {
         Code::Net(it) => 2 | u64::from(it) << 8,
         Code::TextNotFound => 3,
         Code::CaptureNotFound => 4,
+        Code::TextFound => 5,
     }
 }
 
@@ -347,6 +348,7 @@ fn decode_code(encoded: u64) -> Code {
         1 => Code::Http((encoded >> 8) as u16),
         3 => Code::TextNotFound,
         4 => Code::CaptureNotFound,
+        5 => Code::TextFound,
         _ => Code::Net((encoded >> 8) as u16),
     }
 }

@@ -163,8 +163,9 @@ impl<R: Recorder> Shard<R> {
         let active_users = ActiveUsers::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| new_client(&work, first + i, &mut other)).collect();
-        let http_connections: Vec<HttpConnection> =
-            (0..count).flat_map(|i| work.services.iter().map(move |it| HttpConnection::new(i, it))).collect();
+        let texts = work.variable_texts_max();
+        let connections_of = |i| work.services.iter().map(move |it| HttpConnection::new(i, it, texts));
+        let http_connections: Vec<HttpConnection> = (0..count).flat_map(connections_of).collect();
         let parked: Vec<Session> = match work.replicas {
             Some(_) => (0..count).map(|i| new_session(&work, 1, first + i, &mut other)).collect(),
             None => Vec::new(),

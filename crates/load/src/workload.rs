@@ -519,6 +519,12 @@ impl Workload {
         self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
     }
 
+    /// Maximum number of texts of a call that has texts with variables.
+    pub(crate) fn variable_texts_max(&self) -> usize {
+        let calls = self.calls.iter().flatten().flatten().filter(|it| it.has_variable_texts);
+        calls.map(|it| it.call.texts().count()).max().unwrap_or(0)
+    }
+
     /// Shortest time limit for a transaction or response.
     pub(crate) fn shortest_timeout(&self) -> Nanos {
         let services = self.services.iter().map(Service::shortest_timeout);

@@ -14,6 +14,8 @@ pub enum Code {
     Net(u16),
     /// Response without the text that the user's script expects.
     TextNotFound,
+    /// Response with a text that the user's script excludes.
+    TextFound,
     /// Response without the value that the user's script captures.
     CaptureNotFound,
 }
@@ -44,10 +46,11 @@ impl Code {
 
     /// True if the server responded; false if the connection was refused, broke or timed out.
     pub fn is_answer(self) -> bool {
-        const CONTENT_CHECKS: [Code; 5] = [
+        const CONTENT_CHECKS: [Code; 6] = [
             Code::PROTOCOL,
             Code::CAPTURE_NOT_FOUND,
             Code::TEXT_NOT_FOUND,
+            Code::TextFound,
             Code::CROSS_ORIGIN_REDIRECT,
             Code::TOO_MANY_REDIRECTS,
         ];
@@ -75,6 +78,7 @@ impl fmt::Display for Code {
             Code::Http(status) => write!(f, "HTTP {status}"),
             Code::Net(errno) => write!(f, "net {errno}"),
             Code::TextNotFound => write!(f, "check text"),
+            Code::TextFound => write!(f, "check not_contains"),
             Code::CaptureNotFound => write!(f, "check capture"),
         }
     }

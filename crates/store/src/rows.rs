@@ -195,8 +195,9 @@ pub fn code(text: &str) -> Option<Code> {
     if let Some(status) = text.strip_prefix("HTTP ") {
         return status.parse().ok().map(Code::Http);
     }
-    if let Some(check) =
-        [Code::TextNotFound, Code::CaptureNotFound].into_iter().find(|it| it.to_string() == text)
+    if let Some(check) = [Code::TextNotFound, Code::TextFound, Code::CaptureNotFound]
+        .into_iter()
+        .find(|it| it.to_string() == text)
     {
         return Some(check);
     }
@@ -266,9 +267,10 @@ mod tests {
     #[test]
     fn codes_round_trip() {
         let network = [Code::Net(104), Code::Net(65_535), Code::Http(503)];
-        for failure in [Code::SqlState(*b"40P01"), Code::TEXT_NOT_FOUND, Code::CAPTURE_NOT_FOUND]
-            .into_iter()
-            .chain(network)
+        for failure in
+            [Code::SqlState(*b"40P01"), Code::TEXT_NOT_FOUND, Code::TextFound, Code::CAPTURE_NOT_FOUND]
+                .into_iter()
+                .chain(network)
         {
             assert_eq!(code(&failure.to_string()), Some(failure));
         }

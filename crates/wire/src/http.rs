@@ -15,7 +15,7 @@ mod location;
 mod reader;
 mod url;
 
-pub use body_search::BodySearch;
+pub use body_search::{BodySearch, TEXTS_MAX};
 pub use channel::{Channel, Event};
 pub use compile::{Method, Request, TemplatePart};
 pub use cookies::{CookieJar, SetCookieContext};

@@ -13,6 +13,7 @@ pub fn name(code: Code) -> Option<&'static str> {
         Code::Net(errno) => ERRNO.iter().find(|(number, _)| *number == errno).map(|(_, name)| *name),
         Code::Http(_) => None,
         Code::TextNotFound => Some("text_not_found"),
+        Code::TextFound => Some("text_found"),
         Code::CaptureNotFound => Some("capture_not_found"),
     }
 }
@@ -332,6 +333,7 @@ mod tests {
             (Code::REFUSED, Some("ECONNREFUSED")),
             (Code::Net(4000), None),
             (Code::TEXT_NOT_FOUND, Some("text_not_found")),
+            (Code::TextFound, Some("text_found")),
             (Code::CAPTURE_NOT_FOUND, Some("capture_not_found")),
             (Code::TOO_LONG, Some("EMSGSIZE")),
         ] {

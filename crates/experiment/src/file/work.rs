@@ -151,8 +151,10 @@ pub enum Capture {
 pub struct Expect {
     /// Status: 200, 2xx, 200-299, or a list of them. Default: 200-399.
     pub status: Option<OneOrMany<Statuses>>,
-    /// Text that the body must contain.
-    pub contains: Option<String>,
+    /// Text that the body must contain, or a list of texts; `${name}` is the value of a variable.
+    pub contains: Option<OneOrMany<String>>,
+    /// Text that the body must not contain, or a list of texts.
+    pub not_contains: Option<OneOrMany<String>>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -16,6 +16,8 @@ use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, Operati
 
 /// Maximum number of steps of an operation. Longer operations are unreadable.
 const MAX_STEPS: usize = 100;
+/// Maximum number of texts in `contains` and `not_contains` of a request.
+const MAX_TEXTS: usize = 16;
 /// Variables that are always defined.
 pub(super) const PREDEFINED: [&str; 3] = ["client_id", "default_seed", "random_seed"];
 
@@ -151,7 +153,9 @@ impl SetupBuilder<'_> {
             }
         };
         let before = self.diagnostics.len();
-        for key in [method, "query", "headers", "json", "form", "body"] {
+        let with_variables =
+            ["query", "headers", "json", "form", "body", "expect.contains", "expect.not_contains"];
+        for key in [method].into_iter().chain(with_variables) {
             self.check_variables(&at(key), path, variables);
         }
         let target = self.target(&at(method), target, &request.query, self.diagnostics.len() == before);
@@ -189,10 +193,13 @@ impl SetupBuilder<'_> {
             Some(OneOrMany::One(it)) => vec![it.0],
             Some(OneOrMany::Many(all)) => all.into_iter().map(|it| it.0).collect(),
         };
-        if expect.contains.as_deref() == Some("") {
-            self.report(&at("expect.contains"), message!("experiment-contains-empty"));
+        let contains = self.texts(&at("expect.contains"), expect.contains);
+        let not_contains = self.texts(&at("expect.not_contains"), expect.not_contains);
+        let count = contains.len() + not_contains.len();
+        if count > MAX_TEXTS {
+            self.report(&at("expect"), too_many("contains", count, MAX_TEXTS));
         }
-        let expect = Expectation { status, contains: expect.contains };
+        let expect = Expectation { status, contains, not_contains };
         HttpStep {
             name,
             method: method.to_uppercase(),
@@ -204,6 +211,20 @@ impl SetupBuilder<'_> {
             redirects: request.redirects.unwrap_or(0),
             decompress: request.decompress.unwrap_or(false),
         }
+    }
+
+    /// Texts to search for in a body. Empty texts are reported.
+    fn texts(&mut self, path: &str, source: Option<OneOrMany<String>>) -> Vec<String> {
+        let (texts, is_list) = match source {
+            None => return Vec::new(),
+            Some(OneOrMany::One(text)) => (vec![text], false),
+            Some(OneOrMany::Many(texts)) => (texts, true),
+        };
+        for (i, _) in texts.iter().enumerate().filter(|it| it.1.is_empty()) {
+            let at = if is_list { format!("{path}[{i}]") } else { path.to_owned() };
+            self.report(&at, message!("experiment-contains-empty"));
+        }
+        texts
     }
 
     /// Path and query in encoded form. `sound` is true if their variables are valid.

@@ -143,6 +143,7 @@ fn codes_round_trip() {
         Code::Http(503),
         Code::RESET,
         Code::TEXT_NOT_FOUND,
+        Code::TextFound,
         Code::CAPTURE_NOT_FOUND,
     ] {
         assert_eq!(decode_code(encode_code(code)), code);

@@ -288,6 +288,10 @@ impl ProgramBuilder {
                 (Some(all), Some("application/x-www-form-urlencoded"))
             }
         };
+        let mut texts = |all: &[String]| -> Vec<Vec<CallPart>> {
+            all.iter().map(|text| parts(text, Placeholder::Raw, &mut slot)).collect()
+        };
+        let (contains, not_contains) = (texts(&step.expect.contains), texts(&step.expect.not_contains));
         let mut headers = Vec::new();
         for (name, value) in &step.headers {
             match call::parse_header(&format!("{name}: {value}"), secrets, &mut slot) {
@@ -311,13 +315,13 @@ impl ProgramBuilder {
             }
         }
         let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();
-        let contains = step.expect.contains.clone().filter(|it| !it.is_empty());
         let HttpStep { redirects, decompress: unpack, .. } = *step;
         let call = HttpCall {
             headers,
             body,
             expect,
             contains,
+            not_contains,
             captures,
             redirects,
             decompress: unpack,

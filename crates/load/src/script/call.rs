@@ -28,8 +28,11 @@ pub struct HttpCall {
     pub ammo: Option<Ammo>,
     /// Expected statuses; any other status is a failure. If empty, 200..=399 are expected.
     pub expect: Vec<RangeInclusive<u16>>,
-    /// Text that the body must contain; otherwise the request fails.
-    pub contains: Option<String>,
+    /// Texts that the body must contain; otherwise the request fails. Together with `not_contains` at most
+    /// [`TEXTS_MAX`](wire::http::TEXTS_MAX).
+    pub contains: Vec<Vec<CallPart>>,
+    /// Texts with which the request fails. The empty text has no effect.
+    pub not_contains: Vec<Vec<CallPart>>,
     /// Parts of the response that later commands need.
     pub captures: Vec<CallCapture>,
     /// Maximum number of redirects to follow, only within the service. 0 means that a 3xx response is final.
@@ -140,7 +143,8 @@ impl HttpCall {
             body: None,
             ammo: None,
             expect: Vec::new(),
-            contains: None,
+            contains: Vec::new(),
+            not_contains: Vec::new(),
             captures: Vec::new(),
             redirects: 0,
             decompress: false,
@@ -153,6 +157,11 @@ impl HttpCall {
             [] => (200..=399).contains(&status),
             ranges => ranges.iter().any(|it| it.contains(&status)),
         }
+    }
+
+    /// All texts that are searched for in the body, those of `contains` first.
+    pub fn texts(&self) -> impl Iterator<Item = &[CallPart]> {
+        self.contains.iter().chain(&self.not_contains).map(Vec::as_slice)
     }
 
     /// Name of the request in reports, such as `GET /books?author=${author}`; at most 127 bytes.

@@ -118,7 +118,8 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
         CommandKind::Http(call) if call.ammo.is_some() => {}
         CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);
-            for part in call.target.iter().chain(headers).chain(call.body.iter().flatten()) {
+            let parts = call.target.iter().chain(headers).chain(call.body.iter().flatten());
+            for part in parts.chain(call.texts().flatten()) {
                 if let CallPart::Var { slot, .. } = part {
                     found(*slot);
                 }

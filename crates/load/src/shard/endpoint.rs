@@ -181,7 +181,7 @@ impl<R: Recorder> Shard<R> {
         self.is_refusing |= match code {
             Code::Net(_) => true,
             Code::SqlState(state) => matches!(state, [b'0', b'8', ..] | [b'5', b'7', ..]),
-            Code::Http(_) | Code::TextNotFound | Code::CaptureNotFound => false,
+            Code::Http(_) | Code::TextNotFound | Code::TextFound | Code::CaptureNotFound => false,
         };
     }
 }

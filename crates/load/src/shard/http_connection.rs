@@ -10,10 +10,13 @@ use crate::http_service::{self, EXCERPT_BYTES, HttpRequest, RedirectStep};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{CallCapture, PatternMatcher, ResponsePart, Value, Variables};
 use model::{Answer, Code, Nanos, RequestPhase, RequestSample, ScriptId};
-use wire::http::{self, Channel, CookieJar, Event, Method, Response, ResponseReader};
+use wire::http::{self, BodySearch, Channel, CookieJar, Event, Method, Response, ResponseReader};
 
 /// Maximum number of body bytes that a tracing recorder receives.
 const TRACED_BODY: u32 = 4 << 10;
+
+/// Bytes reserved for a text with variables. Only a longer text allocates memory during the load.
+const TEXT_ROOM: usize = 64;
 
 /// Connection of one client to one service.
 #[derive(Debug, Default)]
@@ -38,6 +41,8 @@ pub(super) struct HttpConnection {
     pub target: Vec<u8>,
     /// Target of the redirect to follow.
     pub location: Vec<u8>,
+    /// Search for the texts of the current call, if they contain variables.
+    search: BodySearch,
     /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
     /// Phases of the current call so far, over all redirects, in the order of [`RequestPhase::ALL`].
@@ -80,9 +85,14 @@ impl HttpConnectionState {
 }
 
 impl HttpConnection {
-    /// Closed connection of a client to a service.
-    pub fn new(client: u32, service: &crate::Service) -> HttpConnection {
-        HttpConnection { client, cookies: service.cookies.then(Box::default), ..HttpConnection::default() }
+    /// Closed connection of a client to a service. A call has at most `texts` texts with variables.
+    pub fn new(client: u32, service: &crate::Service, texts: usize) -> HttpConnection {
+        HttpConnection {
+            client,
+            cookies: service.cookies.then(Box::default),
+            search: BodySearch::with_room(texts, TEXT_ROOM),
+            ..HttpConnection::default()
+        }
     }
 
     /// Measurement of the current call, without its elapsed time.
@@ -181,6 +191,7 @@ impl<R: Recorder> Shard<R> {
             target,
             location,
             cookies: jar,
+            search,
             request_sent: left,
             received,
             answer_begun,
@@ -192,6 +203,11 @@ impl<R: Recorder> Shard<R> {
         let request = self.work.call(tx.script, tx.command);
         let variables = &client.variables;
         let template = request.template(*hop, *method, variables);
+        if request.has_variable_texts {
+            for (number, text) in request.call.texts().enumerate() {
+                search.set(number, |out| http_service::write_text(text, variables, out));
+            }
+        }
         let mut keep = request.keep;
         if R::TRACES {
             (keep.head, keep.body) = (true, keep.body.max(TRACED_BODY));
@@ -302,8 +318,9 @@ impl<R: Recorder> Shard<R> {
             // A client awaits a response on at most one connection.
             let client = &self.clients[connection.client as usize];
             let tx = client.tx.as_ref().filter(|_| client.state == ClientState::AwaitingHttp);
-            let needle = tx.and_then(|it| self.work.call(it.script, it.command).needle.as_ref());
-            match connection.channel.receive_seeking(&mut input, needle) {
+            let request = tx.map(|it| self.work.call(it.script, it.command));
+            let search = request.and_then(|it| it.search(&connection.search));
+            match connection.channel.receive_seeking(&mut input, search) {
                 Ok(Event::More) => break,
                 Ok(Event::Opened) => self.http_opened(now, w),
                 Ok(Event::Response(response)) => self.handle_response(now, w, response),
@@ -461,6 +478,7 @@ impl<R: Recorder> Shard<R> {
         let words = match code {
             _ if reported => String::new(),
             Code::TEXT_NOT_FOUND => "the response does not contain the expected text".to_owned(),
+            Code::TextFound => "the response contains a text that is not expected".to_owned(),
             Code::CAPTURE_NOT_FOUND => "the response does not contain the value to capture".to_owned(),
             _ => format!("unexpected status of the response: {code}"),
         };
@@ -478,8 +496,15 @@ impl<R: Recorder> Shard<R> {
         if !request.call.expects(response.status) {
             return Err(Code::Http(response.status));
         }
-        if request.needle.as_ref().is_some_and(|it| !reader.has_found(it)) {
-            return Err(Code::TEXT_NOT_FOUND);
+        if let Some(search) = request.search(&connection.search) {
+            let expected = request.call.contains.len();
+            if !(0..expected).all(|it| reader.has_found(search, it)) {
+                return Err(Code::TEXT_NOT_FOUND);
+            }
+            let excluded = expected..expected + request.call.not_contains.len();
+            if excluded.into_iter().any(|it| !search.is_empty(it) && reader.has_found(search, it)) {
+                return Err(Code::TextFound);
+            }
         }
         capture(request, response, reader, &mut client.variables, &mut self.matchers)
     }

@@ -53,7 +53,11 @@ fn step(method: &str) -> HttpStep {
         headers: Vec::new(),
         body: (method == "POST").then(|| RequestBody::Json("{\"text\": \"a post ${token}\"}".to_owned())),
         captures: Vec::new(),
-        expect: Expectation { status: vec![(200, 200)], contains: Some("here".to_owned()) },
+        expect: Expectation {
+            status: vec![(200, 200)],
+            contains: vec!["here".to_owned()],
+            ..Expectation::default()
+        },
         redirects: 1,
         decompress: false,
     }

@@ -136,7 +136,11 @@ fn steps_use_drawn_computed_and_captured_values() {
             ("city".to_owned(), "${city}".to_owned()),
             ("a b".to_owned(), "я".to_owned()),
         ])),
-        expect: Expectation { status: vec![(200, 200)], contains: Some("found".to_owned()) },
+        expect: Expectation {
+            status: vec![(200, 200)],
+            contains: vec!["found".to_owned()],
+            ..Expectation::default()
+        },
         ..step("POST", "/search/${kind}/${csrf}")
     };
     let mut maker = ProgramBuilder::new(Mode::Prepared, &["client_id"]);
@@ -176,12 +180,45 @@ fn steps_use_drawn_computed_and_captured_values() {
     assert!(result.sent[1].contains("\r\nContent-Type: application/x-www-form-urlencoded\r\n"));
 }
 
+/// A response must contain all expected texts and none of the others, with the values that the variables have.
+#[test]
+fn expected_and_excluded_texts_have_variables() {
+    let check = |contains: &[&str], not_contains: &[&str], body: &str, expected: &str| {
+        let texts = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect();
+        let expect =
+            Expectation { status: Vec::new(), contains: texts(contains), not_contains: texts(not_contains) };
+        let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+        let sets = [("id".to_owned(), "40 + 2".to_owned())];
+        maker.add_http(&head("one"), 0, &sets, &[HttpStep { expect, ..step("GET", "/a/${id}") }]);
+        let program = maker.finish().expect("the program is valid");
+        let body = body.to_owned();
+        let result = exchange(plan(program, 1, sim::CLOSED), Vec::new(), |_| ok(&body));
+        assert_eq!(
+            tokens(&result.outcomes),
+            [expected; 3].join(", "),
+            "{contains:?} {not_contains:?} {body}"
+        );
+    };
+    check(&["id 42", "ok"], &[], "ok: id 42", "ok");
+    check(&["id 42", "ok"], &[], "id 42", "failed check text");
+    check(&["id ${id}", "$$5"], &[], "$5 id 42", "ok");
+    check(&["id ${id}", "$$5"], &[], "$5 id 43", "failed check text");
+    check(&[], &["login"], "welcome", "ok");
+    check(&[], &["error", "login"], "please login", "failed check not_contains");
+    check(&["id ${id}"], &["not ${id}"], "id 42, not 41", "ok");
+    check(&["id ${id}"], &["not ${id}"], "id 42, not 42", "failed check not_contains");
+    check(&["no"], &["login"], "login", "failed check text");
+}
+
 #[test]
 fn missing_capture_fails_with_its_own_code() {
     let check = |from: CaptureSource, contains: Option<&str>, body: &str, expected: &str| {
         let first = HttpStep {
             captures: vec![("token".to_owned(), from.clone())],
-            expect: Expectation { status: Vec::new(), contains: contains.map(str::to_owned) },
+            expect: Expectation {
+                contains: contains.map(str::to_owned).into_iter().collect(),
+                ..Expectation::default()
+            },
             ..step("GET", "/a")
         };
         let mut maker = ProgramBuilder::new(Mode::Simple, &[]);

@@ -1,7 +1,7 @@
 //! Operations of the mix, and the feeds from which they draw values.
 
 use super::FeedFormat;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
 
 /// Operation of the mix.
@@ -226,8 +226,26 @@ pub enum CaptureSource {
 pub struct Expectation {
     /// Accepted statuses, as first and last status of each range; empty means 200 to 399.
     pub status: Vec<(u16, u16)>,
-    /// Text that the body must contain.
-    pub contains: Option<String>,
+    /// Texts that the body must contain, with variables as `${name}`.
+    #[serde(deserialize_with = "texts")]
+    pub contains: Vec<String>,
+    /// Texts that the body must not contain.
+    #[serde(default)]
+    pub not_contains: Vec<String>,
+}
+
+/// Reads a list of texts. Older run files contain one text or none.
+fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        Many(Vec<String>),
+        Older(Option<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::Many(texts) => texts,
+        Texts::Older(text) => text.into_iter().collect(),
+    })
 }
 
 /// Feed: rows of values that operations draw.

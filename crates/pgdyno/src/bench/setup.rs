@@ -90,7 +90,7 @@ pub fn service(options: &BenchOptions, http_options: &HttpOptions, server: &Serv
         captures: Vec::new(),
         expect: Expectation {
             status: expect.iter().map(|it| (*it.start(), *it.end())).collect(),
-            contains: None,
+            ..Expectation::default()
         },
         redirects: 0,
         decompress: false,

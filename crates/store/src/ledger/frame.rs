@@ -178,6 +178,7 @@ fn encode_code(code: Code) -> [u8; 6] {
         Code::Net(it) => encode_number(3, it),
         Code::TextNotFound => encode_number(4, 0),
         Code::CaptureNotFound => encode_number(4, 1),
+        Code::TextFound => encode_number(4, 2),
     }
 }
 
@@ -193,6 +194,7 @@ fn decode_code(bytes: [u8; 6]) -> Option<Code> {
         [3, low, high, 0, 0, 0] => Some(Code::Net(u16::from_le_bytes([low, high]))),
         [4, 0, 0, 0, 0, 0] => Some(Code::TextNotFound),
         [4, 1, 0, 0, 0, 0] => Some(Code::CaptureNotFound),
+        [4, 2, 0, 0, 0, 0] => Some(Code::TextFound),
         _ => None,
     }
 }

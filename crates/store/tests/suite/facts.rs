@@ -14,6 +14,7 @@ use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::{GENERATOR, LoadScale};
 use model::search::{CellSuspects, Limit, SearchStep, StepPurpose, Suspect};
 use model::stop::StopEvent;
+use model::table_sizes::{TableSize, TableSizes};
 use model::target::{ServerIdentity, TargetState};
 use model::{Nanos, Outage, PerSecond, ReplayFigures, StepFailure};
 use rusqlite::Connection;
@@ -81,6 +82,11 @@ fn samples() -> Vec<Fact> {
         Fact::Outages(vec![Outage { from: Nanos(1), to: Nanos(2), ongoing: true, failing: false }]),
         Fact::FaultInjection(Box::new(FaultInjection { rejoins: vec![rejoin], ..Default::default() })),
         Fact::Freshness(Freshness { bound: Nanos::from_secs(1), acknowledged: 7, ..Default::default() }),
+        Fact::TableSizes(vec![TableSizes {
+            table: "book.tickets".to_owned(),
+            before: TableSize { heap: 8192, indexes: 16_384, dead_rows: 0 },
+            after: TableSize { heap: 16_384, indexes: 16_384, dead_rows: 7 },
+        }]),
         Fact::Replay(vec![ReplayFigures {
             operation: 0,
             answers: 9,
@@ -249,7 +255,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
         Fact::KINDS
             .iter()
             .map(|it| it.name)
-            .filter(|it| !["reason", "step_failure", "note", "omitted"].contains(it))
+            .filter(|it| !["reason", "step_failure", "note", "omitted", "table_sizes"].contains(it))
             .collect::<Vec<_>>()
     );
     let notes: Vec<_> =

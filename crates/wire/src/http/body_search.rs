@@ -1,17 +1,53 @@
 //! Text search in a body that arrives in pieces.
 
-/// Text that is searched for with the Knuth–Morris–Pratt algorithm. Between two pieces, the state of the search is one
-/// number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Texts that are searched for with the Knuth–Morris–Pratt algorithm. Between two pieces, the state of the search is one
+/// number per text.
+#[derive(Clone, Debug, Default)]
 pub struct BodySearch {
-    text: Box<[u8]>,
+    texts: Vec<SearchText>,
+}
+
+/// Maximum number of texts of one search.
+pub const TEXTS_MAX: usize = 16;
+
+/// Number of bytes of each text that match so far. A complete match is final.
+pub(super) type SearchState = [u32; TEXTS_MAX];
+
+#[derive(Clone, Debug, Default)]
+struct SearchText {
+    text: Vec<u8>,
     /// Number of bytes that still match after a mismatch, indexed by the number of bytes that matched before it.
-    fallback: Box<[u32]>,
+    fallback: Vec<u32>,
 }
 
 impl BodySearch {
-    pub fn new(text: &[u8]) -> BodySearch {
-        let mut fallback = vec![0; text.len()];
+    /// Search for texts; at most [`TEXTS_MAX`].
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> BodySearch {
+        let mut search = BodySearch::default();
+        for (number, text) in texts.into_iter().enumerate() {
+            search.set(number, |out| out.extend_from_slice(text));
+        }
+        search
+    }
+
+    /// Search with `texts` empty texts, and memory for texts of `room` bytes.
+    pub fn with_room(texts: usize, room: usize) -> BodySearch {
+        let text = |_| SearchText { text: Vec::with_capacity(room), fallback: Vec::with_capacity(room) };
+        BodySearch { texts: (0..texts).map(text).collect() }
+    }
+
+    /// Sets text number `number` to what `write` appends. Allocates only if the text is longer than all texts that had
+    /// the number before.
+    pub fn set(&mut self, number: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        assert!(number < TEXTS_MAX, "a search has at most {TEXTS_MAX} texts");
+        if self.texts.len() <= number {
+            self.texts.resize_with(number + 1, SearchText::default);
+        }
+        let SearchText { text, fallback } = &mut self.texts[number];
+        text.clear();
+        write(text);
+        fallback.clear();
+        fallback.resize(text.len(), 0);
         let mut found = 0;
         for (at, byte) in text.iter().enumerate().skip(1) {
             fallback[at] = found;
@@ -20,21 +56,32 @@ impl BodySearch {
             }
             found += u32::from(text[found as usize] == *byte);
         }
-        BodySearch { text: text.into(), fallback: fallback.into() }
     }
 
-    /// Length of the text in bytes; `advance` returns it when the whole text was found.
-    pub fn len(&self) -> u32 {
+    /// True if text number `number` is empty.
+    pub fn is_empty(&self, number: usize) -> bool {
+        self.texts[number].text.is_empty()
+    }
+
+    /// True if the search found text number `number`. The empty text is in every body.
+    pub(super) fn has_found(&self, state: &SearchState, number: usize) -> bool {
+        state[number] as usize == self.texts[number].text.len()
+    }
+
+    /// Continues the search in `piece`.
+    pub(super) fn advance(&self, state: &mut SearchState, piece: &[u8]) {
+        for (text, found) in self.texts.iter().zip(state) {
+            *found = text.advance(*found, piece);
+        }
+    }
+}
+
+impl SearchText {
+    fn len(&self) -> u32 {
         self.text.len() as u32
     }
 
-    /// True for the empty text, which every body contains.
-    pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    /// Number of matching bytes after `piece`; `found` is the number before it. A complete match is final.
-    pub fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
+    fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
         let mut rest = piece;
         while found < self.len() {
             if found == 0 {
@@ -62,18 +109,22 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn finds_text_across_pieces() {
-        proptest!(|(text in "[ab]{0,6}", body in "[abc]{0,40}", cuts: Vec<u8>)| {
-            let needle = BodySearch::new(text.as_bytes());
+    fn finds_texts_across_pieces() {
+        let text = "[ab]{0,6}";
+        proptest!(|(texts in [text, text], before in text, body in "[abc]{0,40}", cuts: Vec<u8>)| {
+            let mut search = BodySearch::new([before.as_bytes(), texts[1].as_bytes()]);
+            search.set(0, |out| out.extend_from_slice(texts[0].as_bytes()));
             let mut rest = body.as_bytes();
-            let mut found = 0;
+            let mut state = SearchState::default();
             for cut in cuts {
                 let (piece, after) = rest.split_at(usize::from(cut).min(rest.len()));
-                found = needle.advance(found, piece);
+                search.advance(&mut state, piece);
                 rest = after;
             }
-            found = needle.advance(found, rest);
-            prop_assert_eq!(found == needle.len(), body.contains(&text), "{} in {}", text, body);
+            search.advance(&mut state, rest);
+            for (number, text) in texts.iter().enumerate() {
+                prop_assert_eq!(search.has_found(&state, number), body.contains(text), "{} in {}", text, body);
+            }
         });
     }
 }

@@ -76,18 +76,18 @@ impl Channel {
         self.receive_seeking(input, None)
     }
 
-    /// Returns the next event as [`Channel::receive`] does, and searches the body for a text. The text must stay the
+    /// Returns the next event as [`Channel::receive`] does, and searches the body for texts. The texts must stay the
     /// same until the end of the response.
     #[inline]
     pub fn receive_seeking(
         &mut self,
         input: &mut &[u8],
-        needle: Option<&BodySearch>,
+        search: Option<&BodySearch>,
     ) -> Result<Event, Error> {
         if self.tls.is_some() {
-            return self.receive_tls(input, needle);
+            return self.receive_tls(input, search);
         }
-        match self.reader.next_seeking(input, needle)? {
+        match self.reader.next_seeking(input, search)? {
             None => Ok(Event::More),
             Some(_) if !input.is_empty() => Err(Error::SurplusBytes),
             Some(response) => Ok(Event::Response(self.check_surplus(response))),
@@ -146,7 +146,7 @@ impl Channel {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }
 
-    fn receive_tls(&mut self, input: &mut &[u8], needle: Option<&BodySearch>) -> Result<Event, Error> {
+    fn receive_tls(&mut self, input: &mut &[u8], search: Option<&BodySearch>) -> Result<Event, Error> {
         loop {
             let Some(spoken) = &mut self.tls else { return Ok(Event::More) };
             let TlsSession { connection, established: stands, close_notified: goodbye } = &mut **spoken;
@@ -154,7 +154,7 @@ impl Channel {
             match reader.fill_buf() {
                 Ok(chunk) if !chunk.is_empty() => {
                     let mut rest = chunk;
-                    let answer = self.reader.next_seeking(&mut rest, needle);
+                    let answer = self.reader.next_seeking(&mut rest, search);
                     let (used, surplus) = (chunk.len() - rest.len(), !rest.is_empty());
                     reader.consume(used);
                     match answer? {

@@ -3,6 +3,7 @@
 //! The channel handles the encryption.
 
 use super::body::{Body, DrainResult};
+use super::body_search::SearchState;
 use super::decompress::{Coding, Decompressor};
 use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
 use super::{BodySearch, Error, Method};
@@ -26,8 +27,8 @@ pub struct ResponseReader {
     body: Vec<u8>,
     /// Number of body bytes so far, as received.
     length: u64,
-    /// Number of bytes of the search text that match so far.
-    found: u32,
+    /// Matches of the texts that are searched for.
+    found: SearchState,
     /// Decompressor; created for the first compressed body that is decompressed.
     decompressor: Option<Box<Decompressor>>,
 }
@@ -80,13 +81,13 @@ impl ResponseReader {
         self.next_seeking(input, None)
     }
 
-    /// Reads as [`ResponseReader::next`] does, and searches the body for a text. The text must stay the same until the
-    /// end of the response.
+    /// Reads as [`ResponseReader::next`] does, and searches the body for texts. The texts must stay the same until
+    /// the end of the response.
     #[inline]
     pub fn next_seeking(
         &mut self,
         input: &mut &[u8],
-        needle: Option<&BodySearch>,
+        search: Option<&BodySearch>,
     ) -> Result<Option<Response>, Error> {
         loop {
             match &mut self.stage {
@@ -117,8 +118,8 @@ impl ResponseReader {
                     let most = most.max(self.keep.body) as usize;
                     let (found, body) = (&mut self.found, &mut self.body);
                     let mut look = |data: &[u8]| {
-                        if let Some(needle) = needle {
-                            *found = needle.advance(*found, data);
+                        if let Some(search) = search {
+                            search.advance(found, data);
                         }
                         let room = most.saturating_sub(body.len());
                         if room > 0 {
@@ -174,9 +175,9 @@ impl ResponseReader {
         head::each_header(&self.head, name, take);
     }
 
-    /// True if the last response's body contained the text.
-    pub fn has_found(&self, needle: &BodySearch) -> bool {
-        self.found == needle.len()
+    /// True if the last response's body contained text number `number` of the search.
+    pub fn has_found(&self, search: &BodySearch, number: usize) -> bool {
+        search.has_found(&self.found, number)
     }
 
     /// Retained beginning of the last response's body.
@@ -221,7 +222,7 @@ impl ResponseReader {
                 *buffer = Vec::new();
             }
         }
-        (self.length, self.found, self.ending) = (0, 0, HeadEndFinder::default());
+        (self.length, self.found, self.ending) = (0, SearchState::default(), HeadEndFinder::default());
     }
 
     #[inline]

@@ -49,15 +49,15 @@ fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
 /// and its length.
 fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
     let mut reader = ResponseReader::default();
-    let needle = BodySearch::new("Каштанка".as_bytes());
+    let search = BodySearch::new(["Каштанка".as_bytes()]);
     reader.begin(Method::Get, keep);
     let mut ended = None;
     for mut input in answer.chunks(piece) {
         assert_eq!(ended, None, "nothing follows the end");
-        ended = reader.next_seeking(&mut input, Some(&needle))?;
+        ended = reader.next_seeking(&mut input, Some(&search))?;
     }
     let ended = ended.or_else(|| reader.closed()).expect("the response is complete");
-    Ok((reader.body().to_vec(), reader.has_found(&needle), ended.length))
+    Ok((reader.body().to_vec(), reader.has_found(&search, 0), ended.length))
 }
 
 fn check(name: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>) {

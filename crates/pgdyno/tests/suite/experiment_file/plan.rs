@@ -4,7 +4,7 @@ use super::common::printed;
 use experiment::{
     Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
 };
-use model::plan::{Experiment, LoadModel, OperationKind, Setup, ThinkTime, Transport};
+use model::plan::{Expectation, Experiment, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
 use std::path::Path;
@@ -112,10 +112,16 @@ fn reads_response_expectations() {
         let steps = steps(&format!("{{ get: /, expect: {expect} }}"));
         assert_eq!(steps[0].expect.status, expected, "{expect}");
     }
+    let lists = steps("{ get: /, expect: { contains: [a, \"${client_id}\"], not_contains: b } }");
+    let Expectation { contains, not_contains, .. } = &lists[0].expect;
+    assert_eq!(
+        (contains.as_slice(), not_contains.as_slice()),
+        (&["a", "${client_id}"].map(str::to_owned)[..], &["b".to_owned()][..])
+    );
     let steps = steps(
         "{ get: /, expect: { contains: ok }, capture: { a: { header: Location }, b: { regex: x(.) } } }",
     );
-    assert_eq!(steps[0].expect.contains.as_deref(), Some("ok"));
+    assert_eq!(steps[0].expect.contains, ["ok"]);
     let captures: Vec<String> = steps[0].captures.iter().map(|it| format!("{} {:?}", it.0, it.1)).collect();
     assert_eq!(captures, ["a Header(\"Location\")", "b Regex(\"x(.)\")"]);
 }
