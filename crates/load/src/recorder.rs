@@ -11,7 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Receiver of a shard's results.
 ///
-/// The shard calls the methods on its thread. Implementations must not allocate or block.
+/// The shard calls the methods on its thread. Implementations must not allocate or block. They ignore the script that
+/// clients execute once ([`Program::has_on_start`](crate::script::Program::has_on_start)), which has the highest number.
 pub trait Recorder {
     /// True if the recorder receives every request and response. Otherwise, the code that reports them is not compiled.
     const TRACES: bool = false;
@@ -154,7 +155,7 @@ impl IntervalRecorder {
     /// Counts of a command, if it is measured individually.
     #[inline]
     fn statement(&mut self, script: ScriptId, command: u16) -> Option<&mut CommandCounts> {
-        self.interval.scripts[usize::from(script.0)].statements.get_mut(usize::from(command))
+        self.interval.scripts.get_mut(usize::from(script.0))?.statements.get_mut(usize::from(command))
     }
 
     /// Last interval, and number of successful transactions by client.
@@ -175,7 +176,8 @@ impl Recorder for IntervalRecorder {
 
     #[inline]
     fn record(&mut self, record: &Record) {
-        self.interval.scripts[record.script.0 as usize].record(record, self.limit, self.end);
+        let Some(counts) = self.interval.scripts.get_mut(usize::from(record.script.0)) else { return };
+        counts.record(record, self.limit, self.end);
         if record.outcome == Outcome::Ok {
             self.interval.record_success(record.finished);
         }

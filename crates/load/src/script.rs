@@ -94,6 +94,8 @@ pub struct Program {
     /// pgbench sends the name of such a variable, or NULL for a parameter. An expression with such a variable aborts
     /// the client.
     pub undefined: Vec<Diagnostic>,
+    /// True if each client executes the last script once, before its first transaction. It is not drawn or recorded.
+    pub has_on_start: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -250,6 +252,17 @@ impl Program {
         statements.next().is_some_and(|first| first && statements.all(|it| it))
     }
 
+    /// Scripts whose transactions are recorded: all except the one that each client executes once.
+    pub fn recorded_scripts(&self) -> &[Script] {
+        &self.scripts[..self.scripts.len() - usize::from(self.has_on_start)]
+    }
+
+    /// Index of the script that each client executes once; `None` without such a script.
+    #[inline]
+    pub(crate) fn on_start(&self) -> Option<u16> {
+        self.has_on_start.then(|| self.scripts.len() as u16 - 1)
+    }
+
     /// Slot of a variable; `None` if no script uses it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names.slot(name)
@@ -262,7 +275,7 @@ impl Program {
 
     /// Draws the index of the next script, by weight. For a single script, no random number is drawn.
     pub fn choose(&self, rng: &mut Prng) -> usize {
-        if self.scripts.len() == 1 {
+        if self.recorded_scripts().len() == 1 {
             return 0;
         }
         let total: u64 = self.scripts.iter().map(|script| u64::from(script.weight)).sum();

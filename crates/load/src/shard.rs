@@ -235,7 +235,10 @@ impl<R: Recorder> Shard<R> {
                 shard.connect_queue.push_back(i);
             } else {
                 shard.clients[i as usize].state = ClientState::Idle;
-                shard.mark_settled(i);
+                match shard.clients[i as usize].has_started {
+                    true => shard.mark_settled(i),
+                    false => shard.runnable.push_back(i),
+                }
             }
         }
         shard
@@ -377,7 +380,15 @@ impl<R: Recorder> Shard<R> {
 
     /// Makes client `i` idle. Begins its next transaction if one is due.
     fn become_idle(&mut self, now: Nanos, i: u32) {
-        self.clients[i as usize].state = ClientState::Idle;
+        let client = &mut self.clients[i as usize];
+        client.state = ClientState::Idle;
+        if let (Some(script), false) = (self.work.on_start(), client.has_started || client.leaving) {
+            return if self.window_over {
+                self.finish_client(i)
+            } else {
+                self.execute_on_start(now, i, script)
+            };
+        }
         if !self.window_started {
             return;
         }
@@ -552,6 +563,7 @@ fn new_client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         state: ClientState::Offline,
         queued: false,
         settled: false,
+        has_started: !plan.program.has_on_start,
         backing_off: false,
         error_text: None,
         shell_line: String::new(),

@@ -422,7 +422,7 @@ impl Workload {
 
     /// Number of separately timed commands, by script, for [`model::Interval::new`].
     pub fn timed_commands(&self) -> Vec<usize> {
-        let scripts = &self.plan.program.scripts;
+        let scripts = self.plan.program.recorded_scripts();
         match self.plan.measured {
             MeasuredCommands::None => vec![0; scripts.len()],
             MeasuredCommands::Steps => step_names(scripts).iter().map(Vec::len).collect(),
@@ -445,7 +445,7 @@ impl Workload {
             let numbers = (0..).zip(&script.commands).filter(|it| has_answer(it.1)).map(|it| it.0);
             numbers.map(|command| (number, command)).collect::<Vec<_>>()
         };
-        (0..).zip(&self.plan.program.scripts).flat_map(commands_of).collect()
+        (0..).zip(self.plan.program.recorded_scripts()).flat_map(commands_of).collect()
     }
 
     /// Empty interval for the measurements of this workload.
@@ -456,7 +456,7 @@ impl Workload {
                 .iter()
                 .any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
         };
-        let scripts = (0..).zip(&self.plan.program.scripts);
+        let scripts = (0..).zip(self.plan.program.recorded_scripts());
         let is_compared = |script: &Script| self.replay.is_some() || replays_log(script);
         let replays: Vec<u16> = scripts.filter(|it| is_compared(it.1)).map(|it| it.0).collect();
         Interval::new(&self.timed_commands())
@@ -486,6 +486,12 @@ impl Workload {
             RowCommand::Cursor => StatementKind::Cursor,
             RowCommand::Mixed => StatementKind::Mixed,
         }
+    }
+
+    /// Index of the script that each client executes once; `None` without such a script.
+    #[inline]
+    pub(crate) fn on_start(&self) -> Option<u16> {
+        self.plan.program.on_start()
     }
 
     pub fn plan(&self) -> &LoadPlan {

@@ -118,6 +118,9 @@ pub struct Setup {
     /// Sources of the values that operations draw.
     #[serde(default)]
     pub feeds: Vec<Feed>,
+    /// Requests that each client sends once, before its first operation. They are not part of the results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_start: Option<Box<Operation>>,
     /// Operations of the mix, at least one.
     pub operations: Vec<Operation>,
     pub load: Load,

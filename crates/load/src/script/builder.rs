@@ -59,6 +59,7 @@ pub struct ProgramBuilder {
     predefined: BTreeSet<Slot>,
     /// Variables that pgbench scripts read before any command assigns them.
     undefined: Vec<Diagnostic>,
+    has_on_start: bool,
 }
 
 /// Properties of every script of a mix.
@@ -78,7 +79,17 @@ impl ProgramBuilder {
         let mut names = NameTable::default();
         let predefined = predefined.iter().map(|it| names.slot(it)).collect();
         let (scripts, diagnostics, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        ProgramBuilder { mode, secrets: |_| None, names, scripts, diagnostics, draws, predefined, undefined }
+        ProgramBuilder {
+            mode,
+            secrets: |_| None,
+            names,
+            scripts,
+            diagnostics,
+            draws,
+            predefined,
+            undefined,
+            has_on_start: false,
+        }
     }
 
     /// Sets the look-up of `${env:NAME}` in requests; the default finds nothing.
@@ -147,6 +158,12 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
+    /// Makes each client execute the script that was added last once, before its first transaction. No script follows. Other
+    /// scripts may read its variables if they are predefined.
+    pub fn execute_last_on_start(&mut self) {
+        self.has_on_start = true;
+    }
+
     /// Adds a script that sends whole requests from a feed to this service.
     ///
     /// The feed has the columns `method`, `target`, `headers` (each with its line end) and `body`.
@@ -195,7 +212,8 @@ impl ProgramBuilder {
                 keep.names = Arc::clone(&names);
             }
         }
-        Ok(Program { scripts: self.scripts, names, undefined: self.undefined })
+        let (scripts, undefined, has_on_start) = (self.scripts, self.undefined, self.has_on_start);
+        Ok(Program { scripts, names, undefined, has_on_start })
     }
 
     /// Adds an error that belongs to no single script.

@@ -339,7 +339,8 @@ impl Program {
         let command =
             Command { line: 1, first_line: first_line.clone(), kind: CommandKind::Http(Box::new(call)) };
         let script = Script { name: first_line, weight: 1, draw: None, commands: vec![command] };
-        Ok(Program { scripts: vec![script], names: Arc::new(names), undefined: Vec::new() })
+        let names = Arc::new(names);
+        Ok(Program { scripts: vec![script], names, undefined: Vec::new(), has_on_start: false })
     }
 }
 

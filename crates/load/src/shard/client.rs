@@ -16,8 +16,10 @@ pub(super) struct Client {
     pub state: ClientState,
     /// True if the client is in the list of idle clients or in the queue of runnable clients.
     pub queued: bool,
-    /// True if the client was connected or refused at least once.
+    /// True if the client was connected or refused at least once, and has tried to execute the script for its start.
     pub settled: bool,
+    /// True if the client has executed the script for its start, or there is none.
+    pub has_started: bool,
     /// True while the client waits only because the server refused its connection.
     pub backing_off: bool,
     /// Text of the last error; `None` if the error will not be reported.

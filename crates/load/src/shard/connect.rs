@@ -141,7 +141,9 @@ impl<R: Recorder> Shard<R> {
             client.state = ClientState::Idle;
             self.run(now, i);
         } else {
-            self.mark_settled(i);
+            if client.has_started {
+                self.mark_settled(i);
+            }
             self.become_idle(now, i);
         }
     }

@@ -61,6 +61,38 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
+    /// Executes the script for the start of client `i`. It is repeated until it succeeds.
+    pub(super) fn execute_on_start(&mut self, now: Nanos, i: u32, script: u16) {
+        let client = &mut self.clients[i as usize];
+        let mut row = None;
+        if let Some(draw) = &self.work.script(script).draw {
+            let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
+                let feed = draw.feed;
+                self.feed_exhausted(now, now, ScriptId(script), feed, StartCause::ClientReady);
+                return self.finish_client(i);
+            };
+            self.work.fill(draw, n, &mut client.variables);
+            row = Some(n);
+        }
+        client.tx = Some(Transaction { row, ..Transaction::new(script, now, now, client.rng) });
+        self.run(now, i);
+    }
+
+    /// Continues after the script for the start of client `i`: with its first transaction, or after a failure with another
+    /// attempt.
+    fn finish_on_start(&mut self, now: Nanos, i: u32, succeeded: bool) {
+        self.mark_settled(i);
+        let client = &mut self.clients[i as usize];
+        if succeeded {
+            client.has_started = true;
+            client.session.refusals = 0;
+            return self.become_idle(now, i);
+        }
+        client.session.refusals += 1;
+        client.state = ClientState::Thinking;
+        self.back_off(now, i);
+    }
+
     /// Sets the token of a ledger write, and clears the server identity that the previous write returned.
     pub(super) fn set_key(&mut self, i: u32, script: u16) {
         let Some(write) = self.work.keyed_write(script) else { return };
@@ -294,11 +326,17 @@ impl<R: Recorder> Shard<R> {
         }
         self.end_transaction(now, i, Outcome::Ok);
         self.succeeded[tx.script as usize] = true;
+        if self.work.on_start() == Some(tx.script) {
+            return self.finish_on_start(now, i, true);
+        }
         self.next_transaction(now, i, tx.sent_request);
     }
 
     /// Continues after a transaction: think time, reconnect, or the next transaction.
     pub(super) fn next_transaction(&mut self, now: Nanos, i: u32, sent_request: bool) {
+        if !self.clients[i as usize].has_started {
+            return self.finish_on_start(now, i, false);
+        }
         if self.work.plan.reconnect {
             self.close_connections(i);
         }

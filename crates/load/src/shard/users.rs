@@ -110,6 +110,7 @@ impl<R: Recorder> Shard<R> {
         self.clear_cookies(i);
         let client = &mut self.clients[i as usize];
         client.state = ClientState::Absent;
+        client.has_started = !self.work.plan.program.has_on_start;
         client.session.refusals = 0;
         client.backing_off = false;
     }

@@ -14,6 +14,7 @@ mod simulated_mix;
 mod simulated_outage;
 mod simulated_replay;
 mod simulated_rows;
+mod simulated_start;
 mod simulated_users;
 mod simulated_web;
 mod two_endpoints;
