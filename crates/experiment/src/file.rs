@@ -11,7 +11,7 @@ mod work;
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
-pub use work::{Capture, Feed, FileFormat, OneOrMany, Operation, Request, Step};
+pub use work::{Capture, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
 
 use crate::datum::OrderedMap;
 use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
@@ -37,6 +37,9 @@ pub struct File {
     /// Feeds by name: rows of values that operations use.
     #[serde(default)]
     pub feeds: OrderedMap<Feed>,
+    /// Requests that each client sends once, before its first operation, such as a log-in. Their captures are variables
+    /// of all operations. They are not part of the results.
+    pub on_start: Option<OnStart>,
     /// Operations by name: the transactions that clients execute. A replay has none.
     #[serde(default)]
     pub operations: OrderedMap<Operation>,

@@ -13,6 +13,7 @@ mod http;
 mod ledger;
 mod load;
 mod mix;
+mod on_start;
 mod operations;
 mod replay;
 mod replication;
@@ -93,7 +94,10 @@ impl SetupBuilder<'_> {
             feeds: &known,
             has_rows: dataset.as_ref().is_some_and(has_rows),
             mode: load.query_mode,
+            started: &[],
         };
+        let (on_start, started) = self.on_start(file.on_start, &context);
+        let context = Context { started: &started, ..context };
         let operations = if file.load.model == file::Model::Replay {
             if find != Goal::Once || file.prove == Some(true) {
                 self.report("find", message!("experiment-replay-find"));
@@ -102,11 +106,10 @@ impl SetupBuilder<'_> {
         } else {
             self.operations(file.operations.0, &mix, &context)
         };
+        self.check_on_start(on_start.as_ref(), &operations);
         self.check_service_load(&load, &operations);
-        for feed in feeds
-            .iter()
-            .filter(|it| !operations.iter().any(|operation| operation.feed.as_ref() == Some(&it.name)))
-        {
+        let drawn = || operations.iter().chain(on_start.as_deref()).filter_map(|it| it.feed.as_ref());
+        for feed in feeds.iter().filter(|feed| !drawn().any(|it| *it == feed.name)) {
             self.warnings.push(message!("experiment-feed-unused", feed = quote(&feed.name)));
         }
         self.check_search(&find, &file.load, &mix);
@@ -115,6 +118,7 @@ impl SetupBuilder<'_> {
             stack,
             dataset,
             feeds,
+            on_start,
             operations,
             load,
             objectives: file.objectives,

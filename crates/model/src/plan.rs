@@ -18,8 +18,8 @@ pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{Load, LoadModel, RecordingFile, ThinkTime, UserStage};
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
-    CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, Operation, OperationKind, RequestBody,
-    SqlTarget,
+    CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation, OperationKind,
+    RequestBody, SqlTarget,
 };
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
@@ -135,6 +135,11 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Requests at the start of each client, if there are any, then the operations.
+    pub fn on_start_and_operations(&self) -> impl Iterator<Item = &Operation> {
+        self.on_start.as_deref().into_iter().chain(&self.operations)
+    }
+
     /// Copy of the setup with asynchronous replication, in which any replica may be promoted regardless of its lag.
     pub fn without_promise(&self) -> Setup {
         let mut setup = self.clone();

@@ -164,6 +164,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         },
         dataset: None,
         feeds: Vec::new(),
+        on_start: None,
         operations: (0..operations).map(operation).collect(),
         load: Load {
             model: LoadModel::Closed { clients: 10, think: Nanos::ZERO },

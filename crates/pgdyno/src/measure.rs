@@ -226,6 +226,8 @@ impl Collector<'_> {
             thread::sleep(Duration::from_millis(1));
             self.serve(Nanos::ZERO);
         }
+        // The reason for the last refusal may have arrived after the last look.
+        self.serve(Nanos::ZERO);
         if gate.connected() == 0 && !reconnect {
             stop.store(true, Ordering::Relaxed);
             return Err(MeasureError::NoClientConnected);

@@ -15,8 +15,8 @@ use model::fact::Fact;
 use model::message;
 use model::message::Message;
 use model::note::Note;
-use model::plan::Operation;
-use model::{Code, EventKind, Interval, LogEvent, Nanos, Sample, Second, StepFailure, Tick};
+use model::plan::{ON_START, Operation};
+use model::{Code, EventKind, Interval, LogEvent, Nanos, Sample, ScriptId, Second, StepFailure, Tick};
 use stack::sampler::Observation;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -164,6 +164,11 @@ impl<'a> Observer<'a> {
         Observer { operations, ..self }
     }
 
+    /// True for the script that clients execute before their first operation.
+    fn is_on_start(&self, script: ScriptId) -> bool {
+        !self.operations.is_empty() && usize::from(script.0) >= self.operations.len()
+    }
+
     /// Stores the first failure of each step with each code.
     fn store_step_failure(&mut self, event: &LoadEvent) {
         let aborted;
@@ -303,6 +308,11 @@ impl LoadListener for Observer<'_> {
             self.connect_error = Some(first_line(message));
         }
         match event {
+            LoadEvent::Failed { script, code, message, .. } if self.is_on_start(script) => {
+                let text = format!("{ON_START}: {}", first_line(&message));
+                self.connect_error.get_or_insert_with(|| text.clone());
+                self.push_event(EventKind::Error, Some(code.to_string()), text);
+            }
             LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {
                 self.push_event(EventKind::Error, Some(code.to_string()), first_line(&message));
             }

@@ -84,6 +84,19 @@ pub struct Operation {
     pub request: Request,
 }
 
+/// Requests that each client sends once, before its first operation.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnStart {
+    /// Feed from which each client takes one row. Its columns are variables of all operations.
+    pub feed: Option<String>,
+    /// Variables that are computed before the requests.
+    #[serde(default)]
+    pub set: OrderedMap<Word>,
+    /// Requests that are sent one after the other. After a failure, the client begins again with the first one.
+    pub steps: Vec<Step>,
+}
+
 /// Request of an operation with several steps.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]

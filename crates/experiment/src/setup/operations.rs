@@ -27,6 +27,8 @@ pub struct Context<'a> {
     /// True if `rows`, the number of the dataset's rows, is known.
     pub has_rows: bool,
     pub mode: QueryMode,
+    /// Variables that the requests at the start of each client define.
+    pub started: &'a [String],
 }
 
 impl SetupBuilder<'_> {
@@ -96,6 +98,7 @@ impl SetupBuilder<'_> {
         if context.has_rows {
             variables.add("rows");
         }
+        context.started.iter().for_each(|it| variables.add(it));
         if let Some(known) = &feed {
             variables.open = known.columns.is_none();
             known.columns.iter().flatten().for_each(|it| variables.add(it));
@@ -192,8 +195,20 @@ impl SetupBuilder<'_> {
             (None, Some(name)) => ("feed", name),
             (None, None) => return None,
         };
+        self.find_feed(path, key, name, context)
+    }
+
+    /// The feed `name` of the key `key` below `path`: `ammo` for whole requests, or `feed` for values. `None` if there is no
+    /// such feed.
+    pub(super) fn find_feed<'a>(
+        &mut self,
+        path: &str,
+        key: &str,
+        name: &str,
+        context: &Context<'a>,
+    ) -> Option<&'a FeedInfo> {
         let at = format!("{path}.{key}");
-        let Some(feed) = context.feeds.iter().find(|it| it.name == *name) else {
+        let Some(feed) = context.feeds.iter().find(|it| it.name == name) else {
             let names = context.feeds.iter().map(|it| it.name.as_str());
             let (nearest, feed) = (nearest(name, names), quote(name));
             self.report(&at, message!("experiment-unknown-feed", feed, nearest));
@@ -212,7 +227,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Parses the computed variables. Each variable may use the variables before it.
-    fn sets(
+    pub(super) fn sets(
         &mut self,
         path: &str,
         all: Vec<(String, Word)>,

@@ -120,6 +120,9 @@ impl OperationKind {
     }
 }
 
+/// Name of the operation that each client executes once, before its first operation.
+pub const ON_START: &str = "on_start";
+
 impl Operation {
     /// Script operation with this name, weight and text; all other fields have defaults.
     pub fn script(name: &str, weight: u32, text: &str) -> Operation {
@@ -142,6 +145,16 @@ impl Operation {
     pub fn only_reads(&self) -> bool {
         let reads = |it: &HttpStep| ["GET", "HEAD"].contains(&it.method.as_str());
         matches!(&self.kind, OperationKind::Http(steps) if steps.iter().all(reads))
+    }
+
+    /// Names of the variables that the operation computes or captures from responses.
+    pub fn assigned_variables(&self) -> impl Iterator<Item = &str> {
+        let steps = match &self.kind {
+            OperationKind::Http(steps) => steps.as_slice(),
+            _ => &[],
+        };
+        let captures = steps.iter().flat_map(|it| &it.captures).map(|it| it.0.as_str());
+        self.sets.iter().map(|it| it.0.as_str()).chain(captures)
     }
 
     /// Source text of the operation: the script, or the requests with their bodies.

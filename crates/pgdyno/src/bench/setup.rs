@@ -145,6 +145,7 @@ fn record(
         stack,
         dataset: None,
         feeds: Vec::new(),
+        on_start: None,
         operations,
         load: load(options),
         objectives: options.objectives.clone(),

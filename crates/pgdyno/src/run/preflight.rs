@@ -102,7 +102,7 @@ impl Preflight {
             let single = without_replicas(setup);
             test_bed.set_up(&single, known, on_update)?;
             self.prepare(cells, &single, test_bed).map_err(failed)?;
-            for operation in setup.operations.iter().filter(|it| is_executed(setup, it)) {
+            for operation in setup.on_start_and_operations().filter(|it| is_executed(setup, it)) {
                 self.execute(&single, operation, test_bed, seed).map_err(failed)?;
             }
             self.executed.push(operations);
@@ -151,7 +151,8 @@ impl Preflight {
         test_bed: &mut TestBed,
         seed: u64,
     ) -> Result<Option<Execution>, CommandError> {
-        if self.errors.iter().any(|it| it.operation == operation.name) {
+        let is_start = |name: &str| setup.on_start.as_ref().is_some_and(|it| it.name == name);
+        if self.errors.iter().any(|it| it.operation == operation.name || is_start(&it.operation)) {
             return Ok(None);
         }
         let mut execution = None;
@@ -225,10 +226,11 @@ impl Schema {
     }
 }
 
-/// True if the operation is executed before the first trial: the file does not exclude it, and its changes do not
-/// remain.
+/// True if the operation is executed before the first trial: the file does not exclude it, and its changes and those of the
+/// requests at the start of its client do not remain.
 fn is_executed(setup: &Setup, operation: &Operation) -> bool {
-    operation.preflight && (operation.only_reads() || restores_data(setup))
+    let only_reads = || operation.only_reads() && setup.on_start.as_ref().is_none_or(|it| it.only_reads());
+    operation.preflight && (only_reads() || restores_data(setup))
 }
 
 /// True if the executions leave no changes for the trials: pgdyno starts the servers and services itself, or restores

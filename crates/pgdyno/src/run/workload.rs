@@ -120,7 +120,8 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     }
     let mut host_addresses: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.to_endpoint() {
-        let to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
+        let mut to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
+        to.resize(work.plan().program.scripts.len(), SqlTarget::Any);
         work = work.with_replicas(replicas, &to);
         host_addresses.push(hosts);
     }
@@ -192,7 +193,8 @@ fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSe
 /// operation has a ledger.
 fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
     let keyed_script = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
-    let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
+    let mut keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
+    keyed.resize_with(program.scripts.len(), || None);
     keyed.iter().any(Option::is_some).then_some(keyed)
 }
 
@@ -271,12 +273,24 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
         predefined.extend(KeyedScript::VARIABLE_NAMES);
     }
+    if let Some(on_start) = &setup.on_start {
+        let columns =
+            setup.feeds.iter().zip(inputs.feeds).filter(|it| Some(&it.0.name) == on_start.feed.as_ref());
+        predefined.extend(columns.flat_map(|it| it.1.columns()).map(String::as_str));
+        predefined.extend(on_start.assigned_variables());
+    }
     let mut maker = ProgramBuilder::new(mode(setup), &predefined).with_secrets(http::secret);
+    let draws = |operation: &Operation| {
+        let name = operation.feed.as_ref()?;
+        let number = setup.feeds.iter().position(|feed| feed.name == *name)?;
+        Some((number as u16, inputs.feeds[number].columns()))
+    };
     for operation in &setup.operations {
-        let feed =
-            operation.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
-        let draws = feed.map(|number| (number as u16, inputs.feeds[number].columns()));
-        add_operation(&mut maker, operation, draws);
+        add_operation(&mut maker, operation, draws(operation));
+    }
+    if let Some(on_start) = &setup.on_start {
+        add_operation(&mut maker, on_start, draws(on_start));
+        maker.execute_last_on_start();
     }
     let to_error = |all: &[Diagnostic]| {
         let lines = all.iter().map(|diagnostic| {

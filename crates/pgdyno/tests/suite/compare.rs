@@ -78,6 +78,7 @@ impl Run {
             stack: Stack { nodes: vec![node], generator: Limits::default(), replication: None },
             dataset: None,
             feeds: Vec::new(),
+            on_start: None,
             operations: vec![operation("read"), operation("write")],
             load: Load {
                 model: LoadModel::Closed { clients: 8, think: Nanos::ZERO },

@@ -13,6 +13,7 @@ mod hops;
 mod interruptions;
 mod kept_data;
 mod live;
+mod on_start;
 mod order;
 mod outages;
 mod planted;

@@ -7,7 +7,7 @@ use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
-    NodeKind, OperationKind, Setup, ThinkTime, Transport, UserStage,
+    NodeKind, ON_START, OperationKind, Setup, ThinkTime, Transport, UserStage,
 };
 use model::run_result::NodeInfo;
 use model::summary::QueryMode;
@@ -123,8 +123,11 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     }
     all.dataset(setup);
     all.load(setup);
-    for operation in &setup.operations {
-        let path = format!("operations.{}", operation.name);
+    for operation in setup.on_start_and_operations() {
+        let path = match operation.name.as_str() {
+            ON_START => ON_START.to_owned(),
+            name => format!("operations.{name}"),
+        };
         let work = match operation.kind {
             OperationKind::Script { .. } => "script",
             OperationKind::Http(_) => "http",

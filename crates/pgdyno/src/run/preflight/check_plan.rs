@@ -58,7 +58,7 @@ impl PlanCheck {
             ready?;
             let failed = |it: crate::cli::CommandError| SetupError::Failed(it.message);
             self.preflight.prepare(&experiment.cells, &setup, test_bed).map_err(failed)?;
-            for operation in &setup.operations {
+            for operation in setup.on_start_and_operations() {
                 self.has_statements |= has_statements(operation);
                 if matches!(operation.kind, OperationKind::Recorded { .. }) {
                     self.has_replay = true;

@@ -11,7 +11,7 @@ use load::driver::{Clock, Driver, DriverContext, StartGate};
 use load::script::{Command, CommandKind, Piece, Slot, VariableNames, Variables};
 use load::{LoadEvent, Recorder, Shard, TraceEvent};
 use model::message;
-use model::plan::{LoadModel, Operation, OperationKind, Setup};
+use model::plan::{LoadModel, ON_START, Operation, OperationKind, Setup};
 use model::{Nanos, Outcome, Record};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,6 +82,8 @@ struct Tracer {
     secrets: Vec<String>,
     entries: Vec<TraceEntry>,
     record: Option<Record>,
+    /// True while the client sends the requests of its start, which are not traced.
+    is_starting: bool,
     /// Rows of the current statement.
     rows: usize,
 }
@@ -115,6 +117,7 @@ pub fn execute(
         secrets: secrets(operation),
         entries: Vec::new(),
         record: None,
+        is_starting: program.has_on_start,
         rows: 0,
     };
     let shard = Shard::new(Arc::clone(&config.work), 0, tracer);
@@ -164,9 +167,10 @@ pub fn execute(
     })
 }
 
-/// Setup in which one client executes only this operation.
+/// Setup in which one client executes only this operation, after the requests of its start.
 fn single_setup(setup: &Setup, operation: &Operation) -> Setup {
     let mut single = setup.clone();
+    single.on_start = single.on_start.filter(|it| it.name != operation.name);
     single.operations = vec![Operation { weight: 1, rate: None, schedule: None, ..operation.clone() }];
     let load = &mut single.load;
     load.model = LoadModel::Closed { clients: 1, think: Nanos::ZERO };
@@ -213,6 +217,7 @@ impl Execution {
         let message = format!("{code} {}", lines.next().unwrap_or_default());
         let place = match (&operation.kind, statement) {
             (OperationKind::Script { .. }, Some(line)) => place(operation, line),
+            _ if operation.name == ON_START => operation.name.clone(),
             _ => format!("operations.{}", operation.name),
         };
         let exchange = self.entries.iter().rev().filter_map(TraceEntry::summary).take(2);
@@ -245,10 +250,19 @@ impl Recorder for Tracer {
     const TRACES: bool = true;
 
     fn record(&mut self, record: &Record) {
-        self.record = Some(*record);
+        if !self.is_starting {
+            self.record = Some(*record);
+        }
+    }
+
+    fn transaction_started(&mut self) {
+        self.is_starting = false;
     }
 
     fn trace(&mut self, event: TraceEvent<'_>) {
+        if self.is_starting {
+            return;
+        }
         let entry = match event {
             TraceEvent::Statement { command, variables } => {
                 self.rows = 0;

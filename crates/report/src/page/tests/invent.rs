@@ -55,6 +55,7 @@ fn setup(pooled: bool) -> Setup {
             ..Dataset::new(42, Content::Tickets { rows: 1_000_000 })
         }),
         feeds: vec![],
+        on_start: None,
         operations: vec![
             operation("read", 9, "SELECT 1;\n"),
             operation("write", 1, "UPDATE t SET x = x + 1;\n"),

@@ -1,0 +1,124 @@
+//! Requests at the start of each client, on a service whose pages need a session
+
+use super::workspace::Workspace;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Number of log-ins by user, and number of orders with the right token.
+#[derive(Default)]
+struct Seen {
+    logins: HashMap<String, u32>,
+    orders: u32,
+}
+
+/// Serves one connection. Without the user's token, each page is the log-in page, with status 200.
+fn serve(stream: TcpStream, seen: &Mutex<Seen>) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let (mut head, mut line) = (String::new(), String::new());
+        while line != "\r\n" {
+            line.clear();
+            match stream.read_line(&mut line) {
+                Ok(1..) => head += &line,
+                _ => return,
+            }
+        }
+        let header = |name: &str| {
+            head.lines().filter_map(|line| line.split_once(": ")).find(|it| it.0.eq_ignore_ascii_case(name))
+        };
+        let length = header("content-length").map_or(0, |it| it.1.trim().parse().expect("a number"));
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).expect("the body follows");
+        let body = String::from_utf8(body).expect("a form");
+        let user = body.strip_prefix("user=").and_then(|it| it.strip_suffix("&password=secret"));
+        let (status, page) = match (head.split(' ').nth(1).expect("a path"), user) {
+            ("/login", Some(user)) => {
+                *seen.lock().expect("no panic").logins.entry(user.to_owned()).or_default() += 1;
+                (200, format!("{{\"token\": \"{user}-1\"}}"))
+            }
+            ("/login", None) => (403, "wrong password".to_owned()),
+            _ => match header("authorization").map(|it| it.1) {
+                Some(token) if token.ends_with("-1") => {
+                    seen.lock().expect("no panic").orders += 1;
+                    (200, format!("orders of {}", token.trim_end_matches("-1")))
+                }
+                _ => (200, "Please log in".to_owned()),
+            },
+        };
+        let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{page}", page.len());
+        if stream.get_mut().write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn service() -> (u16, Arc<Mutex<Seen>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("the listener is bound").port();
+    let seen = Arc::<Mutex<Seen>>::default();
+    let shared = Arc::clone(&seen);
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let seen = Arc::clone(&shared);
+            thread::spawn(move || serve(stream, &seen));
+        }
+    });
+    (port, seen)
+}
+
+fn experiment(port: u16) -> String {
+    format!(
+        r#"
+stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}
+feeds: {{ users: {{ rows: [ {{ user: ann }}, {{ user: bob }}, {{ user: eve }} ] }} }}
+on_start:
+  feed: users
+  steps:
+    - {{ post: /login, form: {{ user: "${{user}}", password: "${{env:PGDYNO_TEST_PASSWORD}}" }}, capture: {{ token: {{ json: /token }} }} }}
+operations:
+  orders:
+    get: /orders
+    headers: {{ Authorization: "${{token}}" }}
+    expect: {{ contains: "orders of ${{user}}", not_contains: Please log in }}
+load: {{ model: closed, clients: 3, pacing: 20ms, duration: 1s }}
+"#
+    )
+}
+
+#[test]
+fn each_client_logs_in_once() {
+    let (port, seen) = service();
+    let workspace = Workspace::new("start", &experiment(port));
+    let ended =
+        workspace.spawn_command(workspace.command(&["--json"]).env("PGDYNO_TEST_PASSWORD", "secret")).wait();
+    let document = ended.expect(0).document();
+    let figures = document["matrix"]["rows"][0]["figures"].as_array().expect("figures");
+    let median = |name: &str| figures.iter().find(|it| it["figure"] == name).map(|it| &it["median"]);
+    assert_eq!(median("errors"), Some(&0.0.into()), "{figures:?}");
+    let Seen { logins, orders } = &*seen.lock().expect("no panic");
+    // The check before the trial logs in too, alone and before the operation.
+    let logins: u32 = logins.values().sum();
+    assert!((3..=6).contains(&logins), "{logins} log-ins");
+    assert!(*orders >= 60, "{orders}");
+    for text in [&ended.out, &ended.err] {
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn failed_log_in_is_reported_with_its_answer() {
+    let (port, seen) = service();
+    let workspace = Workspace::new("start-refused", &experiment(port));
+    let run = |arguments: &[&str]| {
+        workspace.spawn_command(workspace.command(arguments).env("PGDYNO_TEST_PASSWORD", "wrong")).wait()
+    };
+    // The service is attached and the log-in is no read, so the check before the trial does not send it.
+    let ended = run(&[]);
+    assert!(ended.err.contains("on_start: unexpected status of the response: HTTP 403"), "{}", ended.err);
+    assert!(!ended.status.success());
+    assert_eq!(seen.lock().expect("no panic").orders, 0);
+    assert!(!ended.err.contains("wrong"), "{}", ended.err);
+}
