@@ -106,7 +106,7 @@ impl SetupBuilder<'_> {
         } else {
             self.operations(file.operations.0, &mix, &context)
         };
-        self.check_on_start(on_start.as_ref(), &operations);
+        self.check_on_start(on_start.as_deref(), &operations);
         self.check_service_load(&load, &operations);
         let drawn = || operations.iter().chain(on_start.as_deref()).filter_map(|it| it.feed.as_ref());
         for feed in feeds.iter().filter(|feed| !drawn().any(|it| *it == feed.name)) {

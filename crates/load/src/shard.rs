@@ -383,11 +383,12 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         client.state = ClientState::Idle;
         if let (Some(script), false) = (self.work.on_start(), client.has_started || client.leaving) {
-            return if self.window_over {
-                self.finish_client(i)
+            if self.window_over {
+                self.finish_client(i);
             } else {
-                self.execute_on_start(now, i, script)
-            };
+                self.execute_on_start(now, i, script);
+            }
+            return;
         }
         if !self.window_started {
             return;
