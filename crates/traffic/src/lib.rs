@@ -12,6 +12,7 @@ pub mod recording;
 mod session;
 mod sql;
 mod transaction;
+mod yaml;
 
 pub use session::{Protocol, Session, SkipKind, Skipped, SqlState, Statement, StatementError, Traffic};
 pub use transaction::{Transaction, TransactionEnd};
