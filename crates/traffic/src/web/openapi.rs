@@ -1,0 +1,394 @@
+//! Skeleton of an experiment from an OpenAPI description
+//!
+//! OpenAPI 3.0 and 3.1. One operation for each path and method; variables for the parameters in paths and for required
+//! parameters in queries. Source: <https://spec.openapis.org/oas/v3.1.0>.
+
+use super::document::Document;
+use super::error::WebError;
+use super::json::Json;
+use super::left_out::{self, LeftOutReason};
+use super::operation::{Body, Feed, JsonBody, Operation, Step};
+use super::schema;
+use super::secrets::{SecretKind, SecretVariable, variable_name};
+use super::session::{self, LOCAL};
+use super::template::{Piece, Template};
+use super::url::Url;
+use super::{WebExperiment, WebOptions, naming};
+use model::percent_encode;
+use std::collections::HashSet;
+
+/// Methods in the order of the file, with the keys of a path that describe them.
+const METHODS: [&str; 8] = ["get", "head", "post", "put", "patch", "delete", "options", "trace"];
+/// Maximum number of operations.
+const OPERATIONS_MAX: usize = 200;
+/// Largest integer of a range without a maximum.
+const INTEGER_MAX: i64 = 1000;
+
+/// Checks that the description has a version that can be read.
+pub(super) fn check_version(description: &Json) -> Result<(), WebError> {
+    let version = description.get("openapi").or_else(|| description.get("swagger"));
+    let version = match version {
+        Some(Json::Text(version) | Json::Number(version)) => version.clone(),
+        _ => return Err(WebError::UnknownFormat),
+    };
+    if !version.starts_with("3.0") && !version.starts_with("3.1") {
+        return Err(WebError::OpenApiVersion { version });
+    }
+    match description.get("paths") {
+        Some(Json::Object(_)) => Ok(()),
+        _ => Err(WebError::Value { place: "paths".to_owned(), expected: "object" }),
+    }
+}
+
+pub(super) fn experiment(description: &Json, options: &WebOptions) -> WebExperiment {
+    // A path of the server precedes the paths of operations.
+    let (server, prefix) = server(description);
+    let chosen = options.origin.as_deref().and_then(Url::parse);
+    let is_origin_assumed = chosen.is_none() && server.is_none();
+    let origin = chosen.map(|url| url.origin).or(server).unwrap_or_else(|| LOCAL.to_owned());
+    let mut builder = Builder { description, prefix, secrets: Vec::new(), taken: HashSet::new() };
+    let mut left_out = Vec::new();
+    let mut operations = Vec::new();
+    let mut requests = 0;
+    for (path, item) in description.get("paths").map(Json::members).unwrap_or_default() {
+        let item = schema::resolve(description, item);
+        for method in METHODS {
+            let Some(operation) = item.get(method) else { continue };
+            requests += 1;
+            if let Some(reason) = reason_to_leave_out(method, path, operations.len()) {
+                left_out::add(&mut left_out, reason);
+                continue;
+            }
+            match builder.operation(path, method, item, operation) {
+                Ok(operation) => operations.push(operation),
+                Err(reason) => left_out::add(&mut left_out, reason),
+            }
+        }
+    }
+    let secrets = builder.secrets;
+    let document = Document {
+        name: options.name.clone(),
+        origin,
+        is_origin_assumed,
+        operations,
+        cookies: false,
+        think: None,
+    };
+    WebExperiment { requests, secrets, ..session::of_document(document, left_out) }
+}
+
+fn reason_to_leave_out(method: &str, path: &str, operations: usize) -> Option<LeftOutReason> {
+    match method {
+        "options" | "trace" => Some(LeftOutReason::Method { method: method.to_ascii_uppercase() }),
+        _ if !path.starts_with('/') => Some(LeftOutReason::Scheme),
+        _ if operations >= OPERATIONS_MAX => Some(LeftOutReason::TooMany),
+        _ => None,
+    }
+}
+
+/// Origin and path of the first server. Its variables have their default values. A URL without a host has no origin.
+fn server(description: &Json) -> (Option<String>, String) {
+    let Some(server) = description.get("servers").map(Json::items).unwrap_or_default().first() else {
+        return (None, String::new());
+    };
+    let mut url = server.text_of("url").unwrap_or_default().to_owned();
+    for (name, variable) in server.get("variables").map(Json::members).unwrap_or_default() {
+        url = url.replace(&format!("{{{name}}}"), variable.text_of("default").unwrap_or_default());
+    }
+    let path = |path: &str| path.trim_end_matches('/').to_owned();
+    match Url::parse(&url) {
+        Some(url) => (Some(url.origin.clone()), path(url.path())),
+        None if url.starts_with('/') => (None, path(url.split(['?', '#']).next().unwrap_or_default())),
+        None => (None, String::new()),
+    }
+}
+
+struct Builder<'a> {
+    description: &'a Json,
+    /// Path that precedes all paths.
+    prefix: String,
+    secrets: Vec<SecretVariable>,
+    /// Names of operations.
+    taken: HashSet<String>,
+}
+
+/// Variables of one operation.
+#[derive(Default)]
+struct Variables {
+    set: Vec<(String, String, Option<&'static str>)>,
+    /// Columns with their values.
+    columns: Vec<(String, Vec<String>)>,
+    fill_in: bool,
+}
+
+impl Builder<'_> {
+    fn operation(
+        &mut self,
+        path: &str,
+        method: &str,
+        item: &Json,
+        operation: &Json,
+    ) -> Result<Operation, LeftOutReason> {
+        let mut variables = Variables::default();
+        let parameters = self.parameters(item, operation);
+        let mut target = self.path(path, &parameters, &mut variables);
+        let mut headers: Vec<(String, Template)> = Vec::new();
+        let mut query: Vec<(String, Template)> = Vec::new();
+        for parameter in &parameters {
+            let name = parameter.text_of("name").unwrap_or_default();
+            let is_required = parameter.get("required") == Some(&Json::Bool(true));
+            match parameter.text_of("in") {
+                Some("query") if is_required => {
+                    let variable = variables.add(self.description, name, parameter);
+                    query.push((name.to_owned(), variable));
+                }
+                Some("header") if is_required && is_header(name) => {
+                    let variable = variables.add(self.description, name, parameter);
+                    headers.push((name.to_owned(), variable));
+                }
+                _ => {}
+            }
+        }
+        self.security(operation, &mut headers, &mut query);
+        for (number, (name, value)) in query.into_iter().enumerate() {
+            let separator = if number == 0 { '?' } else { '&' };
+            target.push(Piece::Plain(format!("{separator}{}=", percent_encode(&name))));
+            target.append(value);
+        }
+        let (body, fill_in) = match method {
+            "get" | "head" => (Body::Empty, false),
+            _ => self.body(operation, &mut headers)?,
+        };
+        let name = operation.text_of("operationId").map(naming::plain).filter(|name| !name.is_empty());
+        let name = name
+            .unwrap_or_else(|| naming::request_name(method, &Template::plain(path.replace(['{', '}'], ":"))));
+        let name = naming::unique(&name, &mut self.taken);
+        let step = Step {
+            name: name.clone(),
+            method: method.to_ascii_uppercase(),
+            target,
+            headers,
+            body,
+            captures: Vec::new(),
+            status: status(operation),
+            redirects: 0,
+            decompress: false,
+            fill_in,
+        };
+        let feed = variables.feed();
+        Ok(Operation { name, weight: None, set: variables.set, feed, steps: vec![step] })
+    }
+
+    /// Parameters of the operation and, unless it has parameters of the same name and place, those of the path.
+    fn parameters(&self, item: &Json, operation: &Json) -> Vec<Json> {
+        let mut all: Vec<Json> = Vec::new();
+        let lists = [operation.get("parameters"), item.get("parameters")];
+        for parameter in lists.into_iter().flatten().flat_map(Json::items) {
+            let parameter = schema::resolve(self.description, parameter);
+            let is_same =
+                |other: &Json| ["name", "in"].iter().all(|key| other.get(key) == parameter.get(key));
+            if !all.iter().any(is_same) {
+                all.push(parameter.clone());
+            }
+        }
+        all
+    }
+
+    /// Path with variables in place of `{name}`.
+    fn path(&self, path: &str, parameters: &[Json], variables: &mut Variables) -> Template {
+        let mut target = Template::plain(plain_path(&self.prefix));
+        let mut rest = path;
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((name, after)) = after.split_once('}') else { break };
+            target.push(Piece::Plain(plain_path(before)));
+            let is_this = |it: &&Json| it.text_of("in") == Some("path") && it.text_of("name") == Some(name);
+            let parameter = parameters.iter().find(is_this);
+            target.append(variables.add(self.description, name, parameter.unwrap_or(&Json::Null)));
+            rest = after;
+        }
+        target.push(Piece::Plain(plain_path(rest)));
+        target
+    }
+
+    /// Body from the examples or the schema, and whether the user must fill it in.
+    fn body(
+        &mut self,
+        operation: &Json,
+        headers: &mut Vec<(String, Template)>,
+    ) -> Result<(Body, bool), LeftOutReason> {
+        let Some(body) = operation.get("requestBody") else { return Ok((Body::Empty, false)) };
+        let body = schema::resolve(self.description, body);
+        let content = body.get("content").map(Json::members).unwrap_or_default();
+        let find = |is: fn(&str) -> bool| content.iter().find(|(name, _)| is(name));
+        let is_required = body.get("required") == Some(&Json::Bool(true));
+        if let Some((media_type, content)) = find(|name| name.contains("json")) {
+            let sample = schema::sample(self.description, content);
+            if !media_type.starts_with("application/json") && !media_type.contains('*') {
+                headers.push(("Content-Type".to_owned(), Template::plain(media_type)));
+            }
+            return Ok((JsonBody::of(&sample.value).into_body(), sample.is_invented));
+        }
+        if let Some((_, content)) = find(|name| name.starts_with("application/x-www-form-urlencoded")) {
+            let sample = schema::sample(self.description, content);
+            let text = |value: &Json| match value {
+                Json::Text(text) | Json::Number(text) => text.clone(),
+                Json::Bool(value) => value.to_string(),
+                _ => String::new(),
+            };
+            let mut fields: Vec<(String, Template)> = Vec::new();
+            for (name, value) in sample.value.members() {
+                if fields.iter().all(|field| field.0 != *name) {
+                    fields.push((name.clone(), Template::plain(text(value))));
+                }
+            }
+            return Ok((Body::Form(fields), sample.is_invented));
+        }
+        if let Some((media_type, content)) = find(|name| name.starts_with("text/") || name.contains("xml")) {
+            let sample = schema::sample(self.description, content);
+            headers.push(("Content-Type".to_owned(), Template::plain(media_type)));
+            let text = sample.value.text().unwrap_or_default();
+            return Ok((
+                Body::Text(Template::plain(text)),
+                sample.is_invented || sample.value.text().is_none(),
+            ));
+        }
+        match is_required && !content.is_empty() {
+            true => Err(LeftOutReason::BinaryBody),
+            false => Ok((Body::Empty, false)),
+        }
+    }
+
+    /// Adds the credentials that the first alternative requires.
+    fn security(
+        &mut self,
+        operation: &Json,
+        headers: &mut Vec<(String, Template)>,
+        query: &mut Vec<(String, Template)>,
+    ) {
+        let required = operation.get("security").or_else(|| self.description.get("security"));
+        let Some(first) = required.map(Json::items).unwrap_or_default().first() else { return };
+        let schemes = self.description.get("components").and_then(|it| it.get("securitySchemes"));
+        for (name, _) in first.members() {
+            let Some(scheme) = schemes.and_then(|schemes| schemes.get(name)) else { continue };
+            let scheme = schema::resolve(self.description, scheme).clone();
+            let scheme_name = scheme.text_of("scheme").unwrap_or_default().to_ascii_lowercase();
+            let parameter = scheme.text_of("name").unwrap_or_default().to_owned();
+            match (scheme.text_of("type"), scheme_name.as_str(), scheme.text_of("in")) {
+                (Some("http"), "basic", _) => {
+                    let value = self.secret("Basic ", "basic_credentials", SecretKind::BasicCredentials);
+                    headers.push(("Authorization".to_owned(), value));
+                }
+                (Some("http"), "bearer", _) | (Some("oauth2" | "openIdConnect"), ..) => {
+                    let value = self.secret("Bearer ", "bearer_token", SecretKind::Required);
+                    headers.push(("Authorization".to_owned(), value));
+                }
+                (Some("apiKey"), _, Some("header")) if is_header(&parameter) => {
+                    let value = self.secret("", &parameter, SecretKind::Required);
+                    headers.push((parameter, value));
+                }
+                (Some("apiKey"), _, Some("query")) => {
+                    let value = self.secret("", &parameter, SecretKind::Required);
+                    query.push((parameter, value));
+                }
+                _ => {}
+            }
+        }
+        // The same header may be a parameter too.
+        let mut names = HashSet::new();
+        headers.retain(|header| names.insert(header.0.to_ascii_lowercase()));
+    }
+
+    fn secret(&mut self, before: &str, field: &str, kind: SecretKind) -> Template {
+        let name = variable_name(field);
+        if !self.secrets.iter().any(|secret| secret.name == name) {
+            self.secrets.push(SecretVariable { name: name.clone(), field: field.to_owned(), kind });
+        }
+        let mut template = Template::plain(before);
+        template.push(Piece::Secret(name));
+        template
+    }
+}
+
+impl Variables {
+    /// Adds a variable for a parameter and returns it.
+    fn add(&mut self, description: &Json, name: &str, parameter: &Json) -> Template {
+        let is_taken =
+            |name: &str| self.set.iter().any(|it| it.0 == name) || self.columns.iter().any(|it| it.0 == name);
+        let base = naming::plain(name).replace('-', "_");
+        let base = match base.chars().next() {
+            Some(first) if first.is_ascii_alphabetic() && !matches!(base.as_str(), "rows" | "client_id") => {
+                base
+            }
+            _ => format!("value_{base}").trim_end_matches('_').to_owned(),
+        };
+        let mut numbered = (2..).map(|number| format!("{base}_{number}"));
+        let variable = match is_taken(&base) {
+            true => numbered.find(|name| !is_taken(name)).expect("the numbers are endless"),
+            false => base,
+        };
+        let found = schema::parameter(description, parameter);
+        match found {
+            schema::ParameterValue::Integer(Some(value)) => {
+                self.set.push((variable.clone(), value.to_string(), None))
+            }
+            schema::ParameterValue::Integer(None) => {
+                let (min, max) = schema::bounds(description, parameter);
+                let (min, max) = match (min, max) {
+                    (Some(min), Some(max)) => (min, max.max(min)),
+                    (Some(min), None) => (min, min.saturating_add(INTEGER_MAX - 1)),
+                    (None, Some(max)) => (max.min(1), max),
+                    (None, None) => (1, INTEGER_MAX),
+                };
+                self.set.push((variable.clone(), format!("random({min}, {max})"), None));
+            }
+            schema::ParameterValue::Texts(values) => self.columns.push((variable.clone(), values)),
+            schema::ParameterValue::Unknown => {
+                self.fill_in = true;
+                self.columns.push((variable.clone(), vec!["TODO".to_owned()]));
+            }
+        }
+        let mut template = Template::default();
+        template.push(Piece::Variable(variable));
+        template
+    }
+
+    /// Rows with all values of the columns; columns with fewer values repeat them.
+    fn feed(&self) -> Option<Feed> {
+        let count = self.columns.iter().map(|column| column.1.len()).max()?;
+        let row = |number: usize| {
+            self.columns.iter().map(|(_, values)| values[number % values.len()].clone()).collect::<Vec<_>>()
+        };
+        Some(Feed {
+            columns: self.columns.iter().map(|column| column.0.clone()).collect(),
+            rows: (0..count).map(row).collect(),
+            fill_in: self.fill_in,
+        })
+    }
+}
+
+/// True if an experiment may contain a header with this name.
+fn is_header(name: &str) -> bool {
+    let reserved = ["host", "content-length", "transfer-encoding", "connection", "cookie"];
+    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+    !name.is_empty() && name.chars().all(is_token) && !reserved.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Part of a path with only the characters that an experiment allows.
+fn plain_path(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        match character {
+            '#' | '?' | ':' => out += &percent_encode(character.encode_utf8(&mut [0; 4])),
+            character if character.is_ascii_graphic() => out.push(character),
+            character => out += &percent_encode(character.encode_utf8(&mut [0; 4])),
+        }
+    }
+    out
+}
+
+/// Expected status: the lowest documented one that means success, if pgdyno would not expect it by default.
+fn status(operation: &Json) -> Option<u16> {
+    let codes = operation.get("responses").map(Json::members).unwrap_or_default();
+    let codes = codes.iter().filter_map(|(code, _)| code.parse::<u16>().ok());
+    codes.filter(|code| (200..400).contains(code)).min()
+}
