@@ -6,6 +6,7 @@
 
 mod convert;
 mod curl;
+mod distinctive;
 mod document;
 mod error;
 mod exchange;

@@ -270,7 +270,9 @@ impl<'a> Converter<'a> {
 
     /// Captured variable, or else an environment variable, for the value of a secret field.
     fn credentials(&mut self, text: &str, field: &str, kind: SecretKind) -> Template {
-        self.captured(text, true).unwrap_or_else(|| self.secret(text, field, kind))
+        // A captured secret must not be a part of another expression.
+        let secret = self.secrets.add(text, field, kind);
+        self.captured(text, true).unwrap_or_else(|| self.variable(secret))
     }
 
     fn secret(&mut self, text: &str, field: &str, kind: SecretKind) -> Template {
@@ -292,7 +294,7 @@ impl<'a> Converter<'a> {
 
     fn capture(&mut self, number: usize) -> Option<Template> {
         let secrets = &self.secrets;
-        let variable = self.responses.variable(number, |expression| !secrets.occur_in(expression))?;
+        let variable = self.responses.variable(number, |text| !secrets.occur_in(text))?;
         let mut template = Template::default();
         template.push(Piece::Variable(variable));
         Some(template)

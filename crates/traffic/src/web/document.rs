@@ -50,19 +50,15 @@ pub(super) fn write(document: &Document, notes: &[String]) -> String {
     match document.think {
         Some(think) if think.0.is_multiple_of(1_000_000_000) => {
             out += &format!(
-                "  think: {}s                # median pause between the recorded pages\n",
+                "  think: {}s  # median pause between the recorded pages\n",
                 think.0 / 1_000_000_000
             );
         }
         Some(think) => {
-            out += &format!(
-                "  think: {}ms             # median pause between the recorded pages\n",
-                think.0 / 1_000_000
-            );
+            out +=
+                &format!("  think: {}ms  # median pause between the recorded pages\n", think.0 / 1_000_000);
         }
-        None => {
-            out += "  # think: 1s               # pause of a client between two executions of an operation\n"
-        }
+        None => out.push_str("  # think: 1s  # pause of a client between two executions of an operation\n"),
     }
     if document.cookies {
         out += "  cookies: true\n";
@@ -103,9 +99,8 @@ fn write_operation(operation: &Operation, out: &mut String) {
     }
     if !operation.set.is_empty() {
         *out += "    set:\n";
-        for (name, expression, comment) in &operation.set {
-            let comment = comment.map_or(String::new(), |comment| format!("  # {comment}"));
-            *out += &format!("      {name}: {}{comment}\n", plain(expression));
+        for (name, expression) in &operation.set {
+            *out += &format!("      {name}: {}\n", plain(expression));
         }
     }
     match operation.steps.as_slice() {

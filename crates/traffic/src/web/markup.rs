@@ -1,5 +1,7 @@
 //! Values in HTML and scripts, with regular expressions that find them
 
+use super::distinctive::{VALUE_MIN, is_distinctive};
+
 /// Value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkupValue {
@@ -14,8 +16,6 @@ pub(super) struct MarkupValue {
 const IDENTIFYING: [&str; 5] = ["name", "id", "property", "http-equiv", "itemprop"];
 /// Attributes that contain URLs.
 const URLS: [&str; 4] = ["href", "action", "src", "formaction"];
-/// Length of the shortest value.
-const VALUE_MIN: usize = 8;
 /// Maximum number of values of one document.
 const VALUES_MAX: usize = 20_000;
 
@@ -132,7 +132,7 @@ fn pattern_of(Attribute { name, value, quote }: &Attribute<'_>) -> String {
     format!("{}={quote}{}{quote}", escape(name), escape(value))
 }
 
-/// Adds the parts of a URL.
+/// Adds the parts of a URL, up to the first one that identifies something: a URL with another one differs in a replay.
 fn add_url(attribute: &str, url: &str, quote: char, all: &mut Vec<MarkupValue>) {
     let is_separator = |letter: char| "/?&=#;".contains(letter);
     let mut start = 0;
@@ -144,6 +144,9 @@ fn add_url(attribute: &str, url: &str, quote: char, all: &mut Vec<MarkupValue>) 
             let names = url[..start].split(is_separator).rev().find(|name| !name.is_empty());
             let name = names.unwrap_or("link").to_owned();
             all.push(MarkupValue { name, value: value.to_owned(), pattern });
+        }
+        if is_distinctive(value) {
+            return;
         }
         start += part.len();
     }

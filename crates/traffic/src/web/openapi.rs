@@ -3,26 +3,27 @@
 //! OpenAPI 3.0 and 3.1. One operation for each path and method; variables for the parameters in paths and for required
 //! parameters in queries. Source: <https://spec.openapis.org/oas/v3.1.0>.
 
+mod variables;
+
 use super::document::Document;
 use super::error::WebError;
 use super::json::Json;
 use super::left_out::{self, LeftOutReason};
-use super::operation::{Body, Feed, JsonBody, Operation, Step};
+use super::operation::{Body, JsonBody, Operation, Step};
 use super::schema;
-use super::secrets::{SecretKind, SecretVariable, variable_name};
+use super::secrets::{SecretKind, SecretVariable, is_secret_name, variable_name};
 use super::session::{self, LOCAL};
 use super::template::{Piece, Template};
 use super::url::Url;
 use super::{WebExperiment, WebOptions, naming};
 use model::percent_encode;
 use std::collections::HashSet;
+use variables::Variables;
 
 /// Methods in the order of the file, with the keys of a path that describe them.
 const METHODS: [&str; 8] = ["get", "head", "post", "put", "patch", "delete", "options", "trace"];
 /// Maximum number of operations.
 const OPERATIONS_MAX: usize = 200;
-/// Largest integer of a range without a maximum.
-const INTEGER_MAX: i64 = 1000;
 
 /// Checks that the description has a version that can be read.
 pub(super) fn check_version(description: &Json) -> Result<(), WebError> {
@@ -110,15 +111,6 @@ struct Builder<'a> {
     secrets: Vec<SecretVariable>,
     /// Names of operations.
     taken: HashSet<String>,
-}
-
-/// Variables of one operation.
-#[derive(Default)]
-struct Variables {
-    set: Vec<(String, String, Option<&'static str>)>,
-    /// Columns with their values.
-    columns: Vec<(String, Vec<String>)>,
-    fill_in: bool,
 }
 
 impl Builder<'_> {
@@ -226,7 +218,7 @@ impl Builder<'_> {
             if !media_type.starts_with("application/json") && !media_type.contains('*') {
                 headers.push(("Content-Type".to_owned(), Template::plain(media_type)));
             }
-            return Ok((JsonBody::of(&sample.value).into_body(), sample.is_invented));
+            return Ok((self.json(&sample.value).into_body(), sample.is_invented));
         }
         if let Some((_, content)) = find(|name| name.starts_with("application/x-www-form-urlencoded")) {
             let sample = schema::sample(self.description, content);
@@ -238,7 +230,8 @@ impl Builder<'_> {
             let mut fields: Vec<(String, Template)> = Vec::new();
             for (name, value) in sample.value.members() {
                 if fields.iter().all(|field| field.0 != *name) {
-                    fields.push((name.clone(), Template::plain(text(value))));
+                    let secret = is_secret_name(name).then(|| self.secret("", name, SecretKind::Value));
+                    fields.push((name.clone(), secret.unwrap_or_else(|| Template::plain(text(value)))));
                 }
             }
             return Ok((Body::Form(fields), sample.is_invented));
@@ -255,6 +248,23 @@ impl Builder<'_> {
         match is_required && !content.is_empty() {
             true => Err(LeftOutReason::BinaryBody),
             false => Ok((Body::Empty, false)),
+        }
+    }
+
+    /// JSON value with environment variables in place of the texts of secret members.
+    fn json(&mut self, json: &Json) -> JsonBody {
+        match json {
+            Json::List(items) => JsonBody::List(items.iter().map(|item| self.json(item)).collect()),
+            Json::Object(members) => {
+                let member = |(name, value): &(String, Json)| match value {
+                    Json::Text(_) if is_secret_name(name) => {
+                        (name.clone(), JsonBody::Text(self.secret("", name, SecretKind::Value)))
+                    }
+                    value => (name.clone(), self.json(value)),
+                };
+                JsonBody::Object(members.iter().map(member).collect())
+            }
+            json => JsonBody::of(json),
         }
     }
 
@@ -306,63 +316,6 @@ impl Builder<'_> {
         let mut template = Template::plain(before);
         template.push(Piece::Secret(name));
         template
-    }
-}
-
-impl Variables {
-    /// Adds a variable for a parameter and returns it.
-    fn add(&mut self, description: &Json, name: &str, parameter: &Json) -> Template {
-        let is_taken =
-            |name: &str| self.set.iter().any(|it| it.0 == name) || self.columns.iter().any(|it| it.0 == name);
-        let base = naming::plain(name).replace('-', "_");
-        let base = match base.chars().next() {
-            Some(first) if first.is_ascii_alphabetic() && !matches!(base.as_str(), "rows" | "client_id") => {
-                base
-            }
-            _ => format!("value_{base}").trim_end_matches('_').to_owned(),
-        };
-        let mut numbered = (2..).map(|number| format!("{base}_{number}"));
-        let variable = match is_taken(&base) {
-            true => numbered.find(|name| !is_taken(name)).expect("the numbers are endless"),
-            false => base,
-        };
-        let found = schema::parameter(description, parameter);
-        match found {
-            schema::ParameterValue::Integer(Some(value)) => {
-                self.set.push((variable.clone(), value.to_string(), None))
-            }
-            schema::ParameterValue::Integer(None) => {
-                let (min, max) = schema::bounds(description, parameter);
-                let (min, max) = match (min, max) {
-                    (Some(min), Some(max)) => (min, max.max(min)),
-                    (Some(min), None) => (min, min.saturating_add(INTEGER_MAX - 1)),
-                    (None, Some(max)) => (max.min(1), max),
-                    (None, None) => (1, INTEGER_MAX),
-                };
-                self.set.push((variable.clone(), format!("random({min}, {max})"), None));
-            }
-            schema::ParameterValue::Texts(values) => self.columns.push((variable.clone(), values)),
-            schema::ParameterValue::Unknown => {
-                self.fill_in = true;
-                self.columns.push((variable.clone(), vec!["TODO".to_owned()]));
-            }
-        }
-        let mut template = Template::default();
-        template.push(Piece::Variable(variable));
-        template
-    }
-
-    /// Rows with all values of the columns; columns with fewer values repeat them.
-    fn feed(&self) -> Option<Feed> {
-        let count = self.columns.iter().map(|column| column.1.len()).max()?;
-        let row = |number: usize| {
-            self.columns.iter().map(|(_, values)| values[number % values.len()].clone()).collect::<Vec<_>>()
-        };
-        Some(Feed {
-            columns: self.columns.iter().map(|column| column.0.clone()).collect(),
-            rows: (0..count).map(row).collect(),
-            fill_in: self.fill_in,
-        })
     }
 }
 

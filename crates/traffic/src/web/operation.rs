@@ -10,8 +10,8 @@ pub(super) struct Operation {
     pub name: String,
     /// Relative frequency; `None` if all operations are equally frequent.
     pub weight: Option<u64>,
-    /// Variables with their expressions and comments.
-    pub set: Vec<(String, String, Option<&'static str>)>,
+    /// Variables with their expressions.
+    pub set: Vec<(String, String)>,
     /// Columns and rows of values.
     pub feed: Option<Feed>,
     pub steps: Vec<Step>,
@@ -41,7 +41,7 @@ pub(super) struct Step {
     pub status: Option<u16>,
     pub redirects: u8,
     pub decompress: bool,
-    /// Comment behind the request, if the user must fill in its body.
+    /// True if the user must replace values of the body.
     pub fill_in: bool,
 }
 

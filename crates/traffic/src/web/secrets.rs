@@ -170,10 +170,12 @@ impl Secrets {
         matching.map(|(index, secret)| (index, secret.value.len())).max_by_key(|found| found.1)
     }
 
-    /// True if a text contains a secret.
+    /// True if a regular expression, a pointer or a name contains a secret.
     pub fn occur_in(&self, text: &str) -> bool {
+        let plain = text.replace('\\', "");
+        let decoded = super::url::decoded(&plain);
         let mut all = self.all.iter().filter(|secret| secret.value.len() >= PART_MIN);
-        all.any(|secret| text.contains(&secret.value))
+        all.any(|secret| [text, &plain, &decoded].iter().any(|text| text.contains(&secret.value)))
     }
 
     /// Forgets the names of variables.
