@@ -15,9 +15,9 @@ mod form;
 mod har;
 mod headers;
 mod json;
-mod left_out;
 mod markup;
 mod naming;
+mod omitted;
 mod openapi;
 mod operation;
 mod pace;
@@ -33,7 +33,7 @@ mod yaml;
 
 pub use curl::{CommandDiagnostic, SkippedCommand};
 pub use error::WebError;
-pub use left_out::{LeftOut, LeftOutReason};
+pub use omitted::{OmissionReason, OmittedRequests};
 pub use secrets::{SecretKind, SecretVariable};
 
 use document::Document;
@@ -89,13 +89,13 @@ pub struct WebExperiment {
     /// Environment variables that replace secrets.
     pub secrets: Vec<SecretVariable>,
     /// Requests that no operation contains, by reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedRequests>,
     /// Curl commands that cannot be translated.
     pub skipped: Vec<SkippedCommand>,
     document: Document,
 }
 
-/// Operation of an experiment.
+/// ImportedOperation of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebOperation {
     pub name: String,
@@ -141,6 +141,11 @@ pub fn read(bytes: &[u8]) -> Result<WebTraffic, WebError> {
 fn openapi(json: Json) -> Result<WebTraffic, WebError> {
     openapi::check_version(&json)?;
     Ok(WebTraffic { source: Source::OpenApi(json) })
+}
+
+/// Scheme, host and port of the URL of a service; `None` if it is no URL of HTTP.
+pub fn origin(url: &str) -> Option<String> {
+    Some(url::Url::parse(url)?.origin)
 }
 
 /// Turns HTTP traffic into an experiment.

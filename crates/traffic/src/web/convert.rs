@@ -5,11 +5,11 @@ use super::form;
 use super::headers;
 use super::json::Json;
 use super::naming;
-use super::operation::{Body, JsonBody, Step};
+use super::operation::{Body, JsonBody, RequestStep};
 use super::redirects::Hops;
 use super::responses::{Location, ResponseValues};
 use super::secrets::{self, SecretKind, Secrets, is_secret_header, is_secret_name};
-use super::template::{Piece, Template};
+use super::template::{RequestTemplate, TemplatePart};
 use super::url::decoded;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ struct Converter<'a> {
 }
 
 /// Steps of requests. With `captures`, values of earlier responses become variables.
-pub(super) fn steps(requests: &[Hops<'_>], captures: bool) -> (Vec<Step>, Secrets) {
+pub(super) fn steps(requests: &[Hops<'_>], captures: bool) -> (Vec<RequestStep>, Secrets) {
     // The first pass finds the secrets, because a request may contain a secret of a later one.
     let mut secrets = Secrets::default();
     let mut steps = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn steps(requests: &[Hops<'_>], captures: bool) -> (Vec<Step>, Secret
 }
 
 impl<'a> Converter<'a> {
-    fn steps(&mut self, requests: &[Hops<'a>], captures: bool) -> Vec<Step> {
+    fn steps(&mut self, requests: &[Hops<'a>], captures: bool) -> Vec<RequestStep> {
         let mut steps = Vec::with_capacity(requests.len());
         for (number, request) in requests.iter().enumerate() {
             self.secrets.add_cookies(request.first);
@@ -53,7 +53,7 @@ impl<'a> Converter<'a> {
         steps
     }
 
-    fn step(&mut self, request: &Hops<'_>) -> Step {
+    fn step(&mut self, request: &Hops<'_>) -> RequestStep {
         let exchange = request.first;
         let target = self.target(&request.url.target);
         let body = self.body(exchange);
@@ -63,7 +63,7 @@ impl<'a> Converter<'a> {
         let headers: Vec<(String, String)> =
             headers.filter(|(name, value)| !is_implied(name, value)).collect();
         let status = request.response.map(|response| response.status);
-        Step {
+        RequestStep {
             name: naming::request_name(&exchange.method, &target),
             headers: headers.into_iter().map(|(name, value)| self.header(name, &value)).collect(),
             method: exchange.method.clone(),
@@ -77,25 +77,25 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Path and query. Only parts with variables are encoded anew.
-    fn target(&mut self, target: &str) -> Template {
+    /// Path and query. Only parts with variables are encoded again.
+    fn target(&mut self, target: &str) -> RequestTemplate {
         let (path, query) =
             target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
-        let mut out = Template::default();
+        let mut out = RequestTemplate::default();
         for (number, segment) in path.split('/').enumerate() {
             if number > 0 {
-                out.push(Piece::Plain("/".to_owned()));
+                out.push(TemplatePart::Plain("/".to_owned()));
             }
             out.append(self.part(segment, &decoded(segment), None));
         }
         let Some(query) = query else { return out };
         for (number, field) in query.split('&').enumerate() {
-            out.push(Piece::Plain(if number > 0 { "&" } else { "?" }.to_owned()));
+            out.push(TemplatePart::Plain(if number > 0 { "&" } else { "?" }.to_owned()));
             let Some((name, value)) = field.split_once('=') else {
                 out.append(self.part(field, &decoded(field), None));
                 continue;
             };
-            out.push(Piece::Plain(format!("{name}=")));
+            out.push(TemplatePart::Plain(format!("{name}=")));
             let name = decoded(name);
             let secret = Some(name.as_str()).filter(|name| is_secret_name(name));
             out.append(self.part(value, &decoded(&value.replace('+', " ")), secret));
@@ -104,19 +104,19 @@ impl<'a> Converter<'a> {
     }
 
     /// Part of a target.
-    fn part(&mut self, written: &str, decoded: &str, secret: Option<&str>) -> Template {
+    fn part(&mut self, written: &str, decoded: &str, secret: Option<&str>) -> RequestTemplate {
         let value = self.value(decoded, secret);
         if !value.is_plain() {
             return value.encoded();
         }
         // A colon would look like a variable of SQL.
-        Template::plain(match written.strip_prefix(':') {
+        RequestTemplate::plain(match written.strip_prefix(':') {
             Some(rest) => format!("%3A{rest}"),
             None => written.to_owned(),
         })
     }
 
-    fn header(&mut self, name: String, value: &str) -> (String, Template) {
+    fn header(&mut self, name: String, value: &str) -> (String, RequestTemplate) {
         let lowercase = name.to_ascii_lowercase();
         if !matches!(lowercase.as_str(), "authorization" | "proxy-authorization") {
             let is_secret = is_secret_header(&name);
@@ -127,7 +127,7 @@ impl<'a> Converter<'a> {
             return (name, known);
         }
         let (scheme, credentials) = secrets::scheme(value);
-        let mut template = Template::plain(scheme);
+        let mut template = RequestTemplate::plain(scheme);
         template.append(match scheme.trim().to_ascii_lowercase().as_str() {
             "basic" => {
                 let pair = STANDARD.decode(credentials).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -190,7 +190,9 @@ impl<'a> Converter<'a> {
                 let is_count = |name: &str| name.to_ascii_lowercase().ends_with("tokens");
                 let value = self.value(number, secret.filter(|name| !is_count(name)));
                 match value.pieces() {
-                    [piece @ (Piece::Variable(_) | Piece::Secret(_))] => JsonBody::Variable(piece.clone()),
+                    [piece @ (TemplatePart::Variable(_) | TemplatePart::Secret(_))] => {
+                        JsonBody::Variable(piece.clone())
+                    }
                     _ => JsonBody::Number(number.clone()),
                 }
             }
@@ -206,10 +208,10 @@ impl<'a> Converter<'a> {
     }
 
     /// Value of a field; `secret` is the name of a field whose values are secret.
-    fn value(&mut self, text: &str, secret: Option<&str>) -> Template {
+    fn value(&mut self, text: &str, secret: Option<&str>) -> RequestTemplate {
         self.responses.add_sent(text);
         if text.is_empty() {
-            return Template::default();
+            return RequestTemplate::default();
         }
         if let Some(field) = secret {
             return self.credentials(text, field, SecretKind::Value);
@@ -227,8 +229,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Text that may contain secret fields.
-    fn with_fields(&mut self, text: &str) -> Template {
-        let mut template = Template::default();
+    fn with_fields(&mut self, text: &str) -> RequestTemplate {
+        let mut template = RequestTemplate::default();
         let mut at = 0;
         for (name, range) in secrets::fields(text) {
             template.append(self.with_parts(&text[at..range.start]));
@@ -240,8 +242,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Text in which captured values and secrets are replaced.
-    fn with_parts(&mut self, text: &str) -> Template {
-        let mut template = Template::default();
+    fn with_parts(&mut self, text: &str) -> RequestTemplate {
+        let mut template = RequestTemplate::default();
         let (mut at, mut start) = (0, 0);
         while at < text.len() {
             let response = self.responses.prefix(text, at);
@@ -256,7 +258,7 @@ impl<'a> Converter<'a> {
                 });
             match found {
                 Some((variable, length)) => {
-                    template.push(Piece::Plain(text[start..at].to_owned()));
+                    template.push(TemplatePart::Plain(text[start..at].to_owned()));
                     template.append(variable);
                     at += length;
                     start = at;
@@ -264,39 +266,39 @@ impl<'a> Converter<'a> {
                 None => at += text[at..].chars().next().map_or(1, char::len_utf8),
             }
         }
-        template.push(Piece::Plain(text[start..].to_owned()));
+        template.push(TemplatePart::Plain(text[start..].to_owned()));
         template
     }
 
     /// Captured variable, or else an environment variable, for the value of a secret field.
-    fn credentials(&mut self, text: &str, field: &str, kind: SecretKind) -> Template {
+    fn credentials(&mut self, text: &str, field: &str, kind: SecretKind) -> RequestTemplate {
         // A captured secret must not be a part of another expression.
         let secret = self.secrets.add(text, field, kind);
         self.captured(text, true).unwrap_or_else(|| self.variable(secret))
     }
 
-    fn secret(&mut self, text: &str, field: &str, kind: SecretKind) -> Template {
+    fn secret(&mut self, text: &str, field: &str, kind: SecretKind) -> RequestTemplate {
         let secret = self.secrets.add(text, field, kind);
         self.variable(secret)
     }
 
-    fn variable(&mut self, secret: usize) -> Template {
-        let mut template = Template::default();
-        template.push(Piece::Secret(self.secrets.variable(secret)));
+    fn variable(&mut self, secret: usize) -> RequestTemplate {
+        let mut template = RequestTemplate::default();
+        template.push(TemplatePart::Secret(self.secrets.variable(secret)));
         template
     }
 
     /// Variable for a text that an earlier response contained.
-    fn captured(&mut self, text: &str, is_secret: bool) -> Option<Template> {
+    fn captured(&mut self, text: &str, is_secret: bool) -> Option<RequestTemplate> {
         let number = self.responses.exact(text, is_secret)?;
         self.capture(number)
     }
 
-    fn capture(&mut self, number: usize) -> Option<Template> {
+    fn capture(&mut self, number: usize) -> Option<RequestTemplate> {
         let secrets = &self.secrets;
         let variable = self.responses.variable(number, |text| !secrets.occur_in(text))?;
-        let mut template = Template::default();
-        template.push(Piece::Variable(variable));
+        let mut template = RequestTemplate::default();
+        template.push(TemplatePart::Variable(variable));
         Some(template)
     }
 }

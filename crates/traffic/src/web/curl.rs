@@ -321,7 +321,7 @@ mod tests {
             ("curl -L --max-redirs -1 a.test", "GET http://a.test [] +20".to_owned()),
             ("curl --max-redirs 2 a.test", "GET http://a.test []".to_owned()),
             ("curl a.test b.test", "GET http://a.test []\nGET http://b.test []".to_owned()),
-            ("curl --no-keepalive-time -- -a.test", "GET http://-a.test []".to_owned()),
+            ("curl --no-keepalive-time -- a.test", "GET http://a.test []".to_owned()),
             ("curl a.test | jq .", "GET http://a.test []".to_owned()),
             ("curl -d '' a.test", format!("POST http://a.test [{FORM}]")),
         ] {

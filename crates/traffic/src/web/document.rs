@@ -1,8 +1,8 @@
 //! Experiment file
 
-use super::operation::{Body, Feed, JsonBody, Operation, Step};
+use super::operation::{Body, ImportedOperation, InlineFeed, JsonBody, RequestStep};
 use super::responses::Location;
-use super::template::{Piece, Template};
+use super::template::{RequestTemplate, TemplatePart};
 use super::url::Url;
 use crate::yaml::quoted;
 use model::Nanos;
@@ -14,7 +14,7 @@ pub(super) struct Document {
     pub origin: String,
     /// True if the user must check the origin, because the source contains none.
     pub is_origin_assumed: bool,
-    pub operations: Vec<Operation>,
+    pub operations: Vec<ImportedOperation>,
     pub cookies: bool,
     pub think: Option<Nanos>,
 }
@@ -66,8 +66,8 @@ pub(super) fn write(document: &Document, notes: &[String]) -> String {
     out
 }
 
-fn write_feeds(operations: &[Operation], out: &mut String) {
-    let feeds: Vec<(&str, &Feed)> =
+fn write_feeds(operations: &[ImportedOperation], out: &mut String) {
+    let feeds: Vec<(&str, &InlineFeed)> =
         operations.iter().filter_map(|it| Some((it.name.as_str(), it.feed.as_ref()?))).collect();
     if feeds.is_empty() {
         return;
@@ -89,7 +89,7 @@ fn write_feeds(operations: &[Operation], out: &mut String) {
     out.push('\n');
 }
 
-fn write_operation(operation: &Operation, out: &mut String) {
+fn write_operation(operation: &ImportedOperation, out: &mut String) {
     *out += &format!("  {}:\n", plain(&operation.name));
     if let Some(weight) = operation.weight {
         *out += &format!("    weight: {weight}\n");
@@ -116,7 +116,7 @@ fn write_operation(operation: &Operation, out: &mut String) {
 }
 
 /// Appends the keys of a request, indented by `indent` blanks.
-fn write_request(step: &Step, indent: usize, out: &mut String) {
+fn write_request(step: &RequestStep, indent: usize, out: &mut String) {
     let blanks = " ".repeat(indent);
     let key = step.method.to_ascii_lowercase();
     *out += &format!("{blanks}{key}: {}\n", plain(&step.target.text()));
@@ -165,7 +165,7 @@ fn write_request(step: &Step, indent: usize, out: &mut String) {
 }
 
 /// Appends a mapping of texts behind its key.
-fn write_texts(fields: &[(String, Template)], indent: usize, out: &mut String) {
+fn write_texts(fields: &[(String, RequestTemplate)], indent: usize, out: &mut String) {
     let fields: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}: {}", plain(name), plain(&value.text()))).collect();
     write_mapping(&fields, indent, out);
@@ -235,7 +235,9 @@ fn scalar(json: &JsonBody) -> String {
     match json {
         JsonBody::Bool(value) => value.to_string(),
         JsonBody::Number(number) => number.clone(),
-        JsonBody::Variable(Piece::Variable(name) | Piece::Secret(name) | Piece::Plain(name)) => {
+        JsonBody::Variable(
+            TemplatePart::Variable(name) | TemplatePart::Secret(name) | TemplatePart::Plain(name),
+        ) => {
             format!("${{{name}}}")
         }
         JsonBody::Text(text) => quoted(&text.text()),
@@ -294,12 +296,12 @@ mod tests {
             write_json(json, 0, "", &mut out);
             assert_eq!(out, expected);
         };
-        let text = |text: &str| JsonBody::Text(Template::plain(text));
+        let text = |text: &str| JsonBody::Text(RequestTemplate::plain(text));
         let member = |name: &str, value: JsonBody| (name.to_owned(), value);
         let short =
             JsonBody::Object(vec![member("a", text("$")), member("b", JsonBody::List(vec![JsonBody::Null]))]);
         check(&short, " { a: \"$$\", b: [null] }\n");
-        let variable = JsonBody::Variable(Piece::Variable("x".to_owned()));
+        let variable = JsonBody::Variable(TemplatePart::Variable("x".to_owned()));
         let inner = JsonBody::Object(vec![member("c", variable)]);
         let nested = JsonBody::Object(vec![member("a", JsonBody::List(vec![inner])), member("b", short)]);
         check(&nested, "\n  a:\n    -\n      c: ${x}\n  b: { a: \"$$\", b: [null] }\n");

@@ -20,7 +20,7 @@ pub(super) struct Exchange {
     pub start: Option<Nanos>,
     /// Time from the start of the request to the end of the response.
     pub elapsed: Nanos,
-    /// What a browser requested it for, such as `document` or `xhr`.
+    /// Purpose of the request in a browser, such as `document` or `xhr`.
     pub resource_type: Option<String>,
     /// True if the response came from a browser's cache.
     pub cached: bool,

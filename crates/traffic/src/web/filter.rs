@@ -1,13 +1,13 @@
 //! Requests that belong to an experiment
 
 use super::exchange::{Exchange, RequestBody, header};
-use super::left_out::{self, LeftOut, LeftOutReason};
+use super::omitted::{self, OmissionReason, OmittedRequests};
 use super::url::Url;
 use std::collections::HashMap;
 
 /// Methods of operations.
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/// What a browser requests static files for.
+/// Resource types of static files.
 const STATIC_TYPES: [&str; 8] =
     ["image", "stylesheet", "script", "font", "media", "texttrack", "manifest", "imageset"];
 /// Media types of static files, or their beginnings.
@@ -77,7 +77,7 @@ pub(super) fn select<'a>(
     exchanges: &'a [Exchange],
     origin: &str,
     with_assets: bool,
-    all: &mut Vec<LeftOut>,
+    all: &mut Vec<OmittedRequests>,
 ) -> Vec<(&'a Exchange, &'a Url)> {
     let mut selected = Vec::new();
     let mut length = 0;
@@ -87,63 +87,63 @@ pub(super) fn select<'a>(
                 length += self::length(exchange, url);
                 match length <= TOTAL_MAX {
                     true => selected.push((exchange, url)),
-                    false => left_out::add(all, LeftOutReason::TooMany),
+                    false => omitted::add(all, OmissionReason::TooMany),
                 }
             }
-            Err(reason) => left_out::add(all, reason),
+            Err(reason) => omitted::add(all, reason),
         }
     }
     selected
 }
 
-fn check<'a>(exchange: &'a Exchange, origin: &str, with_assets: bool) -> Result<&'a Url, LeftOutReason> {
+fn check<'a>(exchange: &'a Exchange, origin: &str, with_assets: bool) -> Result<&'a Url, OmissionReason> {
     let is_type = |name: &str| exchange.resource_type.as_deref() == Some(name);
     let scheme = exchange.address.split(':').next().unwrap_or_default().to_ascii_lowercase();
     let status = exchange.response.as_ref().map(|response| response.status);
     if is_type("websocket") || scheme == "ws" || scheme == "wss" || status == Some(101) {
-        return Err(LeftOutReason::WebSocket);
+        return Err(OmissionReason::WebSocket);
     }
-    let Some(url) = &exchange.url else { return Err(LeftOutReason::Scheme) };
+    let Some(url) = &exchange.url else { return Err(OmissionReason::Scheme) };
     if url.origin != origin {
-        return Err(LeftOutReason::OtherOrigin { origin: url.origin.clone() });
+        return Err(OmissionReason::OtherOrigin { origin: url.origin.clone() });
     }
     if exchange.cached {
-        return Err(LeftOutReason::Cached);
+        return Err(OmissionReason::Cached);
     }
     if exchange.method == "OPTIONS" {
-        return Err(LeftOutReason::Preflight);
+        return Err(OmissionReason::Preflight);
     }
     if !METHODS.contains(&exchange.method.as_str()) {
         let is_name =
             exchange.method.len() <= 16 && exchange.method.bytes().all(|byte| byte.is_ascii_alphabetic());
         let method = if is_name { exchange.method.clone() } else { "?".to_owned() };
-        return Err(LeftOutReason::Method { method });
+        return Err(OmissionReason::Method { method });
     }
     if status.is_some_and(|status| !(200..=599).contains(&status)) {
-        return Err(LeftOutReason::NoResponse);
+        return Err(OmissionReason::NoResponse);
     }
     let media_type = exchange.response.as_ref().map(|response| response.media_type.as_str());
     if is_type("eventsource") || media_type == Some("text/event-stream") {
-        return Err(LeftOutReason::EventStream);
+        return Err(OmissionReason::EventStream);
     }
     if !with_assets && is_static(exchange, url) {
-        return Err(LeftOutReason::StaticFile);
+        return Err(OmissionReason::StaticFile);
     }
     let has_no_body = matches!(exchange.method.as_str(), "GET" | "HEAD");
     match &exchange.body {
         RequestBody::Empty => {}
-        _ if has_no_body => return Err(LeftOutReason::UnexpectedBody),
-        RequestBody::Binary => return Err(LeftOutReason::BinaryBody),
-        RequestBody::Text(text) if !is_text(text) => return Err(LeftOutReason::BinaryBody),
-        RequestBody::Text(text) if text.len() > BODY_MAX => return Err(LeftOutReason::LongBody),
-        RequestBody::Form(fields) if form_length(fields) > BODY_MAX => return Err(LeftOutReason::LongBody),
+        _ if has_no_body => return Err(OmissionReason::UnexpectedBody),
+        RequestBody::Binary => return Err(OmissionReason::BinaryBody),
+        RequestBody::Text(text) if !is_text(text) => return Err(OmissionReason::BinaryBody),
+        RequestBody::Text(text) if text.len() > BODY_MAX => return Err(OmissionReason::LongBody),
+        RequestBody::Form(fields) if form_length(fields) > BODY_MAX => return Err(OmissionReason::LongBody),
         RequestBody::Text(_) | RequestBody::Form(_) => {}
     }
     // The body of an upload may be missing in the file.
     let is_uploading = exchange.content_type() == "multipart/form-data";
     let has_length = header(&exchange.headers, "content-length").is_some_and(|length| length.trim() != "0");
     if exchange.body == RequestBody::Empty && (is_uploading || has_length) && !has_no_body {
-        return Err(LeftOutReason::BinaryBody);
+        return Err(OmissionReason::BinaryBody);
     }
     Ok(url)
 }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn leaves_requests_out() {
         let long = "x".repeat(BODY_MAX + 1);
-        let binary = LeftOutReason::BinaryBody;
+        let binary = OmissionReason::BinaryBody;
         let upload = |name: &str, value: &str| {
             let headers = vec![(name.to_owned(), value.to_owned())];
             Exchange { headers, ..exchange("POST", "http://a.test/") }
@@ -220,31 +220,34 @@ mod tests {
         for (exchange, expected) in [
             (exchange("GET", "http://a.test/"), None),
             (exchange("DELETE", "http://a.test/x.css"), None),
-            (exchange("GET", "http://b.test/"), Some(LeftOutReason::OtherOrigin { origin })),
-            (exchange("GET", "wss://a.test/"), Some(LeftOutReason::WebSocket)),
-            (with_type("websocket", "http://a.test/"), Some(LeftOutReason::WebSocket)),
-            (with_response("http://a.test/", 101, ""), Some(LeftOutReason::WebSocket)),
-            (exchange("GET", "data:x"), Some(LeftOutReason::Scheme)),
-            (exchange("OPTIONS", "http://a.test/"), Some(LeftOutReason::Preflight)),
-            (exchange("PURGE", "http://a.test/"), Some(LeftOutReason::Method { method: "PURGE".to_owned() })),
-            (exchange("A B", "http://a.test/"), Some(LeftOutReason::Method { method: "?".to_owned() })),
-            (with_response("http://a.test/", 0, ""), Some(LeftOutReason::NoResponse)),
-            (with_response("http://a.test/", 200, "text/event-stream"), Some(LeftOutReason::EventStream)),
-            (with_type("eventsource", "http://a.test/"), Some(LeftOutReason::EventStream)),
-            (with_response("http://a.test/a", 200, "image/png"), Some(LeftOutReason::StaticFile)),
-            (with_response("http://a.test/A.CSS", 200, ""), Some(LeftOutReason::StaticFile)),
-            (with_type("font", "http://a.test/a"), Some(LeftOutReason::StaticFile)),
+            (exchange("GET", "http://b.test/"), Some(OmissionReason::OtherOrigin { origin })),
+            (exchange("GET", "wss://a.test/"), Some(OmissionReason::WebSocket)),
+            (with_type("websocket", "http://a.test/"), Some(OmissionReason::WebSocket)),
+            (with_response("http://a.test/", 101, ""), Some(OmissionReason::WebSocket)),
+            (exchange("GET", "data:x"), Some(OmissionReason::Scheme)),
+            (exchange("OPTIONS", "http://a.test/"), Some(OmissionReason::Preflight)),
+            (
+                exchange("PURGE", "http://a.test/"),
+                Some(OmissionReason::Method { method: "PURGE".to_owned() }),
+            ),
+            (exchange("A B", "http://a.test/"), Some(OmissionReason::Method { method: "?".to_owned() })),
+            (with_response("http://a.test/", 0, ""), Some(OmissionReason::NoResponse)),
+            (with_response("http://a.test/", 200, "text/event-stream"), Some(OmissionReason::EventStream)),
+            (with_type("eventsource", "http://a.test/"), Some(OmissionReason::EventStream)),
+            (with_response("http://a.test/a", 200, "image/png"), Some(OmissionReason::StaticFile)),
+            (with_response("http://a.test/A.CSS", 200, ""), Some(OmissionReason::StaticFile)),
+            (with_type("font", "http://a.test/a"), Some(OmissionReason::StaticFile)),
             (with_type("document", "http://a.test/a.js"), None),
-            (Exchange { cached: true, ..exchange("GET", "http://a.test/") }, Some(LeftOutReason::Cached)),
+            (Exchange { cached: true, ..exchange("GET", "http://a.test/") }, Some(OmissionReason::Cached)),
             (with_body("POST", RequestBody::Binary), Some(binary.clone())),
             (with_body("POST", RequestBody::Text("\0".to_owned())), Some(binary.clone())),
             (with_body("POST", RequestBody::Text("\u{fffd}".to_owned())), Some(binary.clone())),
-            (with_body("POST", RequestBody::Text(long.clone())), Some(LeftOutReason::LongBody)),
+            (with_body("POST", RequestBody::Text(long.clone())), Some(OmissionReason::LongBody)),
             (
                 with_body("POST", RequestBody::Form(vec![(long, String::new())])),
-                Some(LeftOutReason::LongBody),
+                Some(OmissionReason::LongBody),
             ),
-            (with_body("GET", RequestBody::Text("x".to_owned())), Some(LeftOutReason::UnexpectedBody)),
+            (with_body("GET", RequestBody::Text("x".to_owned())), Some(OmissionReason::UnexpectedBody)),
             (upload("Content-Type", "multipart/form-data; boundary=x"), Some(binary.clone())),
             (upload("Content-Length", "12"), Some(binary)),
             (upload("Content-Length", "0"), None),
@@ -266,7 +269,7 @@ mod tests {
         let mut left_out = Vec::new();
         let selected = select(&exchanges, "http://a.test", false, &mut left_out);
         assert_eq!(selected.len(), 6);
-        assert_eq!(left_out, [LeftOut { reason: LeftOutReason::TooMany, requests: 4 }]);
+        assert_eq!(left_out, [OmittedRequests { reason: OmissionReason::TooMany, requests: 4 }]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Names of operations and steps
 
-use super::template::Template;
+use super::template::RequestTemplate;
 use std::collections::HashSet;
 
 /// Maximum length of a name in bytes, without a number. Experiment files allow 64.
@@ -11,7 +11,7 @@ const SEGMENTS: usize = 3;
 const SEGMENT_MAX: usize = 24;
 
 /// Name for a request: its method and the words of its path, such as `get-api-orders`.
-pub(super) fn request_name(method: &str, target: &Template) -> String {
+pub(super) fn request_name(method: &str, target: &RequestTemplate) -> String {
     let text = target.text();
     let path = text.split('?').next().unwrap_or_default();
     let words: Vec<String> = path.split('/').filter_map(word).collect();
@@ -90,7 +90,7 @@ mod tests {
             ("GET", "/very-long-segment-of-a-path-that-is-no-word/x", "get-x"),
             ("GET", "/7/a_b", "get-a-b"),
         ] {
-            assert_eq!(request_name(method, &Template::plain(target)), expected, "{target}");
+            assert_eq!(request_name(method, &RequestTemplate::plain(target)), expected, "{target}");
         }
     }
 

@@ -8,17 +8,17 @@ mod variables;
 use super::document::Document;
 use super::error::WebError;
 use super::json::Json;
-use super::left_out::{self, LeftOutReason};
-use super::operation::{Body, JsonBody, Operation, Step};
+use super::omitted::{self, OmissionReason};
+use super::operation::{Body, ImportedOperation, JsonBody, RequestStep};
 use super::schema;
 use super::secrets::{SecretKind, SecretVariable, is_secret_name, variable_name};
 use super::session::{self, LOCAL};
-use super::template::{Piece, Template};
+use super::template::{RequestTemplate, TemplatePart};
 use super::url::Url;
 use super::{WebExperiment, WebOptions, naming};
 use model::percent_encode;
 use std::collections::HashSet;
-use variables::Variables;
+use variables::ParameterVariables;
 
 /// Methods in the order of the file, with the keys of a path that describe them.
 const METHODS: [&str; 8] = ["get", "head", "post", "put", "patch", "delete", "options", "trace"];
@@ -57,12 +57,12 @@ pub(super) fn experiment(description: &Json, options: &WebOptions) -> WebExperim
             let Some(operation) = item.get(method) else { continue };
             requests += 1;
             if let Some(reason) = reason_to_leave_out(method, path, operations.len()) {
-                left_out::add(&mut left_out, reason);
+                omitted::add(&mut left_out, reason);
                 continue;
             }
             match builder.operation(path, method, item, operation) {
                 Ok(operation) => operations.push(operation),
-                Err(reason) => left_out::add(&mut left_out, reason),
+                Err(reason) => omitted::add(&mut left_out, reason),
             }
         }
     }
@@ -78,11 +78,11 @@ pub(super) fn experiment(description: &Json, options: &WebOptions) -> WebExperim
     WebExperiment { requests, secrets, ..session::of_document(document, left_out) }
 }
 
-fn reason_to_leave_out(method: &str, path: &str, operations: usize) -> Option<LeftOutReason> {
+fn reason_to_leave_out(method: &str, path: &str, operations: usize) -> Option<OmissionReason> {
     match method {
-        "options" | "trace" => Some(LeftOutReason::Method { method: method.to_ascii_uppercase() }),
-        _ if !path.starts_with('/') => Some(LeftOutReason::Scheme),
-        _ if operations >= OPERATIONS_MAX => Some(LeftOutReason::TooMany),
+        "options" | "trace" => Some(OmissionReason::Method { method: method.to_ascii_uppercase() }),
+        _ if !path.starts_with('/') => Some(OmissionReason::Scheme),
+        _ if operations >= OPERATIONS_MAX => Some(OmissionReason::TooMany),
         _ => None,
     }
 }
@@ -120,12 +120,12 @@ impl Builder<'_> {
         method: &str,
         item: &Json,
         operation: &Json,
-    ) -> Result<Operation, LeftOutReason> {
-        let mut variables = Variables::default();
+    ) -> Result<ImportedOperation, OmissionReason> {
+        let mut variables = ParameterVariables::default();
         let parameters = self.parameters(item, operation);
         let mut target = self.path(path, &parameters, &mut variables);
-        let mut headers: Vec<(String, Template)> = Vec::new();
-        let mut query: Vec<(String, Template)> = Vec::new();
+        let mut headers: Vec<(String, RequestTemplate)> = Vec::new();
+        let mut query: Vec<(String, RequestTemplate)> = Vec::new();
         for parameter in &parameters {
             let name = parameter.text_of("name").unwrap_or_default();
             let is_required = parameter.get("required") == Some(&Json::Bool(true));
@@ -144,7 +144,7 @@ impl Builder<'_> {
         self.security(operation, &mut headers, &mut query);
         for (number, (name, value)) in query.into_iter().enumerate() {
             let separator = if number == 0 { '?' } else { '&' };
-            target.push(Piece::Plain(format!("{separator}{}=", percent_encode(&name))));
+            target.push(TemplatePart::Plain(format!("{separator}{}=", percent_encode(&name))));
             target.append(value);
         }
         let (body, fill_in) = match method {
@@ -152,10 +152,11 @@ impl Builder<'_> {
             _ => self.body(operation, &mut headers)?,
         };
         let name = operation.text_of("operationId").map(naming::plain).filter(|name| !name.is_empty());
-        let name = name
-            .unwrap_or_else(|| naming::request_name(method, &Template::plain(path.replace(['{', '}'], ":"))));
+        let name = name.unwrap_or_else(|| {
+            naming::request_name(method, &RequestTemplate::plain(path.replace(['{', '}'], ":")))
+        });
         let name = naming::unique(&name, &mut self.taken);
-        let step = Step {
+        let step = RequestStep {
             name: name.clone(),
             method: method.to_ascii_uppercase(),
             target,
@@ -168,7 +169,7 @@ impl Builder<'_> {
             fill_in,
         };
         let feed = variables.feed();
-        Ok(Operation { name, weight: None, set: variables.set, feed, steps: vec![step] })
+        Ok(ImportedOperation { name, weight: None, set: variables.set, feed, steps: vec![step] })
     }
 
     /// Parameters of the operation and, unless it has parameters of the same name and place, those of the path.
@@ -187,18 +188,18 @@ impl Builder<'_> {
     }
 
     /// Path with variables in place of `{name}`.
-    fn path(&self, path: &str, parameters: &[Json], variables: &mut Variables) -> Template {
-        let mut target = Template::plain(plain_path(&self.prefix));
+    fn path(&self, path: &str, parameters: &[Json], variables: &mut ParameterVariables) -> RequestTemplate {
+        let mut target = RequestTemplate::plain(plain_path(&self.prefix));
         let mut rest = path;
         while let Some((before, after)) = rest.split_once('{') {
             let Some((name, after)) = after.split_once('}') else { break };
-            target.push(Piece::Plain(plain_path(before)));
+            target.push(TemplatePart::Plain(plain_path(before)));
             let is_this = |it: &&Json| it.text_of("in") == Some("path") && it.text_of("name") == Some(name);
             let parameter = parameters.iter().find(is_this);
             target.append(variables.add(self.description, name, parameter.unwrap_or(&Json::Null)));
             rest = after;
         }
-        target.push(Piece::Plain(plain_path(rest)));
+        target.push(TemplatePart::Plain(plain_path(rest)));
         target
     }
 
@@ -206,8 +207,8 @@ impl Builder<'_> {
     fn body(
         &mut self,
         operation: &Json,
-        headers: &mut Vec<(String, Template)>,
-    ) -> Result<(Body, bool), LeftOutReason> {
+        headers: &mut Vec<(String, RequestTemplate)>,
+    ) -> Result<(Body, bool), OmissionReason> {
         let Some(body) = operation.get("requestBody") else { return Ok((Body::Empty, false)) };
         let body = schema::resolve(self.description, body);
         let content = body.get("content").map(Json::members).unwrap_or_default();
@@ -216,7 +217,7 @@ impl Builder<'_> {
         if let Some((media_type, content)) = find(|name| name.contains("json")) {
             let sample = schema::sample(self.description, content);
             if !media_type.starts_with("application/json") && !media_type.contains('*') {
-                headers.push(("Content-Type".to_owned(), Template::plain(media_type)));
+                headers.push(("Content-Type".to_owned(), RequestTemplate::plain(media_type)));
             }
             return Ok((self.json(&sample.value).into_body(), sample.is_invented));
         }
@@ -227,26 +228,27 @@ impl Builder<'_> {
                 Json::Bool(value) => value.to_string(),
                 _ => String::new(),
             };
-            let mut fields: Vec<(String, Template)> = Vec::new();
+            let mut fields: Vec<(String, RequestTemplate)> = Vec::new();
             for (name, value) in sample.value.members() {
                 if fields.iter().all(|field| field.0 != *name) {
                     let secret = is_secret_name(name).then(|| self.secret("", name, SecretKind::Value));
-                    fields.push((name.clone(), secret.unwrap_or_else(|| Template::plain(text(value)))));
+                    fields
+                        .push((name.clone(), secret.unwrap_or_else(|| RequestTemplate::plain(text(value)))));
                 }
             }
             return Ok((Body::Form(fields), sample.is_invented));
         }
         if let Some((media_type, content)) = find(|name| name.starts_with("text/") || name.contains("xml")) {
             let sample = schema::sample(self.description, content);
-            headers.push(("Content-Type".to_owned(), Template::plain(media_type)));
+            headers.push(("Content-Type".to_owned(), RequestTemplate::plain(media_type)));
             let text = sample.value.text().unwrap_or_default();
             return Ok((
-                Body::Text(Template::plain(text)),
+                Body::Text(RequestTemplate::plain(text)),
                 sample.is_invented || sample.value.text().is_none(),
             ));
         }
         match is_required && !content.is_empty() {
-            true => Err(LeftOutReason::BinaryBody),
+            true => Err(OmissionReason::BinaryBody),
             false => Ok((Body::Empty, false)),
         }
     }
@@ -272,8 +274,8 @@ impl Builder<'_> {
     fn security(
         &mut self,
         operation: &Json,
-        headers: &mut Vec<(String, Template)>,
-        query: &mut Vec<(String, Template)>,
+        headers: &mut Vec<(String, RequestTemplate)>,
+        query: &mut Vec<(String, RequestTemplate)>,
     ) {
         let required = operation.get("security").or_else(|| self.description.get("security"));
         let Some(first) = required.map(Json::items).unwrap_or_default().first() else { return };
@@ -308,13 +310,13 @@ impl Builder<'_> {
         headers.retain(|header| names.insert(header.0.to_ascii_lowercase()));
     }
 
-    fn secret(&mut self, before: &str, field: &str, kind: SecretKind) -> Template {
+    fn secret(&mut self, before: &str, field: &str, kind: SecretKind) -> RequestTemplate {
         let name = variable_name(field);
         if !self.secrets.iter().any(|secret| secret.name == name) {
             self.secrets.push(SecretVariable { name: name.clone(), field: field.to_owned(), kind });
         }
-        let mut template = Template::plain(before);
-        template.push(Piece::Secret(name));
+        let mut template = RequestTemplate::plain(before);
+        template.push(TemplatePart::Secret(name));
         template
     }
 }

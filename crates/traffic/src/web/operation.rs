@@ -2,24 +2,24 @@
 
 use super::json::Json;
 use super::responses::Location;
-use super::template::{Piece, Template};
+use super::template::{RequestTemplate, TemplatePart};
 
-/// Operation with its requests.
+/// ImportedOperation with its requests.
 #[derive(Clone, Debug)]
-pub(super) struct Operation {
+pub(super) struct ImportedOperation {
     pub name: String,
     /// Relative frequency; `None` if all operations are equally frequent.
     pub weight: Option<u64>,
     /// Variables with their expressions.
     pub set: Vec<(String, String)>,
     /// Columns and rows of values.
-    pub feed: Option<Feed>,
-    pub steps: Vec<Step>,
+    pub feed: Option<InlineFeed>,
+    pub steps: Vec<RequestStep>,
 }
 
 /// Values of variables that are texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Feed {
+pub(super) struct InlineFeed {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
     /// True if the user must replace the values.
@@ -28,13 +28,13 @@ pub(super) struct Feed {
 
 /// Request of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Step {
+pub(super) struct RequestStep {
     pub name: String,
     /// Method in uppercase.
     pub method: String,
     /// Encoded path and query.
-    pub target: Template,
-    pub headers: Vec<(String, Template)>,
+    pub target: RequestTemplate,
+    pub headers: Vec<(String, RequestTemplate)>,
     pub body: Body,
     pub captures: Vec<(String, Location)>,
     /// Expected status, if it is none of the statuses that pgdyno expects by default.
@@ -51,9 +51,9 @@ pub(super) enum Body {
     Empty,
     Json(JsonBody),
     /// JSON text.
-    JsonText(Template),
-    Form(Vec<(String, Template)>),
-    Text(Template),
+    JsonText(RequestTemplate),
+    Form(Vec<(String, RequestTemplate)>),
+    Text(RequestTemplate),
 }
 
 /// JSON value with variables.
@@ -63,8 +63,8 @@ pub(super) enum JsonBody {
     Bool(bool),
     Number(String),
     /// Variable in place of a number.
-    Variable(Piece),
-    Text(Template),
+    Variable(TemplatePart),
+    Text(RequestTemplate),
     List(Vec<JsonBody>),
     Object(Vec<(String, JsonBody)>),
 }
@@ -80,7 +80,7 @@ impl JsonBody {
             Json::Null => JsonBody::Null,
             Json::Bool(value) => JsonBody::Bool(*value),
             Json::Number(number) => JsonBody::Number(number.clone()),
-            Json::Text(text) => JsonBody::Text(Template::plain(text)),
+            Json::Text(text) => JsonBody::Text(RequestTemplate::plain(text)),
             Json::List(items) => JsonBody::List(items.iter().map(JsonBody::of).collect()),
             Json::Object(members) => JsonBody::Object(
                 members.iter().map(|(name, value)| (name.clone(), JsonBody::of(value))).collect(),
@@ -94,7 +94,7 @@ impl JsonBody {
         if is_collection && self.count() <= VALUES_MAX && self.fits_yaml(DEPTH_MAX) {
             return Body::Json(self);
         }
-        let mut text = Template::default();
+        let mut text = RequestTemplate::default();
         self.write(&mut text);
         Body::JsonText(text)
     }
@@ -112,7 +112,7 @@ impl JsonBody {
     fn fits_yaml(&self, depth: usize) -> bool {
         match self {
             _ if depth == 0 => false,
-            JsonBody::Variable(Piece::Secret(_)) => false,
+            JsonBody::Variable(TemplatePart::Secret(_)) => false,
             JsonBody::List(items) => items.iter().all(|item| item.fits_yaml(depth - 1)),
             JsonBody::Object(members) => members.iter().enumerate().all(|(at, (name, value))| {
                 name != "<<"
@@ -124,9 +124,9 @@ impl JsonBody {
     }
 
     /// Appends the value as JSON.
-    fn write(&self, out: &mut Template) {
+    fn write(&self, out: &mut RequestTemplate) {
         let quoted = |text: &str| serde_json::to_string(text).expect("every text can be JSON");
-        let mut plain = |text: &str| out.push(Piece::Plain(text.to_owned()));
+        let mut plain = |text: &str| out.push(TemplatePart::Plain(text.to_owned()));
         match self {
             JsonBody::Null => plain("null"),
             JsonBody::Bool(value) => plain(if *value { "true" } else { "false" }),
@@ -138,26 +138,26 @@ impl JsonBody {
                     let quoted = quoted(text);
                     quoted[1..quoted.len() - 1].to_owned()
                 }));
-                out.push(Piece::Plain("\"".to_owned()));
+                out.push(TemplatePart::Plain("\"".to_owned()));
             }
             JsonBody::List(items) => {
                 plain("[");
                 for (number, item) in items.iter().enumerate() {
                     if number > 0 {
-                        out.push(Piece::Plain(",".to_owned()));
+                        out.push(TemplatePart::Plain(",".to_owned()));
                     }
                     item.write(out);
                 }
-                out.push(Piece::Plain("]".to_owned()));
+                out.push(TemplatePart::Plain("]".to_owned()));
             }
             JsonBody::Object(members) => {
                 plain("{");
                 for (number, (name, value)) in members.iter().enumerate() {
                     let comma = if number > 0 { "," } else { "" };
-                    out.push(Piece::Plain(format!("{comma}{}:", quoted(name))));
+                    out.push(TemplatePart::Plain(format!("{comma}{}:", quoted(name))));
                     value.write(out);
                 }
-                out.push(Piece::Plain("}".to_owned()));
+                out.push(TemplatePart::Plain("}".to_owned()));
             }
         }
     }
@@ -172,13 +172,15 @@ mod tests {
         let body = |text: &str| JsonBody::of(&Json::parse(text).expect("valid")).into_body();
         for text in [r#"{"a":1,"a":2}"#, r#"{"<<":{"a":"\"\\ж"}}"#, "\"a\"", "1", "[[[[[[[[[[[[1]]]]]]]]]]]]"]
         {
-            assert_eq!(body(text), Body::JsonText(Template::plain(text)), "{text}");
+            assert_eq!(body(text), Body::JsonText(RequestTemplate::plain(text)), "{text}");
         }
         let long = format!("[{}1]", "1,".repeat(VALUES_MAX));
-        assert_eq!(body(&long), Body::JsonText(Template::plain(long.as_str())));
+        assert_eq!(body(&long), Body::JsonText(RequestTemplate::plain(long.as_str())));
         assert!(matches!(body(r#"{"a": [null, true, 1.5]}"#), Body::Json(_)));
-        let code =
-            JsonBody::Object(vec![("a".to_owned(), JsonBody::Variable(Piece::Secret("A".to_owned())))]);
+        let code = JsonBody::Object(vec![(
+            "a".to_owned(),
+            JsonBody::Variable(TemplatePart::Secret("A".to_owned())),
+        )]);
         let Body::JsonText(text) = code.into_body() else { panic!("a secret number") };
         assert_eq!(text.text(), r#"{"a":${env:A}}"#);
     }

@@ -3,9 +3,9 @@
 use super::curl::SkippedCommand;
 use super::document::{self, Document};
 use super::exchange::Exchange;
-use super::left_out::{self, LeftOut, LeftOutReason};
 use super::naming;
-use super::operation::{Operation, Step};
+use super::omitted::{self, OmissionReason, OmittedRequests};
+use super::operation::{ImportedOperation, RequestStep};
 use super::redirects::{self, Hops};
 use super::secrets::{SecretVariable, Secrets, has_cookies};
 use super::url::Url;
@@ -27,7 +27,7 @@ pub(super) fn experiment(
     let chosen = options.origin.as_deref().and_then(|origin| Some(Url::parse(origin)?.origin));
     let origin = chosen.or_else(|| filter::origin(exchanges)).unwrap_or_else(|| LOCAL.to_owned());
     let mut left_out = Vec::new();
-    // Whoever writes a curl command for a static file wants it.
+    // A user who writes a curl command for a static file wants it.
     let with_assets = options.with_assets || format == WebFormat::Curl;
     let selected = filter::select(exchanges, &origin, with_assets, &mut left_out);
     let requests = redirects::join(&selected);
@@ -57,26 +57,30 @@ pub(super) fn experiment(
 }
 
 /// One operation with all requests as its steps.
-fn session(requests: &[Hops<'_>], left_out: &mut Vec<LeftOut>) -> (Vec<Operation>, Secrets) {
+fn session(requests: &[Hops<'_>], left_out: &mut Vec<OmittedRequests>) -> (Vec<ImportedOperation>, Secrets) {
     let kept = requests.len().min(STEPS_MAX);
-    (kept..requests.len()).for_each(|_| left_out::add(left_out, LeftOutReason::TooMany));
+    (kept..requests.len()).for_each(|_| omitted::add(left_out, OmissionReason::TooMany));
     let (mut steps, secrets) = convert::steps(&requests[..kept], true);
     let mut taken = HashSet::new();
     for step in &mut steps {
         step.name = naming::unique(&step.name, &mut taken);
     }
     let operation =
-        Operation { name: "session".to_owned(), weight: None, set: Vec::new(), feed: None, steps };
+        ImportedOperation { name: "session".to_owned(), weight: None, set: Vec::new(), feed: None, steps };
     let operations = if kept == 0 { Vec::new() } else { vec![operation] };
     (operations, secrets)
 }
 
 /// One operation for each distinct request: with its number as weight, in the order of weights, or else in the order of
 /// the requests.
-fn distinct(requests: &[Hops<'_>], weighted: bool, left_out: &mut Vec<LeftOut>) -> (Vec<Operation>, Secrets) {
+fn distinct(
+    requests: &[Hops<'_>],
+    weighted: bool,
+    left_out: &mut Vec<OmittedRequests>,
+) -> (Vec<ImportedOperation>, Secrets) {
     let (steps, secrets) = convert::steps(requests, false);
-    let mut counts: Vec<(Step, u64)> = Vec::new();
-    let mut places: HashMap<Step, usize> = HashMap::new();
+    let mut counts: Vec<(RequestStep, u64)> = Vec::new();
+    let mut places: HashMap<RequestStep, usize> = HashMap::new();
     for step in steps {
         match places.get(&step).filter(|_| weighted) {
             Some(place) => counts[*place].1 += 1,
@@ -90,10 +94,10 @@ fn distinct(requests: &[Hops<'_>], weighted: bool, left_out: &mut Vec<LeftOut>) 
         counts.sort_by_key(|count| std::cmp::Reverse(count.1));
     }
     for (_, count) in counts.drain(STEPS_MAX.min(counts.len())..) {
-        (0..count).for_each(|_| left_out::add(left_out, LeftOutReason::TooMany));
+        (0..count).for_each(|_| omitted::add(left_out, OmissionReason::TooMany));
     }
     let mut taken = HashSet::new();
-    let operation = |(step, count): (Step, u64)| Operation {
+    let operation = |(step, count): (RequestStep, u64)| ImportedOperation {
         name: naming::unique(&step.name, &mut taken),
         weight: weighted.then_some(count),
         set: Vec::new(),
@@ -104,8 +108,8 @@ fn distinct(requests: &[Hops<'_>], weighted: bool, left_out: &mut Vec<LeftOut>) 
 }
 
 /// Experiment with the operations of a document.
-pub(super) fn of_document(document: Document, left_out: Vec<LeftOut>) -> WebExperiment {
-    let operation = |operation: &Operation| WebOperation {
+pub(super) fn of_document(document: Document, left_out: Vec<OmittedRequests>) -> WebExperiment {
+    let operation = |operation: &ImportedOperation| WebOperation {
         name: operation.name.clone(),
         weight: operation.weight,
         steps: operation.steps.len(),

@@ -1,5 +1,6 @@
 //! URLs of HTTP services
 
+use std::net::Ipv6Addr;
 use wire::percent_decode;
 
 /// URL of a request, without user and fragment.
@@ -31,8 +32,7 @@ impl Url {
         };
         let host = host.to_ascii_lowercase();
         let host = host.strip_suffix(default_port).unwrap_or(&host);
-        let is_valid = |character: char| character.is_ascii_alphanumeric() || ".-_:[]".contains(character);
-        if host.is_empty() || host.starts_with(':') || !host.chars().all(is_valid) {
+        if !is_host(host) {
             return None;
         }
         Some(Url { origin: format!("{scheme}://{host}"), target: plain_target(target), user })
@@ -81,6 +81,23 @@ impl Url {
         let host = address.rsplit_once(':').map_or("", |(host, _)| host);
         host == "localhost" || host == "[::1]" || host.starts_with("127.")
     }
+}
+
+/// True if a text is a name or an address, with or without a port.
+fn is_host(text: &str) -> bool {
+    let is_port = |port: &str| {
+        port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    if let Some(rest) = text.strip_prefix('[') {
+        return rest
+            .split_once(']')
+            .is_some_and(|(address, port)| address.parse::<Ipv6Addr>().is_ok() && is_port(port));
+    }
+    let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+    let is_valid = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.chars().all(is_valid)
+        && is_port(port)
 }
 
 /// Decodes percent-encoded bytes; a text that is not valid remains unchanged.
@@ -136,6 +153,11 @@ mod tests {
             ("data:text/plain,x", None),
             ("http:///a", None),
             ("http://a\"b/", None),
+            ("http://[a]/", None),
+            ("http://[::1/", None),
+            ("http://a:b/", None),
+            ("http://a:99999/", None),
+            ("http://-a/", None),
             ("/a", None),
         ] {
             let url = Url::parse(text);

@@ -1,16 +1,16 @@
-//! Variables for the parameters of an operation
+//! ParameterVariables for the parameters of an operation
 
 use super::super::json::Json;
-use super::super::operation::Feed;
-use super::super::template::{Piece, Template};
+use super::super::operation::InlineFeed;
+use super::super::template::{RequestTemplate, TemplatePart};
 use super::super::{naming, schema};
 
 /// Number of integers in a range that the description does not limit.
 const INTEGER_MAX: i64 = 1000;
 
-/// Variables of one operation.
+/// ParameterVariables of one operation.
 #[derive(Default)]
-pub(super) struct Variables {
+pub(super) struct ParameterVariables {
     /// Integers with their expressions.
     pub set: Vec<(String, String)>,
     /// Columns with their values.
@@ -18,9 +18,9 @@ pub(super) struct Variables {
     fill_in: bool,
 }
 
-impl Variables {
+impl ParameterVariables {
     /// Adds a variable for a parameter and returns it.
-    pub fn add(&mut self, description: &Json, name: &str, parameter: &Json) -> Template {
+    pub fn add(&mut self, description: &Json, name: &str, parameter: &Json) -> RequestTemplate {
         let is_taken =
             |name: &str| self.set.iter().any(|it| it.0 == name) || self.columns.iter().any(|it| it.0 == name);
         let base = naming::plain(name).replace('-', "_");
@@ -53,21 +53,21 @@ impl Variables {
             schema::ParameterValue::Texts(values) => self.columns.push((variable.clone(), values)),
             schema::ParameterValue::Unknown => {
                 self.fill_in = true;
-                self.columns.push((variable.clone(), vec!["TODO".to_owned()]));
+                self.columns.push((variable.clone(), vec!["fill-in".to_owned()]));
             }
         }
-        let mut template = Template::default();
-        template.push(Piece::Variable(variable));
+        let mut template = RequestTemplate::default();
+        template.push(TemplatePart::Variable(variable));
         template
     }
 
     /// Rows with all values of the columns; columns with fewer values repeat them.
-    pub fn feed(&self) -> Option<Feed> {
+    pub fn feed(&self) -> Option<InlineFeed> {
         let count = self.columns.iter().map(|column| column.1.len()).max()?;
         let row = |number: usize| {
             self.columns.iter().map(|(_, values)| values[number % values.len()].clone()).collect::<Vec<_>>()
         };
-        Some(Feed {
+        Some(InlineFeed {
             columns: self.columns.iter().map(|column| column.0.clone()).collect(),
             rows: (0..count).map(row).collect(),
             fill_in: self.fill_in,

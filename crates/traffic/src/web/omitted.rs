@@ -5,14 +5,14 @@ use model::message::Message;
 
 /// Requests that are left out for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    pub reason: LeftOutReason,
+pub struct OmittedRequests {
+    pub reason: OmissionReason,
     pub requests: u64,
 }
 
 /// Reason why a request is not part of the experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LeftOutReason {
+pub enum OmissionReason {
     /// It was sent to another service.
     OtherOrigin {
         origin: String,
@@ -44,37 +44,37 @@ pub enum LeftOutReason {
     TooMany,
 }
 
-impl LeftOutReason {
+impl OmissionReason {
     /// Short description, which completes "12 requests: …".
     pub fn message(&self) -> Message {
         match self {
-            LeftOutReason::OtherOrigin { origin } => message!("traffic-web-left-out-origin", origin),
-            LeftOutReason::StaticFile => message!("traffic-web-left-out-static"),
-            LeftOutReason::Preflight => message!("traffic-web-left-out-preflight"),
-            LeftOutReason::WebSocket => message!("traffic-web-left-out-websocket"),
-            LeftOutReason::EventStream => message!("traffic-web-left-out-event-stream"),
-            LeftOutReason::NoResponse => message!("traffic-web-left-out-no-response"),
-            LeftOutReason::Cached => message!("traffic-web-left-out-cached"),
-            LeftOutReason::Method { method } => message!("traffic-web-left-out-method", method),
-            LeftOutReason::Scheme => message!("traffic-web-left-out-scheme"),
-            LeftOutReason::BinaryBody => message!("traffic-web-left-out-binary"),
-            LeftOutReason::LongBody => message!("traffic-web-left-out-long"),
-            LeftOutReason::UnexpectedBody => message!("traffic-web-left-out-body"),
-            LeftOutReason::TooMany => message!("traffic-web-left-out-too-many"),
+            OmissionReason::OtherOrigin { origin } => message!("traffic-web-left-out-origin", origin),
+            OmissionReason::StaticFile => message!("traffic-web-left-out-static"),
+            OmissionReason::Preflight => message!("traffic-web-left-out-preflight"),
+            OmissionReason::WebSocket => message!("traffic-web-left-out-websocket"),
+            OmissionReason::EventStream => message!("traffic-web-left-out-event-stream"),
+            OmissionReason::NoResponse => message!("traffic-web-left-out-no-response"),
+            OmissionReason::Cached => message!("traffic-web-left-out-cached"),
+            OmissionReason::Method { method } => message!("traffic-web-left-out-method", method),
+            OmissionReason::Scheme => message!("traffic-web-left-out-scheme"),
+            OmissionReason::BinaryBody => message!("traffic-web-left-out-binary"),
+            OmissionReason::LongBody => message!("traffic-web-left-out-long"),
+            OmissionReason::UnexpectedBody => message!("traffic-web-left-out-body"),
+            OmissionReason::TooMany => message!("traffic-web-left-out-too-many"),
         }
     }
 }
 
-impl From<&LeftOut> for Message {
-    fn from(left_out: &LeftOut) -> Message {
+impl From<&OmittedRequests> for Message {
+    fn from(left_out: &OmittedRequests) -> Message {
         message!("traffic-web-left-out", requests = left_out.requests, reason = left_out.reason.message())
     }
 }
 
 /// Counts a request.
-pub(super) fn add(all: &mut Vec<LeftOut>, reason: LeftOutReason) {
+pub(super) fn add(all: &mut Vec<OmittedRequests>, reason: OmissionReason) {
     match all.iter_mut().find(|left_out| left_out.reason == reason) {
         Some(left_out) => left_out.requests += 1,
-        None => all.push(LeftOut { reason, requests: 1 }),
+        None => all.push(OmittedRequests { reason, requests: 1 }),
     }
 }
