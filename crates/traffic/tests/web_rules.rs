@@ -63,6 +63,12 @@ fn check(all: &[Recorded<'_>], expected: &str) {
     assert_eq!(lines.join("\n").trim_end(), expected, "{file}");
 }
 
+/// Experiment file of a text in any format.
+fn file(text: &str) -> String {
+    let options = WebOptions { name: "shop".to_owned(), ..WebOptions::default() };
+    experiment(&read(text.as_bytes()).expect("the text is valid"), &options).file(&["a\rb\nc".to_owned()])
+}
+
 /// A request to which the response is JSON with some values.
 const JSON: Recorded<'_> = Recorded {
     line: "GET /first",
@@ -269,4 +275,66 @@ fn rejects_other_files() {
     }
     let error = read(b"curl \xff").expect_err("no text");
     assert_eq!(error.to_string(), "traffic-web-encoding(5)");
+}
+
+#[test]
+fn secrets_of_queries_may_contain_blanks() {
+    let login =
+        Recorded { line: "POST /a", headers: FORM, body: "password=two+words9", ..Recorded::default() };
+    let again = Recorded { line: "GET /a?again=two+words9", ..Recorded::default() };
+    check(&[login, again], "get: \"/a?again=${env:PASSWORD}\"");
+}
+
+#[test]
+fn lists_only_secrets_that_the_file_needs() {
+    let lines: Vec<String> = (0..200).map(|number| format!("GET /a?b={}", number / 2)).collect();
+    let mut all: Vec<Recorded<'_>> =
+        lines.iter().map(|line| Recorded { line, ..Recorded::default() }).collect();
+    let with_key = Recorded { line: "GET /b", headers: "X-Api-Key: abc", ..Recorded::default() };
+    all.insert(0, with_key);
+    assert!(import(&all, true).secrets.is_empty());
+    assert_eq!(import(&all[..1], true).secrets.len(), 1);
+}
+
+#[test]
+fn notes_are_comments() {
+    assert!(file("curl http://127.0.0.1/").starts_with("# a b\n# c\nname: shop\n"));
+}
+
+#[test]
+fn curl_commands_may_request_static_files() {
+    assert!(file("curl http://127.0.0.1/a.css").contains("get: /a.css"));
+}
+
+#[test]
+fn services_on_other_machines_are_allowed() {
+    assert!(
+        file("curl https://shop.test").contains("{ url: \"https://shop.test\", allow: \"shop.test:443\" }")
+    );
+    assert!(file("curl http://localhost:81").contains("{ url: \"http://localhost:81\" }"));
+}
+
+#[test]
+fn parameters_of_operations_precede_those_of_paths() {
+    let description = r#"{
+        "openapi": "3.0.0",
+        "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
+        "paths": {"/a/{id}": {
+            "parameters": [{"name": "id", "in": "path", "schema": {"type": "integer", "example": 5}}],
+            "get": {
+                "parameters": [
+                    {"name": "id", "in": "path", "schema": {"type": "integer", "example": 7}},
+                    {"name": "X-Key", "in": "header", "required": true, "example": "v"}],
+                "security": [{"key": []}],
+                "responses": {"404": {}, "202": {}, "201": {}}}}}}"#;
+    let expected = r#"operations:
+  get-a:
+    set:
+      id: "7"
+    get: "/a/${id}"
+    headers: { X-Key: "${env:X_KEY}" }
+    expect: { status: 201 }
+"#;
+    let file = file(description);
+    assert!(file.contains(expected), "{file}");
 }

@@ -314,6 +314,10 @@ mod tests {
                 "curl http://me:pw@a.test",
                 "GET http://me:pw@a.test [Authorization: Basic bWU6cHc=]".to_owned(),
             ),
+            (
+                "curl -H 'Authorization: Bearer x' http://me:pw@a.test",
+                "GET http://me:pw@a.test [Authorization: Bearer x]".to_owned(),
+            ),
             ("curl -b a=b a.test", "GET http://a.test [Cookie: a=b]".to_owned()),
             ("curl -A x -e y -o z -w f -m 3 -k -v -i --compressed a.test", "GET http://a.test []".to_owned()),
             ("curl -L a.test", "GET http://a.test [] +5".to_owned()),

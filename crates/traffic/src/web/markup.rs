@@ -242,6 +242,12 @@ mod tests {
     }
 
     #[test]
+    fn ends_at_the_first_identifier_of_a_url() {
+        let found = values("<a href=\"/orders/abc12345/items/def67890\">");
+        assert_eq!(found.iter().map(|it| it.value.as_str()).collect::<Vec<_>>(), ["abc12345"]);
+    }
+
+    #[test]
     fn finds_contents_and_scripts() {
         check(
             "<b id=\"number\"> A-2026-77 </b><i>two words</i>",

@@ -126,10 +126,16 @@ impl Builder<'_> {
         let mut target = self.path(path, &parameters, &mut variables);
         let mut headers: Vec<(String, RequestTemplate)> = Vec::new();
         let mut query: Vec<(String, RequestTemplate)> = Vec::new();
+        self.security(operation, &mut headers, &mut query);
+        let (secret_headers, secret_query) = (headers.len(), query.len());
         for parameter in &parameters {
             let name = parameter.text_of("name").unwrap_or_default();
             let is_required = parameter.get("required") == Some(&Json::Bool(true));
             match parameter.text_of("in") {
+                // The description may list credentials among the parameters too.
+                Some("query") if query[..secret_query].iter().any(|it| it.0 == name) => {}
+                Some("header")
+                    if headers[..secret_headers].iter().any(|it| it.0.eq_ignore_ascii_case(name)) => {}
                 Some("query") if is_required => {
                     let variable = variables.add(self.description, name, parameter);
                     query.push((name.to_owned(), variable));
@@ -141,7 +147,6 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        self.security(operation, &mut headers, &mut query);
         for (number, (name, value)) in query.into_iter().enumerate() {
             let separator = if number == 0 { '?' } else { '&' };
             target.push(TemplatePart::Plain(format!("{separator}{}=", percent_encode(&name))));
@@ -305,7 +310,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        // The same header may be a parameter too.
+        // Two schemes may use the same header.
         let mut names = HashSet::new();
         headers.retain(|header| names.insert(header.0.to_ascii_lowercase()));
     }

@@ -100,6 +100,9 @@ mod tests {
         check(&["PUT /a 302 /b", "GET /b 200"], &[("/a", 0, 302), ("/b", 0, 200)]);
         check(&["HEAD /a 303 /b", "HEAD /b 200"], &[("/a", 1, 200)]);
         check(&["GET /a 302 http://b.test/b", "GET /b 200"], &[("/a", 0, 302), ("/b", 0, 200)]);
+        let far = [&["GET /a 302 /b"][..], &["GET /x 200"; 10], &["GET /b 200"]].concat();
+        let rest = [&[("/a", 0, 302)][..], &[("/x", 0, 200); 10], &[("/b", 0, 200)]].concat();
+        check(&far, &rest);
         check(&["GET /a 304 /b", "GET /b 200"], &[("/a", 0, 304), ("/b", 0, 200)]);
     }
 }

@@ -107,9 +107,7 @@ impl<'a> ResponseValues<'a> {
                     .map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1")))
                     .collect();
                 let name = json_name(path);
-                if !json.is_rounded() {
-                    self.add_value(text, step, Location::Json(pointer), &name);
-                }
+                self.add_value(text, step, Location::Json(pointer), &name);
             }
             Json::List(items) => {
                 for (number, item) in items.iter().enumerate() {
@@ -171,7 +169,7 @@ impl<'a> ResponseValues<'a> {
     }
 
     /// Variable that captures a value; `None` if no expression finds it. `is_allowed` decides whether the experiment may
-    /// contain an expression and a name.
+    /// contain an expression. The name of the variable is a part of the expression.
     pub fn variable(&mut self, number: usize, is_allowed: impl Fn(&str) -> bool) -> Option<String> {
         let value = &self.values[number];
         if let Some(variable) = &value.variable {
@@ -187,7 +185,7 @@ impl<'a> ResponseValues<'a> {
         if !is_allowed(expression) {
             return None;
         }
-        let base = variable_name(if is_allowed(&value.name) { &value.name } else { "" });
+        let base = variable_name(&value.name);
         let is_taken = |name: &str| {
             PREDEFINED[..4].contains(&name)
                 || self.values.iter().any(|it| it.variable.as_deref() == Some(name))
