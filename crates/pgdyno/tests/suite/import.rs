@@ -58,9 +58,10 @@ fn writes_valid_experiments() {
     for (number, name) in
         ["chrome.har", "firefox.har", "commands.curl", "pets.json", "pets.yaml"].iter().enumerate()
     {
-        for options in [&[][..], &["--by-request", "--with-assets"]] {
+        let source = fixture(name);
+        for options in [&[][..], &["--by-request", "--with-assets"][..]] {
             let file = format!("shop-{number}-{}.yaml", options.len());
-            let arguments = [&["import", &fixture(name), "-o", &file], options].concat();
+            let arguments = [&["import", &source, "-o", &file][..], options].concat();
             let written = text(&folder.pgdyno(&arguments), 0);
             assert!(written.contains(&format!("Wrote {file}")), "{written}");
             text(&folder.pgdyno(&["check", &file]), 0);

@@ -14,6 +14,8 @@ pub(super) struct Document {
     pub origin: String,
     /// True if the user must check the origin, because the source contains none.
     pub is_origin_assumed: bool,
+    /// Path that returns 200; `None` if none is known.
+    pub ready: Option<String>,
     pub operations: Vec<ImportedOperation>,
     pub cookies: bool,
     pub think: Option<Nanos>,
@@ -34,15 +36,17 @@ pub(super) fn write(document: &Document, notes: &[String]) -> String {
     if document.is_origin_assumed {
         out += "# The source does not contain the address of the service.\n";
     }
+    out += &format!("stack:\n  service:\n    url: {}\n", quoted(&document.origin));
     // Services on other machines must be allowed.
-    let allow = match Url::is_local(&document.origin) {
-        true => String::new(),
-        false => format!(", allow: {}", quoted(&Url::address(&document.origin))),
-    };
-    if !allow.is_empty() {
-        out += "# Keep `allow` only if the service is yours and may be loaded.\n";
+    if !Url::is_local(&document.origin) {
+        let address = quoted(&Url::address(&document.origin));
+        out += &format!("    allow: {address}  # keep this only if the service is yours and may be loaded\n");
     }
-    out += &format!("stack: {{ service: {{ url: {}{allow} }} }}\n\n", quoted(&document.origin));
+    match &document.ready {
+        Some(path) => out += &format!("    ready: {}  # must return 200 before a run\n", plain(path)),
+        None => out.push_str("    # ready: /health  # must return 200 before a run\n"),
+    }
+    out.push('\n');
     write_feeds(&document.operations, &mut out);
     out += "operations:\n";
     document.operations.iter().for_each(|operation| write_operation(operation, &mut out));

@@ -71,6 +71,7 @@ pub(super) fn experiment(description: &Json, options: &WebOptions) -> WebExperim
         name: options.name.clone(),
         origin,
         is_origin_assumed,
+        ready: session::ready(&operations, |_| true),
         operations,
         cookies: false,
         think: None,

@@ -39,6 +39,7 @@ pub(super) fn experiment(
     let document = Document {
         name: options.name.clone(),
         is_origin_assumed: false,
+        ready: ready(&operations, |target| is_page(&requests, target)),
         operations,
         cookies: selected.iter().any(|selected| has_cookies(selected.0)),
         think: (format == WebFormat::Har).then(|| pace::think(exchanges)).flatten(),
@@ -54,6 +55,24 @@ pub(super) fn experiment(
         skipped: skipped.to_vec(),
         ..of_document(document, left_out)
     }
+}
+
+/// Path of the first GET request without variables, redirects and secrets, if `is_page` is true for it.
+pub(super) fn ready(operations: &[ImportedOperation], is_page: impl Fn(&str) -> bool) -> Option<String> {
+    let steps = operations.iter().flat_map(|operation| &operation.steps);
+    let is_simple = |step: &&RequestStep| {
+        step.method == "GET" && step.redirects == 0 && step.headers.iter().all(|header| header.1.is_plain())
+    };
+    // A `$` would be a variable or its escape.
+    let targets =
+        steps.filter(is_simple).map(|step| step.target.text()).filter(|target| !target.contains('$'));
+    targets.into_iter().find(|target| is_page(target))
+}
+
+/// True if a request to a target had the status 200, or if its status is not known.
+fn is_page(requests: &[Hops<'_>], target: &str) -> bool {
+    let is_ok = |hops: &Hops<'_>| hops.response.is_none_or(|response| response.status == 200);
+    requests.iter().any(|hops| hops.first.method == "GET" && hops.url.target == target && is_ok(hops))
 }
 
 /// One operation with all requests as its steps.
