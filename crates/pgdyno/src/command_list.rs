@@ -101,6 +101,15 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/distil.md",
             },
             CommandDescription {
+                name: "import",
+                about: "Write an experiment file from HTTP traffic: HAR, curl commands or OpenAPI",
+                examples: &[
+                    "pgdyno import shop.har -o shop.yaml",
+                    "pgdyno import commands.txt -o shop.yaml --origin https://shop.test",
+                ],
+                page: "docs/import.md",
+            },
+            CommandDescription {
                 name: "schedule",
                 about: "Preview a schedule of arrivals",
                 examples: &["pgdyno schedule 'line(1, 200, 60s) const(200, 5m)'"],

@@ -4,7 +4,7 @@ use crate::command_list::all;
 use crate::exit_status::ExitStatus;
 use crate::{
     advise, bench, capture, check_command, compare, completions, demo, distil, doctor, export, help, history,
-    init, manual, record, report, run, runs, schedule, schema, serve, stack_command, try_command,
+    import, init, manual, record, report, run, runs, schedule, schema, serve, stack_command, try_command,
 };
 use clap::{Command, CommandFactory as _};
 
@@ -26,6 +26,7 @@ pub fn find(name: &str) -> Option<(Main, Arguments)> {
         "capture" => (capture::main, capture::Args::command),
         "record" => (record::main, record::Args::command),
         "distil" => (distil::main, distil::Args::command),
+        "import" => (import::main, import::Args::command),
         "schedule" => (schedule::main, schedule::Args::command),
         "schema" => (schema::main, schema::Args::command),
         "report" => (report::main, report::Args::command),

@@ -77,7 +77,7 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
 }
 
 /// Name of the experiment: the file's name without its extension.
-fn experiment_name(path: &Path) -> Result<String, CommandError> {
+pub fn experiment_name(path: &Path) -> Result<String, CommandError> {
     let name = path.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
     let is_usual = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");

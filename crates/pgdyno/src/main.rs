@@ -28,6 +28,7 @@ mod files;
 mod help;
 mod history;
 mod http_server;
+mod import;
 mod init;
 mod manual;
 mod measure;

@@ -4856,6 +4856,37 @@ distil-written = Wrote { $path }{ $feeds ->
    *[other] {" "}and { $feeds } feeds
  }. Set its address under `stack`, then:  pgdyno check { $path } --connect
 
+### The command `import`: import-
+
+import-file = { $path }: { $reason }
+import-origin = { $origin } is not the address of a service; write it as in --origin=https://shop.test
+import-no-operation = no request can be part of an experiment: { $left_out }
+import-nothing = the file contains no request
+import-note = Written by pgdyno import { $version } from { $file }.
+import-read = { $requests ->
+    [one] { $requests } request
+   *[other] { $requests } requests
+ } read{ $redirects ->
+    [0] {""}
+    [one] , { $redirects } of them a redirect that pgdyno follows
+   *[other] , { $redirects } of them redirects that pgdyno follows
+ }.
+import-operation = operation { $name }{ $weight ->
+    [none] {""}
+   *[other] , weight { $weight }
+ }{ $steps ->
+    [one] {""}
+   *[other] , { $steps } steps
+ }{ $captures ->
+    [none] {""}
+   *[other] , captures { $captures }
+ }{ $fill ->
+    [true] , values to fill in
+   *[false] {""}
+ }
+import-secrets = Set these environment variables before a run; the file does not contain their values:
+import-written = Wrote { $path }. Next:  pgdyno check { $path }, then  pgdyno try { $path }
+
 ### Notes of a run: note-
 
 note-subject-address = address
@@ -4962,3 +4993,40 @@ traffic-left-out-unreadable = a quote or comment is not closed
 traffic-left-out-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
 traffic-left-out-anonymise = constants that cannot be anonymised, such as escape strings
 traffic-left-out-inexpressible = no statement, too many parameters, a colon before a name within quotes, or AND CHAIN
+traffic-web-encoding = the file is not UTF-8 text: byte { $byte } is not valid
+traffic-web-syntax = line { $line }, column { $column }: { $reason }
+traffic-web-value = `{ $place }` is missing or has another type; expected: { $expected ->
+    [list] a list
+    [object] an object
+   *[text] a text
+}
+traffic-web-unknown-format = the file is neither a HAR file, nor a list of curl commands, nor an OpenAPI description
+traffic-web-openapi-version = the description has the version { $version } of OpenAPI; versions 3.0 and 3.1 can be read
+traffic-web-curl-skipped = the command in line { $line } is left out: { $reason }
+traffic-web-curl-option = an experiment cannot express the option { $option }
+traffic-web-curl-unknown = the option { $option } is not known
+traffic-web-curl-value = the value of the option { $option } is missing
+traffic-web-curl-file = the option { $option } reads a file; write the content instead
+traffic-web-curl-url = it has no URL
+traffic-web-curl-quote = a quote is not closed
+traffic-web-left-out = { $requests ->
+    [one] { $requests } request
+   *[other] { $requests } requests
+} left out: { $reason }
+traffic-web-left-out-origin = to { $origin }; select another service with --origin
+traffic-web-left-out-static = static files; keep them with --with-assets
+traffic-web-left-out-preflight = OPTIONS requests by which browsers ask for permission
+traffic-web-left-out-websocket = WebSocket connections
+traffic-web-left-out-event-stream = responses that do not end (server-sent events)
+traffic-web-left-out-no-response = without a response
+traffic-web-left-out-cached = answered by the browser's cache
+traffic-web-left-out-method = method { $method }, which pgdyno does not send
+traffic-web-left-out-scheme = without a valid URL of HTTP
+traffic-web-left-out-binary = the body is not text, or is not in the file
+traffic-web-left-out-long = the body is longer than 16 KiB
+traffic-web-left-out-body = GET or HEAD with a body
+traffic-web-left-out-too-many = more than an experiment file can contain
+traffic-web-secret = { $name }: value of "{ $field }"
+traffic-web-secret-basic = { $name }: user and password in Base64, as printed by  printf %s user:password | base64
+traffic-web-secret-cookie = { $name }: value of the cookie "{ $field }", which a request repeats outside of its cookies; pgdyno cannot capture cookies
+traffic-web-secret-required = { $name }: credentials that the description requires ("{ $field }")

@@ -5010,6 +5010,38 @@ distil-written = Записано: { $path }{ $feeds ->
    *[other] {" "}и источники данных ({ $feeds })
  }. Впишите адрес в `stack`, затем:  pgdyno check { $path } --connect
 
+### Команда `import`: import-
+
+import-file = { $path }: { $reason }
+import-origin = { $origin } — не адрес сервиса; пишите, например, --origin=https://shop.test
+import-no-operation = ни один запрос не может войти в эксперимент: { $left_out }
+import-nothing = в файле нет запросов
+import-note = Написано командой `pgdyno import` (версия { $version }) по { $file }.
+import-read = Прочитано { $requests ->
+    [one] { $requests } запрос
+    [few] { $requests } запроса
+   *[other] { $requests } запросов
+ }{ $redirects ->
+    [0] {""}
+   *[other] , из них переадресаций, за которыми следует pgdyno: { $redirects }
+ }.
+import-operation = операция { $name }{ $weight ->
+    [none] {""}
+   *[other] , вес { $weight }
+ }{ $steps ->
+    [one] {""}
+    [few] , { $steps } шага
+   *[other] , { $steps } шагов
+ }{ $captures ->
+    [none] {""}
+   *[other] , извлекает { $captures }
+ }{ $fill ->
+    [true] , впишите значения
+   *[false] {""}
+ }
+import-secrets = Перед прогоном задайте переменные окружения; их значений в файле нет:
+import-written = Записано: { $path }. Затем:  pgdyno check { $path }, после него  pgdyno try { $path }
+
 ### Замечания прогона: note-
 
 note-subject-address = адрес
@@ -5126,3 +5158,41 @@ traffic-left-out-unreadable = не закрыта кавычка или не з�
 traffic-left-out-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
 traffic-left-out-anonymise = константы, которые нельзя обезличить, например строки со спецпоследовательностями
 traffic-left-out-inexpressible = нет запроса, слишком много параметров или двоеточие перед именем внутри кавычек, или `AND CHAIN`
+traffic-web-encoding = файл — не текст в UTF-8: недопустимый байт { $byte }
+traffic-web-syntax = строка { $line }, столбец { $column }: { $reason }
+traffic-web-value = `{ $place }` отсутствует или имеет другой тип; ожидается { $expected ->
+    [list] список
+    [object] объект
+   *[text] текст
+}
+traffic-web-unknown-format = файл — ни HAR, ни список команд curl, ни описание OpenAPI
+traffic-web-openapi-version = описание — версии { $version } OpenAPI; читаются версии 3.0 и 3.1
+traffic-web-curl-skipped = команда в строке { $line } пропущена: { $reason }
+traffic-web-curl-option = эксперимент не может выразить ключ { $option }
+traffic-web-curl-unknown = неизвестный ключ { $option }
+traffic-web-curl-value = нет значения ключа { $option }
+traffic-web-curl-file = ключ { $option } читает файл; впишите содержимое
+traffic-web-curl-url = в ней нет URL
+traffic-web-curl-quote = не закрыта кавычка
+traffic-web-left-out = Пропущено: { $requests ->
+    [one] { $requests } запрос
+    [few] { $requests } запроса
+   *[other] { $requests } запросов
+} ({ $reason })
+traffic-web-left-out-origin = к { $origin }; другой сервис выбирается ключом --origin
+traffic-web-left-out-static = статические файлы; их оставляет ключ --with-assets
+traffic-web-left-out-preflight = запросы OPTIONS, которыми браузер спрашивает разрешения
+traffic-web-left-out-websocket = соединения WebSocket
+traffic-web-left-out-event-stream = ответы без конца (server-sent events)
+traffic-web-left-out-no-response = без ответа
+traffic-web-left-out-cached = ответил кэш браузера
+traffic-web-left-out-method = метод { $method }, которого у pgdyno нет
+traffic-web-left-out-scheme = без правильного URL протокола HTTP
+traffic-web-left-out-binary = тело — не текст, или его нет в файле
+traffic-web-left-out-long = тело длиннее 16 КиБ
+traffic-web-left-out-body = GET или HEAD с телом
+traffic-web-left-out-too-many = больше, чем помещается в файл эксперимента
+traffic-web-secret = { $name }: значение «{ $field }»
+traffic-web-secret-basic = { $name }: имя и пароль в Base64, как их печатает  printf %s имя:пароль | base64
+traffic-web-secret-cookie = { $name }: значение cookie «{ $field }», которое запрос повторяет вне cookie; pgdyno не умеет извлекать cookie
+traffic-web-secret-required = { $name }: данные для входа, которых требует описание («{ $field }»)

@@ -13,7 +13,6 @@ mod naming;
 mod pace;
 mod sample;
 mod script;
-mod yaml;
 
 pub use anonymise::Anonymisation;
 pub use left_out::{LeftOut, LeftOutReason};

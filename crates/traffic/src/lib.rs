@@ -1,4 +1,4 @@
-//! Recorded traffic of PostgreSQL servers
+//! Recorded traffic of PostgreSQL servers and of HTTP clients
 //!
 //! [`log::read`] reads server logs and appends their statements to the sessions of a [`Traffic`]. [`distil::distil`]
 //! summarises a traffic as the operations, weights and feeds of an experiment. [`recording`] is the format of files whose
@@ -12,6 +12,8 @@ pub mod recording;
 mod session;
 mod sql;
 mod transaction;
+pub mod web;
+mod yaml;
 
 pub use session::{Protocol, Session, SkipKind, Skipped, SqlState, Statement, StatementError, Traffic};
 pub use transaction::{Transaction, TransactionEnd};

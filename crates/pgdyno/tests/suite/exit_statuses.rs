@@ -113,6 +113,10 @@ const COMMANDS: &[(&str, i32)] = &[
     ("pgdyno distil", 2),
     ("pgdyno distil none.csv -o new.yaml", 1),
     ("pgdyno distil none.csv -o new.json", 2),
+    ("pgdyno import", 2),
+    ("pgdyno import none.har -o new.yaml", 1),
+    ("pgdyno import none.har -o new.json", 2),
+    ("pgdyno import none.har -o new.yaml --origin shop", 2),
     ("pgdyno demo --rows 0", 2),
     ("pgdyno doctor --none", 2),
 ];
@@ -159,6 +163,7 @@ fn an_unknown_language_is_a_mistake_everywhere() {
         "pgdyno export one --format csv",
         "pgdyno schedule const(10,5s)",
         "pgdyno distil log.csv -o new.yaml",
+        "pgdyno import shop.har -o new.yaml",
         "pgdyno demo",
         "pgdyno doctor",
     ] {

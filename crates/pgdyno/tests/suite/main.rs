@@ -10,6 +10,7 @@ mod exit_statuses;
 mod experiment_file;
 mod experiments;
 mod export;
+mod import;
 mod outage;
 mod output;
 mod pytest;

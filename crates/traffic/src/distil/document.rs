@@ -1,7 +1,7 @@
 //! Experiment file and feed files
 
-use super::yaml::{self, push_text};
 use super::{Distilled, Feed};
+use crate::yaml::{self, push_text};
 use model::Nanos;
 use model::summary::QueryMode;
 use std::fmt::Write;

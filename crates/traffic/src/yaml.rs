@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Appends a text as a block scalar that is indented by `indent` blanks, or as a quoted scalar if a block cannot contain
 /// it. The text follows a key and a colon.
-pub(super) fn push_text(out: &mut String, text: &str, indent: usize) {
+pub(crate) fn push_text(out: &mut String, text: &str, indent: usize) {
     let is_plain = |character: char| {
         !character.is_control() && !matches!(character, '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{85}')
     };
@@ -29,7 +29,7 @@ pub(super) fn push_text(out: &mut String, text: &str, indent: usize) {
 }
 
 /// A name as a scalar, with quotes unless it consists of `a-z`, `0-9` and `_-.` and has no other meaning.
-pub(super) fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     const MEANINGS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
     let is_plain = text.starts_with(|first: char| first.is_ascii_lowercase())
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
@@ -38,7 +38,7 @@ pub(super) fn name(text: &str) -> String {
 }
 
 /// The text as a double-quoted scalar on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {
         match character {
