@@ -235,7 +235,8 @@ impl ProxySession {
         let (name, rest) = c_string(request.body());
         let name: Box<[u8]> = name.into();
         let bytes = c_string(rest).0;
-        let start = request.message + 5 + name.len() + 1;
+        // A malformed message may lack the NUL after the name.
+        let start = request.messages.len() - rest.len();
         let place = StatementText::Messages(start..start + bytes.len());
         if let Some(reason) = request.unrecorded {
             self.statements.insert_text(&name, "", Some(reason));

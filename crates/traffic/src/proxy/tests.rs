@@ -445,6 +445,16 @@ fn parts() -> Vec<Vec<Turn>> {
     ]
 }
 
+/// A Parse without the NUL after the statement's name has an empty text.
+#[test]
+fn parse_without_a_name_is_observed() {
+    let mut sink = Collected::default();
+    let client = Turn::Client([&[b'P', 0, 0, 0, 4][..], &[b'S', 0, 0, 0, 4]].concat());
+    observe(&[login(), client, server("Z I")], |bytes| vec![bytes], &mut sink);
+    assert_eq!(sink.requests.len(), 1);
+    assert!(sink.requests[0].starts_with("PS ") && sink.requests[0].ends_with(": "), "{:?}", sink.requests);
+}
+
 proptest! {
     #[test]
     fn every_split_gives_the_same_requests(
