@@ -114,9 +114,9 @@ const COMMANDS: &[(&str, i32)] = &[
     ("pgdyno distil none.csv -o new.yaml", 1),
     ("pgdyno distil none.csv -o new.json", 2),
     ("pgdyno import", 2),
-    ("pgdyno import none.har -o new.yaml", 1),
+    ("pgdyno import none.har -o web.yaml", 1),
     ("pgdyno import none.har -o new.json", 2),
-    ("pgdyno import none.har -o new.yaml --origin shop", 2),
+    ("pgdyno import none.har -o web.yaml --origin shop", 2),
     ("pgdyno demo --rows 0", 2),
     ("pgdyno doctor --none", 2),
 ];

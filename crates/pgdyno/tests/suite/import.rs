@@ -6,15 +6,17 @@ use std::process::{Command, Output, Stdio};
 
 const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 /// Environment variables that the experiments of the fixtures need.
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 10] = [
     "ACCESS_TOKEN",
     "API_KEY",
     "BASIC_CREDENTIALS",
     "BEARER_TOKEN",
+    "CSRF",
     "OTP",
     "PASSWORD",
     "X_API_KEY",
     "X_AUTH_TOKEN",
+    "X_CSRF_TOKEN",
 ];
 
 /// Directory that is removed with its contents on drop.
