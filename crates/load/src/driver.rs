@@ -11,7 +11,7 @@ mod uring;
 pub use meter::ThreadMeter;
 pub use socket::Address;
 
-use crate::recorder::Recorder;
+use crate::recorder::{IntervalRecorder, Recorder};
 use crate::script::ShellError;
 use crate::shard::{ConnId, LoadEvent, Shard};
 use crate::workload::Target;
@@ -65,6 +65,18 @@ macro_rules! drivers {
             }
         }
     };
+}
+
+impl Driver {
+    /// Drives `shard` as [`Driver::drive`] does. Unlike that generic function, it is compiled in this crate, with the
+    /// optimisation that this crate has.
+    pub fn drive_measured(
+        self,
+        shard: Shard<IntervalRecorder>,
+        ground: &DriverContext<'_>,
+    ) -> io::Result<DriveResult<IntervalRecorder>> {
+        self.drive(shard, ground)
+    }
 }
 
 // Order matters: `Driver::for_load` takes the last driver that suits a load.

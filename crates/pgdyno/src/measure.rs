@@ -131,7 +131,7 @@ pub fn run_with_ledger(
             };
             let name = thread::Builder::new().name(format!("load-{k}"));
             let driver = ready.driver;
-            let handle = name.spawn_scoped(scope, move || driver.drive(shard, &ground));
+            let handle = name.spawn_scoped(scope, move || driver.drive_measured(shard, &ground));
             handles.push(handle.map_err(MeasureError::System)?);
         }
         let merged = ready.work.interval();
