@@ -9,7 +9,7 @@ pub(crate) static PROBE: Probe = Probe {
     target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    request: |_| Some(ProbeRequest::Sql(SQL)),
+    request: |version| Some(ProbeRequest::Sql(if version >= 140_000 { SQL } else { SQL_13 })),
     read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
@@ -65,6 +65,13 @@ pub(crate) fn own_transactions(count: u64) -> Reading {
     let series = SERIES.last().expect("the table of series is not empty");
     Reading { series, label: String::new(), value: count as f64 }
 }
+
+/// Query for PostgreSQL 13, in which `pg_stat_database` has no sessions.
+const SQL_13: &str = "select datname as label, numbackends as pg_backends, xact_commit as pg_commits, \
+    xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \
+    tup_fetched as pg_rows_fetched, tup_inserted + tup_updated + tup_deleted as pg_rows_written, \
+    temp_files as pg_temp_files, temp_bytes as pg_temp_bytes, deadlocks as pg_deadlocks, conflicts as pg_conflicts \
+    from pg_stat_database where datname is not null and datname not like 'template_'";
 
 const SQL: &str = "select datname as label, numbackends as pg_backends, xact_commit as pg_commits, \
     xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \

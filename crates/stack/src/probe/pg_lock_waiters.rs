@@ -9,7 +9,7 @@ pub(super) static PROBE: Probe = Probe {
     target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    request: |_| Some(ProbeRequest::Sql(SQL)),
+    request: |version| (version >= 140_000).then_some(ProbeRequest::Sql(SQL)),
     read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 

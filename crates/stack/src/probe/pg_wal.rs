@@ -9,7 +9,7 @@ pub(super) static PROBE: Probe = Probe {
     target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    request: |_| Some(ProbeRequest::Sql("select * from pg_stat_wal")),
+    request: |version| (version >= 140_000).then_some(ProbeRequest::Sql("select * from pg_stat_wal")),
     read: |answer, out| {
         let scale = |column: &str| if column.ends_with("_time") { 1e-3 } else { 1.0 };
         let table =
