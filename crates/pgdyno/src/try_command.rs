@@ -13,7 +13,7 @@ use clap::Parser;
 use experiment::{Plan, nearest};
 use model::Outcome;
 use model::message;
-use model::plan::{LoadModel, Operation};
+use model::plan::{LoadModel, ON_START, Operation};
 use report::lang::Lang;
 use report::say;
 use std::path::PathBuf;
@@ -96,11 +96,17 @@ fn try_operations(
     }
     out!("{cell}");
     let mut failed = !preflight.errors.is_empty();
-    for operation in operations {
+    let on_start = setup.on_start.as_deref();
+    for operation in on_start.into_iter().chain(operations.iter().copied()) {
         let seed = plan.experiment.seed;
         let execution = execution::execute(&setup, operation, &mut test_bed, seed)?;
         out!("{}", trace_text::describe(&operation.name, &execution, lang));
-        failed |= execution.outcome != Some(Outcome::Ok);
+        let is_ok = execution.outcome == Some(Outcome::Ok);
+        failed |= !is_ok;
+        // Without its start, a client executes no operation.
+        if !is_ok && operation.name == ON_START {
+            break;
+        }
     }
     Ok(if failed { ExitStatus::Incomplete } else { ExitStatus::Success })
 }

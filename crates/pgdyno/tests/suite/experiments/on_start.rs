@@ -1,9 +1,10 @@
 //! Requests at the start of each client, on a service whose pages need a session
 
-use super::workspace::Workspace;
+use super::workspace::{PGDYNO, RunOutput, Workspace};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -121,4 +122,11 @@ fn failed_log_in_is_reported_with_its_answer() {
     assert!(!ended.status.success());
     assert_eq!(seen.lock().expect("no panic").orders, 0);
     assert!(!ended.err.contains("wrong"), "{}", ended.err);
+
+    // `try` prints the log-in and stops there.
+    let mut command = Command::new(PGDYNO);
+    command.arg("try").arg(workspace.folder.join("start-refused.yaml")).env("PGDYNO_TEST_PASSWORD", "wrong");
+    let tried = RunOutput::run(command.env("TMPDIR", workspace.folder.join("tmp")).env("LC_ALL", "C.UTF-8"));
+    assert!(tried.out.contains("operation on_start") && tried.out.contains("403"), "{}", tried.out);
+    assert!(!tried.out.contains("operation orders") && !tried.status.success(), "{}", tried.out);
 }
