@@ -9,7 +9,6 @@ pub(crate) mod progress;
 pub(crate) mod samples;
 pub mod sizes;
 pub mod statement_rows;
-pub mod table_growth;
 pub(crate) mod trial;
 pub(crate) mod usage;
 

@@ -349,18 +349,13 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     }
     let rows = Rows::new(Arc::new(bytes), layout);
     let step = |target: &str, captures: Vec<(String, CaptureSource)>, contains: Option<&str>| HttpStep {
-        name: None,
-        method: "GET".to_owned(),
-        target: target.to_owned(),
         headers: vec![("X".to_owned(), "${token}".to_owned())],
-        body: None,
         captures,
         expect: Expectation {
             contains: contains.map(str::to_owned).into_iter().collect(),
             ..Expectation::default()
         },
-        redirects: 0,
-        decompress: false,
+        ..HttpStep::new("GET", target)
     };
     let captures = vec![
         ("token".to_owned(), CaptureSource::Json("/token".to_owned())),
@@ -390,9 +385,6 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 /// Creates a shard whose clients store cookies, follow redirects and decompress responses.
 fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let step = HttpStep {
-        name: None,
-        method: "POST".to_owned(),
-        target: "/a/${client_id}".to_owned(),
         headers: vec![("X".to_owned(), "${env:TOKEN}".to_owned())],
         body: Some(RequestBody::Json("{\"a\": \"${client_id}\"}".to_owned())),
         captures: vec![("token".to_owned(), CaptureSource::Json("/token".to_owned()))],
@@ -403,6 +395,7 @@ fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
         },
         redirects: 3,
         decompress: true,
+        ..HttpStep::new("POST", "/a/${client_id}")
     };
     let secret = |_: &str| Some(Secret::new("secret"));
     let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(secret);

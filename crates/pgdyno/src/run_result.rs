@@ -83,7 +83,7 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
 fn table_growths(reading: &StoredRun) -> Vec<TableGrowth> {
     let sizes = reading.ended().into_iter();
     let sizes = sizes.map(|it| (it.recorded.trial.cell as usize, it.table_sizes.as_slice()));
-    analysis::facts::table_growth::table_growths(sizes)
+    analysis::present::run_result::table_growths(sizes)
 }
 
 /// Result of one cell. `facts[i]` describes `ended[i]`.

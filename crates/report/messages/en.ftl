@@ -4253,7 +4253,7 @@ experiment-dataset-name = the dataset has neither `name` nor `tables` nor `resto
 experiment-between-restored = `between` has no effect, because the data are restored before each trial
     .help = add `keep: true`, or write the statements in `after`
 experiment-keep-alone = `keep` cannot be combined with `matrix`, `find` or `faults`: a trial would find the data as another cell or step left them
-    .help = remove `keep`, or write one experiment for each cell and compare their runs
+    .help = remove `keep` or the other key; to compare two systems on kept data, write an experiment for each and compare their runs
 experiment-dataset-key = `{ $key }` applies only to the dataset { $datasets }
     .help = remove it
 experiment-dataset-unnamed = `{ $key }` requires the name of a dataset
@@ -4780,7 +4780,7 @@ failure-disk-slow = the disk with the run's file is too slow to keep up
 failure-not-written = the run's file could not be written: { $cause }
 failure-freshness-probe = cannot read from the replicas: { $error }
 failure-load-start = cannot start the load: { $error }
-failure-no-client-connected = no client could connect{ $reason ->
+failure-no-client-connected = no client could connect or log in{ $reason ->
     [none] {""}
    *[other] : { $reason }
 }

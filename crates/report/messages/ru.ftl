@@ -4417,7 +4417,7 @@ experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`, ни `
 experiment-between-restored = `between` ни на что не влияет: данные восстанавливаются перед каждым измерением
     .help = добавьте `keep: true` или перенесите команды в `after`
 experiment-keep-alone = `keep` нельзя сочетать с `matrix`, `find` и `faults`: измерение получило бы данные, которые изменила другая ячейка или другой шаг
-    .help = удалите `keep` или напишите по эксперименту на каждую ячейку и сравните прогоны
+    .help = удалите `keep` или другой ключ; чтобы сравнить две системы на таких данных, напишите по эксперименту на каждую и сравните прогоны
 experiment-dataset-key = `{ $key }` действует только для набора данных { $datasets }
     .help = удалите этот ключ
 experiment-dataset-unnamed = для `{ $key }` нужно имя набора данных
@@ -4946,7 +4946,7 @@ failure-disk-slow = диск с файлом прогона не успевае�
 failure-not-written = не удалось записать файл прогона: «{ $cause }»
 failure-freshness-probe = не удаётся читать с реплик: { $error }
 failure-load-start = не удаётся начать нагрузку: { $error }
-failure-no-client-connected = ни один клиент не смог подключиться{ $reason ->
+failure-no-client-connected = ни один клиент не смог подключиться или войти{ $reason ->
     [none] {""}
    *[other] : «{ $reason }»
 }

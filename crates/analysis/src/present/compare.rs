@@ -5,8 +5,8 @@
 //! equal trials differ, so no difference is claimed. With the option `by_time`, blocks of seconds decide ([`blocks`]),
 //! and the result holds only for the measured intervals of time.
 //!
-//! A comparison has up to twelve figures for each operation of each cell. The false discovery rate over all these figures is 5
-//! %. On average, at most one of twenty comparisons of equal systems then claims any difference.
+//! A comparison has up to twelve figures for each operation of each cell. The false discovery rate over all these
+//! figures is 5 %. On average, at most one of twenty comparisons of equal systems then claims any difference.
 
 mod blocks;
 mod differences;

@@ -7,10 +7,12 @@ mod operations;
 mod quantiles;
 mod statements;
 mod steps;
+mod table_growth;
 
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use operations::{TrialPart, operation_results};
 pub use statements::{STATEMENTS, Statements, statements};
+pub use table_growth::table_growths;
 
 #[cfg(test)]
 mod tests;

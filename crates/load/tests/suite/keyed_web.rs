@@ -47,19 +47,14 @@ const ELSE: ResponseScript = ResponseScript::Response("HTTP/1.1 200 OK\r\nConten
 
 fn step(method: &str) -> HttpStep {
     HttpStep {
-        name: None,
-        method: method.to_owned(),
-        target: "/posts/${token}".to_owned(),
-        headers: Vec::new(),
         body: (method == "POST").then(|| RequestBody::Json("{\"text\": \"a post ${token}\"}".to_owned())),
-        captures: Vec::new(),
         expect: Expectation {
             status: vec![(200, 200)],
             contains: vec!["here".to_owned()],
             ..Expectation::default()
         },
         redirects: 1,
-        decompress: false,
+        ..HttpStep::new(method, "/posts/${token}")
     }
 }
 

@@ -11,20 +11,6 @@ use wire::pg::Secret;
 
 const HOST: &str = "shop.test:8080";
 
-fn step(method: &str, target: &str) -> HttpStep {
-    HttpStep {
-        name: None,
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    }
-}
-
 fn program(steps: &[HttpStep]) -> Program {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], steps);
@@ -175,7 +161,7 @@ fn follows_redirects_by_status() {
             redirects: 1,
             headers: vec![("Content-Language".to_owned(), "ru".to_owned()), ("X".to_owned(), "y".to_owned())],
             body: (method == "POST" || method == "PUT").then(|| RequestBody::Json("{\"a\": 1}".to_owned())),
-            ..step(method, "/a/b?c")
+            ..HttpStep::new(method, "/a/b?c")
         };
         let talk = once(&[request_step], |request| {
             let body: &[u8] = if request.starts_with("HEAD") { b"" } else { b"here" };
@@ -224,9 +210,9 @@ fn redirects_count_as_one_operation() {
     let first = HttpStep {
         redirects: 5,
         captures: vec![("token".to_owned(), CaptureSource::Header("x-token".to_owned()))],
-        ..step("POST", "/login")
+        ..HttpStep::new("POST", "/login")
     };
-    let second = HttpStep { redirects: 5, ..step("GET", "/use/${token}") };
+    let second = HttpStep { redirects: 5, ..HttpStep::new("GET", "/use/${token}") };
     let serve = |request: &str| match request.split(' ').nth(1).expect("a target") {
         // The redirects cover each kind of relative reference. The service closes the connection after the last one.
         "/login" => answer(303, "Location: /1?a b\r\n", b""),
@@ -257,7 +243,7 @@ fn redirects_count_as_one_operation() {
 fn rejects_cross_origin_and_looping_redirects() {
     let check =
         |redirects: u8, serve: fn(&str) -> Response, requests: usize, outcome: &str, message: &str| {
-            let talk = once(&[HttpStep { redirects, ..step("GET", "/") }], serve);
+            let talk = once(&[HttpStep { redirects, ..HttpStep::new("GET", "/") }], serve);
             assert_eq!((talk.outcomes().as_str(), talk.sent.len()), (outcome, requests));
             assert_eq!(talk.messages, [message]);
             assert_eq!(talk.all.connected, 1);
@@ -287,7 +273,7 @@ fn redirect_retries_on_closed_idle_connection() {
     // The service closes the connection after the redirect without announcing it. The next request is sent again on a
     // new connection.
     let mut request_count = 0;
-    let talk = once(&[HttpStep { redirects: 1, ..step("POST", "/") }], |request| {
+    let talk = once(&[HttpStep { redirects: 1, ..HttpStep::new("POST", "/") }], |request| {
         request_count += 1;
         match (request_count, request.starts_with("POST")) {
             (1, true) => to("/there"),
@@ -306,13 +292,13 @@ fn with_cookies() -> Service {
 
 #[test]
 fn each_client_has_its_own_cookies() {
-    let login = HttpStep { redirects: 2, ..step("POST", "/user/login") };
+    let login = HttpStep { redirects: 2, ..HttpStep::new("POST", "/user/login") };
     let steps = [
         login,
-        step("GET", "/user/me"),
-        step("GET", "/"),
-        step("POST", "/user/leave"),
-        step("GET", "/user/me"),
+        HttpStep::new("GET", "/user/me"),
+        HttpStep::new("GET", "/"),
+        HttpStep::new("POST", "/user/leave"),
+        HttpStep::new("GET", "/user/me"),
     ];
     let mut users = 0;
     let talk = exchange(program(&steps), (2, 2), with_cookies(), sim::CLOSED, |request| {
@@ -363,7 +349,7 @@ fn new_user_starts_without_cookies() {
         rate_max: None,
     });
     let mut request_count = 0;
-    let talk = exchange(program(&[step("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
+    let talk = exchange(program(&[HttpStep::new("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
         request_count += 1;
         assert!(request_count == 1 || !request.contains("id=1;"), "{request}");
         ok(&format!("Set-Cookie: id={request_count}; Max-Age=1000\r\n"))
@@ -375,7 +361,7 @@ fn new_user_starts_without_cookies() {
 #[test]
 fn cookie_flood_keeps_requests_bounded() {
     let mut n = 0;
-    let talk = exchange(program(&[step("GET", "/")]), (1, 300), with_cookies(), sim::CLOSED, |_| {
+    let talk = exchange(program(&[HttpStep::new("GET", "/")]), (1, 300), with_cookies(), sim::CLOSED, |_| {
         let cookies: String =
             (0..60).map(|it| format!("Set-Cookie: c{n}-{it}={}\r\n", "x".repeat(500))).collect();
         n += 1;
@@ -393,9 +379,9 @@ fn requests_and_decompresses_compressed_responses() {
     let look = HttpStep {
         captures: vec![("token".to_owned(), CaptureSource::Json("/token".to_owned()))],
         expect: Expectation { contains: vec!["\"t7\"".to_owned()], ..Expectation::default() },
-        ..step("GET", "/a")
+        ..HttpStep::new("GET", "/a")
     };
-    let steps = |unpack| [HttpStep { decompress: unpack, ..look.clone() }, step("GET", "/${token}")];
+    let steps = |unpack| [HttpStep { decompress: unpack, ..look.clone() }, HttpStep::new("GET", "/${token}")];
     let serve = |_: &str| answer(200, "Content-Encoding: gzip\r\n", PACKED);
     let talk = once(&steps(true), serve);
     assert_eq!(talk.outcomes(), "ok");
@@ -424,9 +410,12 @@ fn secrets_are_sent_but_never_reported() {
     let query = HttpStep {
         headers: vec![("X".to_owned(), text.clone())],
         body: Some(RequestBody::Json("{\"t\": \"${env:TOKEN}\"}".to_owned())),
-        ..step("POST", "/?t=${env:TOKEN}")
+        ..HttpStep::new("POST", "/?t=${env:TOKEN}")
     };
-    let form = HttpStep { body: Some(RequestBody::Form(vec![("t".to_owned(), text)])), ..step("POST", "/") };
+    let form = HttpStep {
+        body: Some(RequestBody::Form(vec![("t".to_owned(), text)])),
+        ..HttpStep::new("POST", "/")
+    };
     let program = program(&[query, form]);
     assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
@@ -439,7 +428,8 @@ fn secrets_are_sent_but_never_reported() {
     assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
     assert_eq!(talk.messages, ["unexpected status of the response: HTTP 500"]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
-    let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
+    let missing =
+        HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..HttpStep::new("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
     let errors = maker
         .finish()
@@ -452,8 +442,13 @@ fn secrets_are_sent_but_never_reported() {
 
 #[test]
 fn measures_phases_and_bytes_of_each_step() {
-    let moved = HttpStep { redirects: 1, ..step("GET", "/moved") };
-    let steps = [moved, step("GET", "/there"), step("POST", "/fails"), step("GET", "/never")];
+    let moved = HttpStep { redirects: 1, ..HttpStep::new("GET", "/moved") };
+    let steps = [
+        moved,
+        HttpStep::new("GET", "/there"),
+        HttpStep::new("POST", "/fails"),
+        HttpStep::new("GET", "/never"),
+    ];
     let talk = once(&steps, |request| match request.split(' ').nth(1) {
         Some("/moved") => answer(302, "Location: /there\r\n", b""),
         Some("/fails") => answer(503, "", b"closed"),

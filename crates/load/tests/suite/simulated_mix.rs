@@ -22,20 +22,6 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
     }
 }
 
-fn step(method: &str, target: &str) -> HttpStep {
-    HttpStep {
-        name: None,
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    }
-}
-
 fn head(name: &str) -> ScriptHeader<'_> {
     ScriptHeader { name, weight: 1, draws: None }
 }
@@ -128,7 +114,7 @@ fn steps_use_drawn_computed_and_captured_values() {
             ("kind".to_owned(), CaptureSource::Header("x-token".to_owned())),
             ("csrf".to_owned(), CaptureSource::Regex("csrf=([a-z]+)".to_owned())),
         ],
-        ..step("POST", "/login?n=${n}")
+        ..HttpStep::new("POST", "/login?n=${n}")
     };
     let search = HttpStep {
         headers: vec![("Authorization".to_owned(), "Bearer ${token}".to_owned())],
@@ -141,7 +127,7 @@ fn steps_use_drawn_computed_and_captured_values() {
             contains: vec!["found".to_owned()],
             ..Expectation::default()
         },
-        ..step("POST", "/search/${kind}/${csrf}")
+        ..HttpStep::new("POST", "/search/${kind}/${csrf}")
     };
     let mut maker = ProgramBuilder::new(Mode::Prepared, &["client_id"]);
     maker.add_http(&ScriptHeader { draws: Some((0, &columns)), ..head("both") }, 0, &sets, &[login, search]);
@@ -189,7 +175,7 @@ fn expected_and_excluded_texts_have_variables() {
             Expectation { status: Vec::new(), contains: texts(contains), not_contains: texts(not_contains) };
         let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
         let sets = [("id".to_owned(), "40 + 2".to_owned())];
-        maker.add_http(&head("one"), 0, &sets, &[HttpStep { expect, ..step("GET", "/a/${id}") }]);
+        maker.add_http(&head("one"), 0, &sets, &[HttpStep { expect, ..HttpStep::new("GET", "/a/${id}") }]);
         let program = maker.finish().expect("the program is valid");
         let body = body.to_owned();
         let result = exchange(plan(program, 1, sim::CLOSED), Vec::new(), |_| ok(&body));
@@ -219,10 +205,10 @@ fn missing_capture_fails_with_its_own_code() {
                 contains: contains.map(str::to_owned).into_iter().collect(),
                 ..Expectation::default()
             },
-            ..step("GET", "/a")
+            ..HttpStep::new("GET", "/a")
         };
         let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-        maker.add_http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
+        maker.add_http(&head("two"), 0, &[], &[first, HttpStep::new("GET", "/b?${token}")]);
         let program = maker.finish().expect("the program is valid");
         let body = body.to_owned();
         let result = exchange(plan(program, 1, sim::CLOSED), Vec::new(), |_| ok(&body));
@@ -247,11 +233,11 @@ fn variables_are_local_to_operation() {
     // Either script may be drawn first. Without a check, the request would sometimes be sent without the value.
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
-    maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
+    maker.add_http(&head("asks"), 0, &[], &[HttpStep::new("GET", "/${n}")]);
     let errors = maker.finish().expect_err("a variable is undefined");
     assert_eq!(english::text(&errors[0].message), "operation \"asks\": the variable ${n} is not defined");
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-    maker.add_http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
+    maker.add_http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[HttpStep::new("GET", "/${n}")]);
     maker.add_pgbench(&head("reads"), "SELECT :n;\n", false);
     let program = maker.finish().expect("pgbench sends what is undefined");
     assert_eq!(program.undefined.len(), 1);
@@ -307,7 +293,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
             &ScriptHeader { draws: Some((0, columns)), ..head("once") },
             0,
             &[],
-            &[step("GET", "/${id}")],
+            &[HttpStep::new("GET", "/${id}")],
         );
         maker.finish().expect("the program is valid")
     };
@@ -375,10 +361,10 @@ fn reports_all_diagnostics_at_once() {
             ("c".to_owned(), CaptureSource::Json("c".to_owned())),
             ("d".to_owned(), CaptureSource::Regex("(".to_owned())),
         ],
-        ..step("FETCH", "a b")
+        ..HttpStep::new("FETCH", "a b")
     };
     let sets = [("x".to_owned(), "1 +".to_owned()), ("1".to_owned(), "2".to_owned())];
-    maker.add_http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
+    maker.add_http(&head("op"), 0, &sets, &[wrong, HttpStep::new("GET", "/${nobody}${given}")]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
     let errors: Vec<String> =
         maker.finish().expect_err("the program is invalid").iter().map(english::show).collect();
@@ -414,6 +400,6 @@ fn steps_are_the_commands_that_send_a_request() {
     // The histograms of this number of commands would take too much memory.
     check(Mode::Simple, &[two, &"SELECT 1;\n".repeat(253)], &[&[], &[]]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-    maker.add_http(&head("web"), 0, &[("n".to_owned(), "1".to_owned())], &[step("GET", "/${n}")]);
+    maker.add_http(&head("web"), 0, &[("n".to_owned(), "1".to_owned())], &[HttpStep::new("GET", "/${n}")]);
     assert_eq!(maker.step_names(), [["", "GET /${n}"]]);
 }

@@ -2,12 +2,14 @@
 
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim;
-use load::{Action, ConnId, LoadEvent, LoadPlan, Service, Shard, Workload};
-use model::plan::{CaptureSource, Expectation, HttpStep, ThinkTime, UserStage};
+use load::sim::SimulatedSystem;
+use load::{Action, ConnId, LoadEvent, LoadPlan, PostgresEndpoint, Service, Shard, Workload};
+use model::plan::{CaptureSource, HttpStep, ThinkTime, UserStage};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, UserRamp};
 use proptest::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use wire::pg::{Login, Transport};
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -15,29 +17,15 @@ fn constant(rate: f64) -> Curve {
     Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: SECOND }
 }
 
-fn step(method: &str, target: &str) -> HttpStep {
-    HttpStep {
-        name: None,
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    }
-}
-
 /// Two operations that need the token which the start captures.
 fn program() -> Program {
     let mut builder = ProgramBuilder::new(Mode::Simple, &["token"]);
     let head = |name| ScriptHeader { name, weight: 1, draws: None };
-    builder.add_http(&head("read"), 0, &[], &[step("GET", "/read?${token}")]);
-    builder.add_http(&head("write"), 0, &[], &[step("GET", "/write?${token}")]);
+    builder.add_http(&head("read"), 0, &[], &[HttpStep::new("GET", "/read?${token}")]);
+    builder.add_http(&head("write"), 0, &[], &[HttpStep::new("GET", "/write?${token}")]);
     let login = HttpStep {
         captures: vec![("token".to_owned(), CaptureSource::Header("token".to_owned()))],
-        ..step("POST", "/login")
+        ..HttpStep::new("POST", "/login")
     };
     builder.add_http(&ScriptHeader { weight: 0, ..head("on_start") }, 0, &[], &[login]);
     builder.execute_last_on_start();
@@ -181,6 +169,38 @@ fn user_who_joins_again_starts_again() {
     let result = exchange(LoadPlan { duration: None, ..plan(2, Schedule::Users(users)) }, |_| true);
     assert_eq!(logins(&result), 3);
     assert!(recorded(&result).iter().all(|it| it.outcome == Outcome::Ok));
+}
+
+/// Clients with a session begin with their start too, whichever operation follows.
+#[test]
+fn clients_with_sessions_start_after_their_login() {
+    let mut builder = ProgramBuilder::new(Mode::Simple, &[]);
+    let head = |name, weight| ScriptHeader { name, weight, draws: None };
+    builder.add_pgbench(&head("sql", 1), "SELECT 1;", false);
+    builder.add_http(&head("get", 1), 0, &[], &[HttpStep::new("GET", "/read")]);
+    builder.add_http(&head("on_start", 0), 0, &[], &[HttpStep::new("GET", "/login")]);
+    builder.execute_last_on_start();
+    let program = builder.finish().expect("the program is valid");
+    let schedule = Schedule::Closed { think: Nanos::from_millis(5) };
+    let plan = LoadPlan {
+        duration: Some(SECOND),
+        drain: SECOND,
+        ..sim::plan(program, Mode::Simple, 4, 1, schedule)
+    };
+    let postgres = PostgresEndpoint::new(Arc::new(Login::new("u", "d")), Transport::Tcp);
+    let work = Workload::with_services(plan, Some(postgres), vec![Service::without_tls("sim")]);
+    let shard = Shard::<Vec<Record>>::new(Arc::new(work), 0, Vec::new());
+    let records = sim::drive(vec![shard], &SimulatedSystem::default()).remove(0).recorder;
+    for client in 0..4 {
+        let scripts: Vec<u16> =
+            records.iter().filter(|it| it.client.0 == client).map(|it| it.script.0).collect();
+        assert_eq!(scripts[0], 2, "{scripts:?}");
+        assert!(
+            scripts[1..].contains(&0) && scripts[1..].contains(&1) && !scripts[1..].contains(&2),
+            "{scripts:?}"
+        );
+    }
+    assert!(records.iter().all(|it| it.outcome == Outcome::Ok));
 }
 
 #[test]

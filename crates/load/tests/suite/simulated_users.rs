@@ -3,7 +3,7 @@
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim::{self, ServiceTime as Serving, SimulatedSystem, drive};
 use load::{LoadPlan, PostgresEndpoint, Recorder, Service, Shard, Workload};
-use model::plan::{Expectation, HttpStep, ThinkTime, UserStage};
+use model::plan::{HttpStep, ThinkTime, UserStage};
 use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,17 +27,7 @@ fn scripts(weights: &[u32]) -> Program {
 }
 
 fn request() -> Program {
-    let step = HttpStep {
-        name: None,
-        method: "GET".to_owned(),
-        target: "/${client_id}".to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    };
+    let step = HttpStep::new("GET", "/${client_id}");
     let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]);
     maker.add_http(&ScriptHeader { name: "get", weight: 1, draws: None }, 0, &[], &[step]);
     maker.finish().expect("the program is valid")

@@ -174,6 +174,21 @@ impl Operation {
 }
 
 impl HttpStep {
+    /// Request with this method and target, and nothing else.
+    pub fn new(method: &str, target: &str) -> HttpStep {
+        HttpStep {
+            name: None,
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            captures: Vec::new(),
+            expect: Expectation::default(),
+            redirects: 0,
+            decompress: false,
+        }
+    }
+
     /// Request as text: a request line such as `POST /login`, then headers and body.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("{} {}", self.method, self.target)];

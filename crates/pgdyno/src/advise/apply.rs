@@ -162,6 +162,18 @@ mod tests {
         assert_eq!(same, plain.setup, "nothing else differs");
     }
 
+    /// The second cell would otherwise find the data of the first one, without its index.
+    #[test]
+    fn data_are_restored_for_both_cells() {
+        let mut account = account();
+        let dataset = account.experiment.cells[0].setup.dataset.as_mut().unwrap();
+        (dataset.keep, dataset.between) = (true, vec!["VACUUM".to_owned()]);
+        let made = experiment(&account, 1, english()).unwrap_or_else(|it| panic!("{:?}", it.message));
+        for dataset in made.cells.iter().filter_map(|it| it.setup.dataset.as_ref()) {
+            assert_eq!((dataset.keep, dataset.between.len()), (false, 0));
+        }
+    }
+
     #[test]
     fn turns_an_open_load_into_a_closed_one() {
         let mut account = account();

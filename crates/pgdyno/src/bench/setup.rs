@@ -82,18 +82,13 @@ pub fn service(options: &BenchOptions, http_options: &HttpOptions, server: &Serv
         (name.trim().to_owned(), hide(name, value.trim()))
     };
     let step = HttpStep {
-        name: None,
-        method: method.name().to_owned(),
-        target: hide_query(&url.target),
         headers: headers.iter().map(header).collect(),
         body: body.as_ref().map(|text| RequestBody::Text(hide(text, text))),
-        captures: Vec::new(),
         expect: Expectation {
             status: expect.iter().map(|it| (*it.start(), *it.end())).collect(),
             ..Expectation::default()
         },
-        redirects: 0,
-        decompress: false,
+        ..HttpStep::new(method.name(), &hide_query(&url.target))
     };
     let name = request_name(http_options);
     let kind = OperationKind::Http(vec![step]);

@@ -5,7 +5,7 @@ use load::script::{Mode, ProgramBuilder, ScriptHeader};
 use load::{LoadPlan, RngSeeds, Service};
 use model::Schedule;
 use model::durability::{LedgerEntry, Token, WriteKey, WriteOutcome};
-use model::plan::{Expectation, HttpStep};
+use model::plan::HttpStep;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,17 +16,7 @@ const WRITES_PER_CLIENT: u64 = 50;
 
 /// Workload that sends a PUT with a token.
 fn work() -> Workload {
-    let step = HttpStep {
-        name: None,
-        method: "PUT".to_owned(),
-        target: "/${token}".to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    };
+    let step = HttpStep::new("PUT", "/${token}");
     let mut maker = ProgramBuilder::new(Mode::Prepared, &KeyedScript::VARIABLE_NAMES);
     maker.add_http(&ScriptHeader { name: "put", weight: 1, draws: None }, 0, &[], &[step]);
     let program = maker.finish().expect("right");

@@ -6,6 +6,7 @@
 
 mod first_mistakes;
 
+use crate::folder::Folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,24 +16,6 @@ const COMMON: [(&str, &str); 3] = [
     ("operations:", "operations: { read: { sql: SELECT 1 } }\n"),
     ("load:", "load: { model: closed, clients: 8, duration: 10s }\n"),
 ];
-
-/// Temporary folder of a test, removed on drop.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("pgdyno-check-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary folder can be written to");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A leftover temporary folder is harmless.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Exit status, standard output and standard error of a command.
 fn pgdyno(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
@@ -94,7 +77,7 @@ impl Row<'_> {
 
 /// Folder with the files that the rows use.
 fn folder_of_mistakes(name: &str) -> Folder {
-    let folder = Folder::new(name);
+    let folder = Folder::new(&format!("check-{name}"));
     fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
     folder
 }
@@ -167,7 +150,7 @@ fn templates_are_valid_and_never_overwritten() {
     ];
     for goal in ["compare", "max", "confirm", "soak", "failover"] {
         for (system, stack) in running {
-            let folder = Folder::new(&format!("init{goal}{}", system.len() + stack.len()));
+            let folder = Folder::new(&format!("check-init{goal}{}", system.len() + stack.len()));
             let begin = [&["init", "my-shop.yaml", "--find", goal], system].concat();
             let (status, out, err) = pgdyno(&folder.0, &begin);
             if goal == "failover" && !system.is_empty() {
@@ -196,7 +179,7 @@ fn templates_have_the_documented_size() {
             "matrix    2 cells (1 is a positive control) × 2 = 4 trials\n",
         ),
     ] {
-        let folder = Folder::new(&format!("size{find}"));
+        let folder = Folder::new(&format!("check-size{find}"));
         assert_eq!(pgdyno(&folder.0, &["init", "--find", find]).0, Some(0));
         let check = ["check", "experiment.yaml", "--quick"];
         for (args, overview) in [(&check[..2], full), (&check, quick)] {
@@ -218,7 +201,7 @@ fn templates_contain_no_password_and_quote_hostile_names() {
         ("a: b # c.yaml", "--attach", "host=127.0.0.1 dbname='a: b'", 0),
         ("@SYSTEM@.yaml", "--attach", "host=127.0.0.1 dbname=@FILE@", 0),
     ] {
-        let folder = Folder::new("init-hostile");
+        let folder = Folder::new("check-init-hostile");
         let (got, out, err) = pgdyno(&folder.0, &["init", file, option, value]);
         assert_eq!(got, Some(status), "{value}: {out}{err}");
         assert!(!(out + &err).contains("hidden"), "{value}");
@@ -233,7 +216,7 @@ fn templates_contain_no_password_and_quote_hostile_names() {
 #[test]
 fn documented_and_shipped_experiments_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
-    let folder = Folder::new("docs");
+    let folder = Folder::new("check-docs");
     fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n")
         .expect("the file can be written");
     fs::write(folder.0.join("books.csv"), "author,name\nx,y\n").expect("the file can be written");
@@ -295,7 +278,7 @@ fn documented_and_shipped_experiments_are_valid() {
 /// The overview shows the faults, their targets, the repetitions, and the positive control.
 #[test]
 fn describes_failover_experiments() {
-    let folder = Folder::new("failover");
+    let folder = Folder::new("check-failover");
     let yaml = "stack: { postgres: {}, replicas: { count: 2 } }\n\
                 operations: { pay: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t } }\n\
                 load: { model: closed, clients: 8, duration: 20s }\n\
@@ -327,7 +310,7 @@ fn describes_failover_experiments() {
 /// Setups that are valid, but do not show what the user most likely wants.
 #[test]
 fn warns_of_setups_that_show_nothing() {
-    let folder = Folder::new("warnings");
+    let folder = Folder::new("check-warnings");
     let too_many = |clients: u32, limit: u32, key: &str| {
         format!("{clients} clients, but stack.{key} leaves {limit} connections to them")
     };
@@ -370,7 +353,7 @@ fn warns_of_setups_that_show_nothing() {
 
 #[test]
 fn sets_values_from_the_command_line() {
-    let folder = Folder::new("sets");
+    let folder = Folder::new("check-sets");
     let yaml = "stack: { pooler: { kind: pgbouncer }, postgres: {} }\n\
                 operations: { read: { sql: SELECT 1 } }\n\
                 load: { model: closed, clients: 8, duration: 10s }\n\
@@ -417,7 +400,7 @@ fn prints_the_schema() {
 /// Bash completes with the printed script.
 #[test]
 fn bash_completes_commands_and_names() {
-    let folder = Folder::new("completion");
+    let folder = Folder::new("check-completion");
     let programs = folder.0.join("programs");
     fs::create_dir_all(&programs).expect("the temporary folder can be written to");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pgdyno"), programs.join("pgdyno"))

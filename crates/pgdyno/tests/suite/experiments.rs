@@ -10,6 +10,7 @@ mod failovers;
 mod faults;
 mod feeds;
 mod hops;
+mod http_server;
 mod interruptions;
 mod kept_data;
 mod live;

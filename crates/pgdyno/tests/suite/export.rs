@@ -1,5 +1,6 @@
 //! Files of `pgdyno export`, as read by other programs, and output of `pgdyno runs`
 
+use crate::folder::Folder;
 use crate::schema;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -8,22 +9,13 @@ use model::summary::Script;
 use model::{Code, EventKind, Interval, LogEvent, LogSession, Nanos, Sample, Tick};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use store::{RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
-/// Directory that is removed with its contents on drop.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Run with two seconds of two operations. Each has 3 transactions of 1, 2 and 3 ms, and a deadlock.
 fn run(name: &str) -> Folder {
-    let folder = Folder(std::env::temp_dir().join(format!("pgdyno-export-{name}-{}", std::process::id())));
+    let folder = Folder::new(&format!("export-{name}"));
     let header = RunHeader {
         name: "book".to_owned(),
         text: String::new(),

@@ -10,6 +10,7 @@ mod exit_statuses;
 mod experiment_file;
 mod experiments;
 mod export;
+mod folder;
 mod import;
 mod outage;
 mod output;

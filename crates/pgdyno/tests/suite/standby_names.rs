@@ -1,27 +1,17 @@
 //! Comparison of the `synchronous_standby_names` parser with a real PostgreSQL
 
+use crate::folder::Folder;
 use analysis::durability::replication::parse;
 use model::SplitMix64;
 use stack::find::InstallationSearch;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-/// Empty data directory, which lets PostgreSQL check a setting without starting a server.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        let at = std::env::temp_dir().join(format!("pgdyno-names-{}", std::process::id()));
-        std::fs::create_dir(&at).expect("the directory can be created");
-        std::fs::write(at.join("postgresql.conf"), "").expect("the file can be written");
-        Folder(at)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Data directory that lets PostgreSQL check a setting without starting a server.
+fn empty_data_directory() -> Folder {
+    let folder = Folder::new("standby-names");
+    std::fs::write(folder.0.join("postgresql.conf"), "").expect("the file can be written");
+    folder
 }
 
 fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
@@ -39,7 +29,7 @@ fn accepts_the_names_that_postgresql_accepts() {
     let installation = InstallationSearch::from_environment(None, None)
         .find_first()
         .expect("these tests need a PostgreSQL server");
-    let (postgres, folder) = (installation.bin.join("postgres"), Folder::new());
+    let (postgres, folder) = (installation.bin.join("postgres"), empty_data_directory());
     let parts = ["any", "FIRST", "1", "0", "2(", "(", ")", ",", "*", "a", "b_1$", "\"x y\"", "\"", "-", " "];
     let seed = 20_261_121;
     let mut rng = SplitMix64(seed);

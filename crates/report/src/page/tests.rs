@@ -7,7 +7,7 @@ use crate::style::TerminalStyle;
 use expect_test::expect_file;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::{ChangeVerdict, TrialStatus};
-use model::plan::{Expectation, HttpStep, OperationKind};
+use model::plan::{HttpStep, OperationKind};
 use model::validity::InvalidReason;
 use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 
@@ -544,17 +544,7 @@ fn lines_with(page: &str, words: &[&str]) -> Vec<String> {
 #[test]
 fn http_runs_speak_of_requests() {
     let mut result = invent::single_cell_account();
-    let step = HttpStep {
-        name: None,
-        method: "GET".to_owned(),
-        target: "/books".to_owned(),
-        headers: Vec::new(),
-        body: None,
-        captures: Vec::new(),
-        expect: Expectation::default(),
-        redirects: 0,
-        decompress: false,
-    };
+    let step = HttpStep::new("GET", "/books");
     for cell in &mut result.experiment.cells {
         cell.setup.operations.truncate(1);
         cell.setup.operations[0].kind = OperationKind::Http(vec![step.clone()]);

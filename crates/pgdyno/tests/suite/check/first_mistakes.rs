@@ -3,7 +3,8 @@
 //! `first_mistakes.txt` has the rows: a file after `=== title`, with the arguments in a line `$ …`, and after `---` the
 //! place and the remedy. `␉` is a tab, and `␍` a carriage return.
 
-use super::{Folder, pgdyno};
+use super::pgdyno;
+use crate::folder::Folder;
 use std::fs;
 
 const ROWS: &str = include_str!("first_mistakes.txt");
@@ -33,7 +34,7 @@ fn mistakes() -> impl Iterator<Item = Mistake> {
 
 #[test]
 fn first_mistakes_are_found_before_anything_is_started() {
-    let folder = Folder::new("first-mistakes");
+    let folder = Folder::new("check-first-mistakes");
     let (mut missed, mut count) = (Vec::new(), 0);
     for Mistake { title, file, arguments, place, remedy } in mistakes() {
         fs::write(folder.0.join("book.yaml"), &file).expect("the temporary folder can be written to");

@@ -1,14 +1,12 @@
 //! Cookies, redirects, compressed responses and secrets with a real service; only the service receives the secret
 
+use super::http_server::{self, Connection};
 use super::workspace::{PGDYNO, RunOutput, Workspace, trials};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use store::RunStatus;
 
 const CANARY: &str = "CANARY-9f2c/\"пароль";
@@ -24,29 +22,14 @@ struct RequestCounts {
 }
 
 /// Serves one connection of a shop. The response to a wrong request has status 400.
-fn serve(stream: TcpStream, port: u16, counts: &RequestCounts) {
-    let mut stream = BufReader::new(stream);
-    loop {
-        let (mut head, mut line) = (String::new(), String::new());
-        while line != "\r\n" {
-            line.clear();
-            match stream.read_line(&mut line) {
-                Ok(1..) => head += &line,
-                _ => return,
-            }
-        }
-        let length = head.lines().find_map(|it| it.strip_prefix("Content-Length:"));
-        let length: usize = length.map_or(0, |it| it.trim().parse().expect("a number"));
-        let mut body = vec![0; length];
-        if stream.read_exact(&mut body).is_err() {
-            return;
-        }
-        let body = String::from_utf8(body).expect("the output is UTF-8");
-        let has = |it: &str| head.contains(it);
+fn serve(connection: &mut Connection, counts: &RequestCounts) {
+    while let Some(request) = connection.request() {
+        let has = |it: &str| request.head.contains(it);
         let count = |it: &AtomicUsize| it.fetch_add(1, Ordering::Relaxed);
-        let (status, headers, body): (u16, String, &[u8]) = match head.split(' ').nth(1).unwrap_or_default() {
-            "/login" if body == "{\"password\":\"CANARY-9f2c/\\\"пароль\"}" => {
-                let to = format!("Location: http://127.0.0.1:{port}/home\r\nSet-Cookie: id=7; HttpOnly\r\n");
+        let (status, headers, body): (u16, String, &[u8]) = match request.target() {
+            "/login" if request.body == "{\"password\":\"CANARY-9f2c/\\\"пароль\"}" => {
+                let host = request.header("host").unwrap_or_default();
+                let to = format!("Location: http://{host}/home\r\nSet-Cookie: id=7; HttpOnly\r\n");
                 (303, to, b"")
             }
             "/home" if has("\r\nCookie: id=7\r\n") && has("\r\nAccept-Encoding: gzip, deflate\r\n") => {
@@ -73,11 +56,7 @@ fn serve(stream: TcpStream, port: u16, counts: &RequestCounts) {
             "/health" | "/" => (200, String::new(), b"ready"),
             _ => (400, String::new(), b"that is not what was agreed on"),
         };
-        let head = format!("HTTP/1.1 {status} {CANARY}\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
-        let answer = [head.as_bytes(), body].concat();
-        if stream.get_mut().write_all(&answer).is_err() {
-            return;
-        }
+        connection.respond(&format!("{status} {CANARY}"), &headers, body);
     }
 }
 
@@ -95,16 +74,9 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn sends_secrets_only_to_the_service() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = listener.local_addr().expect("the listener is bound").port();
     let counts = Arc::new(RequestCounts::default());
     let shared = Arc::clone(&counts);
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let counts = Arc::clone(&shared);
-            thread::spawn(move || serve(stream, port, &counts));
-        }
-    });
+    let port = http_server::start(move |connection| serve(connection, &shared));
     let yaml = format!(
         r#"
 stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}

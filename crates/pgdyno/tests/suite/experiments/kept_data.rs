@@ -47,6 +47,8 @@ fn data_are_restored_or_kept() {
     workspace.run(&["--set", "dataset.keep=true", "--set", &between]).expect(0);
     let kept = sizes(&workspace);
     assert_eq!(kept.len(), 3);
+    // The check before the first trial executes no operation that writes.
+    assert_eq!(kept[0].0.before, restored[0].0.before);
     for pair in kept.windows(2) {
         assert!(pair[1].0.before.heap >= pair[0].0.after.heap, "{kept:?}");
         assert!(pair[1].0.after.heap > pair[0].0.after.heap, "{kept:?}");

@@ -1,12 +1,10 @@
 //! Requests at the start of each client, on a service whose pages need a session
 
+use super::http_server::{self, Connection};
 use super::workspace::{PGDYNO, RunOutput, Workspace};
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 /// Number of log-ins by user, and number of orders with the right token.
 #[derive(Default)]
@@ -16,58 +14,31 @@ struct Seen {
 }
 
 /// Serves one connection. Without the user's token, each page is the log-in page, with status 200.
-fn serve(stream: TcpStream, seen: &Mutex<Seen>) {
-    let mut stream = BufReader::new(stream);
-    loop {
-        let (mut head, mut line) = (String::new(), String::new());
-        while line != "\r\n" {
-            line.clear();
-            match stream.read_line(&mut line) {
-                Ok(1..) => head += &line,
-                _ => return,
-            }
-        }
-        let header = |name: &str| {
-            head.lines().filter_map(|line| line.split_once(": ")).find(|it| it.0.eq_ignore_ascii_case(name))
-        };
-        let length = header("content-length").map_or(0, |it| it.1.trim().parse().expect("a number"));
-        let mut body = vec![0; length];
-        stream.read_exact(&mut body).expect("the body follows");
-        let body = String::from_utf8(body).expect("a form");
-        let user = body.strip_prefix("user=").and_then(|it| it.strip_suffix("&password=secret"));
-        let (status, page) = match (head.split(' ').nth(1).expect("a path"), user) {
+fn serve(connection: &mut Connection, seen: &Mutex<Seen>) {
+    while let Some(request) = connection.request() {
+        let user = request.body.strip_prefix("user=").and_then(|it| it.strip_suffix("&password=secret"));
+        let (status, page) = match (request.target(), user) {
             ("/login", Some(user)) => {
                 *seen.lock().expect("no panic").logins.entry(user.to_owned()).or_default() += 1;
                 (200, format!("{{\"token\": \"{user}-1\"}}"))
             }
             ("/login", None) => (403, "wrong password".to_owned()),
-            _ => match header("authorization").map(|it| it.1) {
-                Some(token) if token.ends_with("-1") => {
+            _ => match request.header("authorization").and_then(|it| it.strip_suffix("-1")) {
+                Some(user) => {
                     seen.lock().expect("no panic").orders += 1;
-                    (200, format!("orders of {}", token.trim_end_matches("-1")))
+                    (200, format!("orders of {user}"))
                 }
-                _ => (200, "Please log in".to_owned()),
+                None => (200, "Please log in".to_owned()),
             },
         };
-        let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{page}", page.len());
-        if stream.get_mut().write_all(answer.as_bytes()).is_err() {
-            return;
-        }
+        connection.respond(&format!("{status} X"), "", page.as_bytes());
     }
 }
 
 fn service() -> (u16, Arc<Mutex<Seen>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = listener.local_addr().expect("the listener is bound").port();
     let seen = Arc::<Mutex<Seen>>::default();
     let shared = Arc::clone(&seen);
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let seen = Arc::clone(&shared);
-            thread::spawn(move || serve(stream, &seen));
-        }
-    });
-    (port, seen)
+    (http_server::start(move |connection| serve(connection, &shared)), seen)
 }
 
 fn experiment(port: u16) -> String {

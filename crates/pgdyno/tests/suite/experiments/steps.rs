@@ -1,9 +1,8 @@
 //! Steps of an operation in the run file, the JSON document and the page
 
+use super::http_server::{self, Connection};
 use super::workspace::{PGDYNO, RunOutput, Workspace};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -13,19 +12,10 @@ const DELAY: Duration = Duration::from_millis(20);
 const BODY: &str = "the till is closed";
 
 /// Serves one connection: `/cart` is slow, every second `/pay` fails, and the steps after it succeed.
-fn serve(stream: TcpStream) {
-    let mut stream = BufReader::new(stream);
+fn serve(connection: &mut Connection) {
     let mut payments = 0;
-    loop {
-        let (mut head, mut line) = (String::new(), String::new());
-        while line != "\r\n" {
-            line.clear();
-            match stream.read_line(&mut line) {
-                Ok(1..) => head += &line,
-                _ => return,
-            }
-        }
-        let (status, body) = match head.split(' ').nth(1).unwrap_or_default() {
+    while let Some(request) = connection.request() {
+        let (status, body) = match request.target() {
             "/cart" => {
                 thread::sleep(DELAY);
                 (200, "{}")
@@ -36,23 +26,8 @@ fn serve(stream: TcpStream) {
             }
             _ => (200, "{}"),
         };
-        let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        if stream.get_mut().write_all(answer.as_bytes()).is_err() {
-            return;
-        }
+        connection.respond(&format!("{status} X"), "", body.as_bytes());
     }
-}
-
-/// Address of a service that runs until the test ends.
-fn service() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = listener.local_addr().expect("the listener is bound").port();
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            thread::spawn(move || serve(stream));
-        }
-    });
-    port
 }
 
 fn count(value: &Value) -> u64 {
@@ -74,7 +49,7 @@ operations:
       - {{ name: receipt, get: /receipt }}
 load: {{ model: closed, clients: 2, duration: 2s }}
 "#,
-        service()
+        http_server::start(serve)
     );
     let workspace = Workspace::new("steps", &yaml);
     let ended = workspace.run(&["--json"]);
