@@ -11,7 +11,7 @@ mod work;
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
-pub use work::{Capture, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
+pub use work::{Capture, Defaults, Expect, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
 
 use crate::datum::OrderedMap;
 use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
@@ -37,6 +37,8 @@ pub struct File {
     /// Feeds by name: rows of values that operations use.
     #[serde(default)]
     pub feeds: OrderedMap<Feed>,
+    /// Defaults for the requests of all operations and of `on_start`. A request may replace each of them.
+    pub defaults: Option<Defaults>,
     /// Requests that each client sends once, before its first operation, such as a log-in. Their captures are variables
     /// of all operations. They are not part of the results.
     pub on_start: Option<OnStart>,
@@ -57,6 +59,9 @@ pub struct File {
     /// Faults to inject, in this order.
     #[serde(default)]
     pub faults: Vec<Fault>,
+    /// Commands to run before and after each trial, for example to switch an attached system to the settings of a cell.
+    #[serde(default)]
+    pub hooks: Hooks,
     /// Whether to prove what limits a maximum: the search is repeated with one setting changed. Default: false.
     pub prove: Option<bool>,
     /// Axes of the matrix: a path with its values, or a name with variants that set several paths.
@@ -70,6 +75,18 @@ pub struct File {
     /// Paths and values that the option `--quick` sets.
     #[serde(default)]
     pub quick: OrderedMap<serde_json::Value>,
+}
+
+/// Commands to run before and after each trial. A program name with a slash, and arguments that begin with `./` or `../`,
+/// are relative to this file, whose folder is the working directory.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hooks {
+    /// Program and arguments to run before each trial, before pgdyno connects to the system. It may run several times
+    /// before one trial. If it fails or takes longer than ten minutes, so does the trial.
+    pub before_trial: Option<Vec<Word>>,
+    /// Program and arguments to run after each trial, also after a failed one.
+    pub after_trial: Option<Vec<Word>>,
 }
 
 /// Axis of the matrix.

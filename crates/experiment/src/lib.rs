@@ -222,6 +222,7 @@ pub fn read(request: &ReadRequest<'_>) -> Result<Plan, Diagnostics> {
                     request,
                     sources: &mut sources,
                     diagnostics: &mut diagnostics,
+                    defaults: setup::RequestDefaults::default(),
                     warnings: Vec::new(),
                 };
                 read.push((label.clone(), setup.make(file)));

@@ -4,11 +4,13 @@
 //! then not used.
 
 mod dataset;
+mod defaults;
 mod excerpt;
 mod failover;
 mod feeds;
 mod find;
 mod guard;
+mod hooks;
 mod http;
 mod ledger;
 mod load;
@@ -26,6 +28,7 @@ use crate::file::{self, File};
 use crate::path;
 use crate::tree::Node;
 use crate::{GrammarDiagnostic, GrammarResult, ReadRequest};
+pub use defaults::RequestDefaults;
 use load::RequestedLoad;
 use model::Nanos;
 use model::message;
@@ -58,6 +61,7 @@ pub struct SetupBuilder<'a> {
     pub request: &'a ReadRequest<'a>,
     pub sources: &'a mut Vec<Source>,
     pub diagnostics: &'a mut Vec<Diagnostic>,
+    pub defaults: RequestDefaults,
     /// Warnings about settings that are valid but most likely not intended.
     pub warnings: Vec<Message>,
 }
@@ -96,6 +100,7 @@ impl SetupBuilder<'_> {
             mode: load.query_mode,
             started: &[],
         };
+        self.defaults(file.defaults);
         let (on_start, started) = self.on_start(file.on_start, &context);
         let context = Context { started: &started, ..context };
         let operations = if file.load.model == file::Model::Replay {
@@ -107,6 +112,7 @@ impl SetupBuilder<'_> {
             self.operations(file.operations.0, &mix, &context)
         };
         self.check_on_start(on_start.as_deref(), &operations);
+        self.check_defaults(on_start.as_deref(), &operations);
         self.check_service_load(&load, &operations);
         let drawn = || operations.iter().chain(on_start.as_deref()).filter_map(|it| it.feed.as_ref());
         for feed in feeds.iter().filter(|feed| !drawn().any(|it| *it == feed.name)) {
@@ -114,6 +120,7 @@ impl SetupBuilder<'_> {
         }
         self.check_search(&find, &file.load, &mix);
         self.check_pooler_modes(&stack, &load, &operations);
+        let hooks = self.hooks(file.hooks);
         let setup = Setup {
             stack,
             dataset,
@@ -124,6 +131,7 @@ impl SetupBuilder<'_> {
             objectives: file.objectives,
             stop_rules: stop,
             faults,
+            hooks,
         };
         let ReadRequest { grammars, .. } = *self.request;
         for (i, objective) in setup.objectives.iter().enumerate() {

@@ -43,6 +43,7 @@ pub use value_type::ValueType;
 pub use variables::{Variables, WriteResult};
 
 use crate::random::Prng;
+use model::plan::ThinkTime;
 
 /// Index of a variable.
 pub type Slot = u16;
@@ -195,6 +196,8 @@ pub enum CommandKind {
     Sleep {
         amount: SleepDuration,
     },
+    /// Pause of a user before the next request. Unlike a `Sleep`, it is not part of the transaction's times.
+    Pause(ThinkTime),
     /// `\setshell`: the first line of the command's output becomes the variable's value.
     SetShell {
         slot: Slot,

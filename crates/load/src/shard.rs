@@ -473,7 +473,9 @@ impl<R: Recorder> Shard<R> {
                     ClientState::Idle | ClientState::Thinking | ClientState::Offline | ClientState::Absent
                 );
                 let logs_in = matches!(state, ClientState::Connecting | ClientState::LoggingIn);
-                if waits && self.is_shutting_down(i) {
+                if state == ClientState::Pausing {
+                    self.discard_transaction(now, i);
+                } else if waits && self.is_shutting_down(i) {
                     self.await_end(i);
                 } else if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
                     self.finish_client(i);
@@ -511,6 +513,7 @@ impl<R: Recorder> Shard<R> {
             // Another client may be due, so this client continues in a later round.
             ClientState::Thinking | ClientState::Absent if self.is_replay() => self.runnable.push_back(i),
             ClientState::Thinking => self.become_idle(now, i),
+            ClientState::Pausing => self.run(now, i),
             ClientState::Sleeping => {
                 self.clients[i as usize].state = ClientState::AwaitingReady;
                 self.finish_command(now, i);

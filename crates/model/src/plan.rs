@@ -132,6 +132,23 @@ pub struct Setup {
     /// Injected faults in the order of the file.
     #[serde(default)]
     pub faults: Vec<Fault>,
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
+}
+
+/// Commands that run between trials: a program and its arguments each, or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    pub before_trial: Vec<String>,
+    pub after_trial: Vec<String>,
+    /// Working directory of both.
+    pub directory: PathBuf,
+}
+
+impl Hooks {
+    pub fn is_empty(&self) -> bool {
+        self.before_trial.is_empty() && self.after_trial.is_empty()
+    }
 }
 
 impl Setup {

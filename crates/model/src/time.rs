@@ -18,6 +18,16 @@ impl Nanos {
     pub const ZERO: Nanos = Nanos(0);
     pub const MAX: Nanos = Nanos(u64::MAX);
 
+    /// Duration in the notation of the experiment file, such as `2s` or `1500ms`.
+    pub fn notation(self) -> String {
+        match self.0 {
+            0 => "0s".to_owned(),
+            ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
+            ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
+            ns => format!("{}us", ns as f64 / 1e3),
+        }
+    }
+
     pub const fn from_micros(micros: u64) -> Nanos {
         Nanos(micros * 1_000)
     }

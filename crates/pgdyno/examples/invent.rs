@@ -5,7 +5,7 @@
 //! Equal arguments yield equal seconds.
 
 use model::plan::{
-    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, Pooler, Transport,
+    Cell, Experiment, Goal, Hooks, Limits, Load, LoadModel, Node, NodeKind, Operation, Pooler, Transport,
 };
 use model::plan::{PoolMode, Postgres, Setup, Stack};
 use model::summary::{self, EndCondition, QueryMode, Script, Server};
@@ -183,6 +183,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         objectives: vec!["p99 < 50ms".to_owned()],
         stop_rules: Vec::new(),
         faults: Vec::new(),
+        hooks: Hooks::default(),
     };
     Experiment {
         name: "invented".to_owned(),

@@ -344,6 +344,11 @@ impl Runner {
             Err(_) if self.interrupted.load(Ordering::Relaxed) => self.setup_failed(&SetupError::Stopped),
             Err(error) => self.setup_failed(&error),
         };
+        if let Err(error) = self.test_bed.run_after_trial(setup) {
+            self.display.print_diagnostic(&self.lang.message(&error));
+            let subject = Message::text("hooks.after_trial");
+            self.writer.fact(Some(id), Fact::Note(Note { subject, message: error }));
+        }
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
         if let Some(reason) = &ended.reason {
             self.writer.fact(Some(id), Fact::Reason(reason.clone()));

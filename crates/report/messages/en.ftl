@@ -332,6 +332,7 @@ check-errors = { $count ->
 # Labels of at most 9 columns.
 check-stack = stack
 check-mix = mix
+check-start = on start
 check-feeds = feeds
 check-load = load
 check-ledger = ledger
@@ -385,6 +386,11 @@ check-operation = { $name }, { $share }: { $request }{ $feed ->
     [none] {""}
    *[other] , feed { $feed }
  }
+check-on-start = { $request }{ $feed ->
+    [none] {""}
+   *[other] , feed { $feed }
+ }
+check-pause = after { $pause } { $request }
 check-script = script { $path }
 check-ammo = requests of feed { $feed }
 check-then = {", then "}
@@ -4183,6 +4189,12 @@ experiment-path-character = a path cannot contain the character { $character }
     .help = write `{ $encoded }`, or move the value to `query`, which encodes it
 experiment-on-start-http = `on_start` needs an operation that sends requests to a service
     .help = remove it; `on_start` is not available for SQL
+experiment-defaults-unused = no operation uses `defaults`
+    .help = remove it; `defaults` is for requests to a service
+experiment-hook-empty = `{ $key }` has no command
+    .help = write a program and its arguments, as in `{ $key }: [./switch.sh, session]`
+experiment-pause-first = the first step cannot begin with a pause
+    .help = move it to a later step; for a pause between operations, use `load.think`
 experiment-contains-empty = an empty text is in every response
     .help = write the text that the response must or must not contain
 experiment-header-name = { $name } is not a valid header name
@@ -4734,6 +4746,7 @@ install-odyssey = ./x setup unpacks it on Debian; elsewhere build it and name it
 install-service = build it; ./x services builds pgdyno's own services or reports what is missing
 service-without-command = the service has neither a command nor a url
 service-no-program = the program { $program } does not exist
+hook-failed = the command of `{ $hook }` failed: { $reason }
 service-no-file = the file { $file } does not exist
 service-unreadable = pgdyno runs as root and starts services as the user { $user }, who cannot read { $path }
 service-unreadable-remedy = move the experiment and its programs to a directory that every user can read

@@ -383,6 +383,7 @@ check-errors = { $count ->
 # Подписи длиной не более 9 знаков.
 check-stack = стенд
 check-mix = запросы
+check-start = в начале
 check-feeds = данные
 check-load = нагрузка
 check-ledger = реестр
@@ -440,6 +441,11 @@ check-operation = { $name }, { $share }: { $request }{ $feed ->
     [none] {""}
    *[other] , лента данных { $feed }
  }
+check-on-start = { $request }{ $feed ->
+    [none] {""}
+   *[other] , лента данных { $feed }
+ }
+check-pause = через { $pause } { $request }
 check-script = скрипт { $path }
 check-ammo = запросы из ленты данных { $feed }
 check-then = {", затем "}
@@ -4347,6 +4353,12 @@ experiment-path-character = символ { $character } недопустим в 
     .help = напишите `{ $encoded }` или перенесите значение в `query`, где оно кодируется
 experiment-on-start-http = для `on_start` нужна операция, которая отправляет запросы сервису
     .help = удалите этот раздел: для SQL он не предусмотрен
+experiment-defaults-unused = раздел `defaults` не действует ни для одной операции
+    .help = удалите его: он относится к запросам к сервису
+experiment-hook-empty = `{ $key }` не содержит команды
+    .help = напишите программу и её аргументы, например `{ $key }: [./switch.sh, session]`
+experiment-pause-first = первый шаг не может начинаться с паузы
+    .help = перенесите её в один из следующих шагов; для паузы между операциями есть `load.think`
 experiment-contains-empty = пустой текст есть в любом ответе
     .help = напишите текст, который должен или не должен быть в ответе
 experiment-header-name = недопустимое имя заголовка: { $name }
@@ -4894,6 +4906,7 @@ install-odyssey = `./x setup` распаковывает его в Debian; в д
 install-service = соберите его; `./x services` собирает сервисы pgdyno или сообщает, чего не хватает
 service-without-command = у сервиса нет ни `command`, ни `url`
 service-no-program = программа { $program } не существует
+hook-failed = ошибка команды `{ $hook }`: { $reason }
 service-no-file = файл { $file } не существует
 service-unreadable = pgdyno запущен от имени root и запускает сервисы от имени пользователя { $user }, который не может читать { $path }
 service-unreadable-remedy = перенесите эксперимент и его программы в каталог, доступный для чтения всем

@@ -11,6 +11,7 @@ pub mod embedded;
 pub mod features;
 pub mod find;
 pub mod freshness;
+pub mod hook;
 pub mod host;
 pub mod http;
 pub mod interrupt;

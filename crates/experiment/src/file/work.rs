@@ -3,7 +3,7 @@
 use super::ServerTarget;
 use crate::datum::OrderedMap;
 use crate::json::JsonText;
-use crate::unit::{Order, Statuses, Word};
+use crate::unit::{Order, Pause, Statuses, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -103,8 +103,27 @@ pub struct OnStart {
 pub struct Step {
     /// Name of the request in reports.
     pub name: Option<String>,
+    /// Time that the client waits before it sends the request: a duration such as `2s`, `exponential(2s)` with its mean, or
+    /// `lognormal(2s, 0.5)` with median and σ. It is not part of any response time. Not allowed in the first step.
+    pub pause: Option<Pause>,
     #[serde(flatten)]
     pub request: Request,
+}
+
+/// Defaults for requests.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// Headers. A header of the same name in a request replaces the default.
+    #[serde(default)]
+    pub headers: OrderedMap<Word>,
+    /// Expected response. Each of its keys in a request replaces the default.
+    pub expect: Option<Expect>,
+    /// Maximum number of redirects to follow within the service. Default: 0.
+    #[schemars(range(max = 20))]
+    pub redirects: Option<u8>,
+    /// Whether to request compressed responses. Default: false.
+    pub decompress: Option<bool>,
 }
 
 /// HTTP request: a method with its path. `${name}` is the value of a variable, `$$` a dollar sign.

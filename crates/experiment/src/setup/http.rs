@@ -12,7 +12,9 @@ use crate::{GrammarDiagnostic, json, path};
 use model::message;
 use model::message::Message;
 use model::percent_encode;
-use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
+use model::plan::{
+    CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody, ThinkTime,
+};
 
 /// Maximum number of steps of an operation. Longer operations are unreadable.
 const MAX_STEPS: usize = 100;
@@ -126,7 +128,11 @@ impl SetupBuilder<'_> {
                 }
                 names.push(name.clone());
             }
-            steps.push(self.step(&at, step.name, step.request, variables));
+            if let (0, Some(_)) = (i, &step.pause) {
+                self.report(&format!("{at}.pause"), message!("experiment-pause-first"));
+            }
+            let pause = step.pause.map_or(ThinkTime::NONE, |it| it.0);
+            steps.push(HttpStep { pause, ..self.step(&at, step.name, step.request, variables) });
         }
         steps
     }
@@ -136,7 +142,7 @@ impl SetupBuilder<'_> {
         &mut self,
         path: &str,
         name: Option<String>,
-        request: file::Request,
+        mut request: file::Request,
         variables: &mut Variables,
     ) -> HttpStep {
         let at = |key: &str| format!("{path}.{key}");
@@ -152,6 +158,7 @@ impl SetupBuilder<'_> {
                 (*first, (*target).to_owned())
             }
         };
+        let mut headers = self.complete(&mut request, path, variables);
         let before = self.diagnostics.len();
         let with_variables =
             ["query", "headers", "json", "form", "body", "expect.contains", "expect.not_contains"];
@@ -159,8 +166,10 @@ impl SetupBuilder<'_> {
             self.check_variables(&at(key), path, variables);
         }
         let target = self.target(&at(method), target, &request.query, self.diagnostics.len() == before);
-        let headers =
-            request.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
+        for (name, value) in request.headers.0 {
+            let value = self.header(path, &name, &value.0);
+            headers.push((name, value));
+        }
         let bodies: Vec<&str> = [
             ("json", request.json.is_some()),
             ("form", request.form.is_some()),
@@ -202,6 +211,7 @@ impl SetupBuilder<'_> {
         let expect = Expectation { status, contains, not_contains };
         HttpStep {
             name,
+            pause: ThinkTime::NONE,
             method: method.to_uppercase(),
             target,
             headers,
@@ -214,7 +224,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Texts to search for in a body. Empty texts are reported.
-    fn texts(&mut self, path: &str, source: Option<OneOrMany<String>>) -> Vec<String> {
+    pub(super) fn texts(&mut self, path: &str, source: Option<OneOrMany<String>>) -> Vec<String> {
         let (texts, is_list) = match source {
             None => return Vec::new(),
             Some(OneOrMany::One(text)) => (vec![text], false),
@@ -274,18 +284,19 @@ impl SetupBuilder<'_> {
         target
     }
 
-    fn header(&mut self, path: &str, name: String, value: &str) -> (String, String) {
+    /// Checks a header, and returns its value without blanks around it.
+    pub(super) fn header(&mut self, path: &str, name: &str, value: &str) -> String {
         let at = format!("{path}.headers.{name}");
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
-            self.report(&at, message!("experiment-header-name", name = quote(&name)));
-        } else if let Some(reserved) = GENERATED_HEADERS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
+            self.report(&at, message!("experiment-header-name", name = quote(name)));
+        } else if let Some(reserved) = GENERATED_HEADERS.iter().find(|it| it.eq_ignore_ascii_case(name)) {
             self.report(&at, message!("experiment-header-reserved", header = *reserved));
         }
         if value.contains(|it: char| it.is_control() && it != '\t') {
-            self.report(&at, message!("experiment-header-value", header = quote(&name)));
+            self.report(&at, message!("experiment-header-value", header = quote(name)));
         }
-        (name, value.trim().to_owned())
+        value.trim().to_owned()
     }
 
     /// Checks a JSON body. A body that is a scalar must already be JSON text.
@@ -340,7 +351,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Checks that `operation` defines all variables in the texts at a path.
-    fn check_variables(&mut self, path: &str, operation: &str, variables: &mut Variables) {
+    pub(super) fn check_variables(&mut self, path: &str, operation: &str, variables: &mut Variables) {
         fn leaves<'a>(node: &'a Node, all: &mut Vec<&'a Node>) {
             match &node.value {
                 Value::Scalar(..) => all.push(node),

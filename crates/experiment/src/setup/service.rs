@@ -73,7 +73,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Resolves paths that are relative to the file.
-    fn command(&self, words: Vec<Word>) -> Vec<String> {
+    pub(super) fn command(&self, words: Vec<Word>) -> Vec<String> {
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let build = |(i, word): (usize, Word)| {
             let program = i == 0 && word.0.contains('/') && !word.0.starts_with('/');

@@ -12,7 +12,7 @@ use super::{
     Command, CommandKind, Draw, MAX_SCRIPTS, Mode, Program, Script, ScriptSource, Slot, Sql, undefined,
 };
 use model::message::Message;
-use model::plan::{CaptureSource, HttpStep, RequestBody};
+use model::plan::{CaptureSource, HttpStep, RequestBody, ThinkTime};
 use model::{message, percent_encode};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -110,7 +110,8 @@ impl ProgramBuilder {
 
     /// Adds a script that sends its requests to this service one after the other. A script needs at least one request.
     ///
-    /// `sets` are evaluated first. Each has a variable and an expression, as in `\set`. Texts contain variables as
+    /// `sets` are evaluated first. Each has a variable and an expression, as in `\set`. A step with a pause begins with a
+    /// command for the pause. Texts contain variables as
     /// `${name}`.
     pub fn add_http(
         &mut self,
@@ -145,6 +146,10 @@ impl ProgramBuilder {
                 let message = message!("script-step", operation = head.name, step = place.clone(), error);
                 Diagnostic::without_location(head.name, message)
             }));
+            if step.pause != ThinkTime::NONE {
+                let (line, kind) = (commands.len() as u32 + 1, CommandKind::Pause(step.pause));
+                commands.push(Command { line, first_line: "pause".to_owned(), kind });
+            }
             let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
             let line = commands.len() as u32 + 1;
             commands.push(Command { line, first_line, kind: CommandKind::Http(Box::new(call)) });

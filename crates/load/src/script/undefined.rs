@@ -134,6 +134,7 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
             }
         }),
         CommandKind::Sleep { amount: SleepDuration::Constant(_) }
+        | CommandKind::Pause(_)
         | CommandKind::Else { .. }
         | CommandKind::EndIf
         | CommandKind::StartPipeline

@@ -105,6 +105,8 @@ pub(super) struct Transaction {
     pub intended: Nanos,
     pub started: Nanos,
     pub command_started: Nanos,
+    /// Sum of the pauses before requests.
+    pub paused: Nanos,
     /// Bytes of the SQL requests of the current command.
     pub sent: u64,
     pub tries: u16,
@@ -140,6 +142,7 @@ impl Transaction {
             intended,
             started: now,
             command_started: now,
+            paused: Nanos::ZERO,
             sent: 0,
             tries: 1,
             sent_request: false,
@@ -179,6 +182,8 @@ pub(super) enum ClientState {
     RollingBack,
     /// Client that executes `\sleep`.
     Sleeping,
+    /// Client that pauses between two requests of a transaction.
+    Pausing,
     /// Client that executes `\shell` or `\setshell`.
     RunningShell,
     Finished,

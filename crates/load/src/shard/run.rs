@@ -201,6 +201,14 @@ impl<R: Recorder> Shard<R> {
                         return self.abort(now, i, AbortReason::Expression(reason));
                     }
                 },
+                CommandKind::Pause(_) if self.is_draining => return self.discard_transaction(now, i),
+                CommandKind::Pause(think) => {
+                    let pause = think_duration(think, &mut client.rng);
+                    tx.paused += pause;
+                    tx.command += 1;
+                    client.state = ClientState::Pausing;
+                    return self.wake_at(now + pause, i);
+                }
                 CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
                     match command_line(words, &self.work.plan.program.names, &client.variables) {
                         Ok(line) => client.shell_line = line,
@@ -378,7 +386,9 @@ impl<R: Recorder> Shard<R> {
         }
         if let Some(tx) = self.clients[i as usize].tx.take() {
             let script = ScriptId(tx.script);
-            let Transaction { intended, started, tries, .. } = tx;
+            let Transaction { tries, .. } = tx;
+            // Times of a transaction do not include its pauses.
+            let (intended, started) = (tx.intended + tx.paused, tx.started + tx.paused);
             if let Some(keyed) = self.work.keyed_write(tx.script).map(|it| it.keyed) {
                 self.record_write(now, i, &tx, outcome, keyed);
             }
@@ -392,6 +402,16 @@ impl<R: Recorder> Shard<R> {
                 tries,
             });
         }
+    }
+
+    /// Ends client `i` without an outcome of its transaction, which is in a pause when the load ends.
+    pub(super) fn discard_transaction(&mut self, now: Nanos, i: u32) {
+        let tx = self.clients[i as usize].tx.take().expect("the client is in a transaction");
+        // The service may have stored the token in an earlier step.
+        if let Some(keyed) = self.work.keyed_write(tx.script).map(|it| it.keyed) {
+            self.record_write(now, i, &tx, Outcome::Unknown(Code::TIMED_OUT), keyed);
+        }
+        self.finish_client(i);
     }
 
     /// Counts the failure of client `i`'s transaction at its current command.

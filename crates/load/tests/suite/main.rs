@@ -12,6 +12,7 @@ mod simulated_endings;
 mod simulated_hops;
 mod simulated_mix;
 mod simulated_outage;
+mod simulated_pause;
 mod simulated_replay;
 mod simulated_rows;
 mod simulated_start;

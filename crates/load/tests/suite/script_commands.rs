@@ -34,6 +34,7 @@ fn commands(text: &str) -> Vec<String> {
             CommandKind::Elif { next, end, .. } => format!("elif ↓{next} ⇓{end}"),
             CommandKind::Else { end } => format!("else ⇓{end}"),
             CommandKind::EndIf => "endif".to_owned(),
+            CommandKind::Pause(length) => format!("pause {length}"),
             CommandKind::Sleep { amount: SleepDuration::Constant(micros) } => format!("sleep {micros}"),
             CommandKind::Sleep { amount: SleepDuration::Variable { slot, unit } } => {
                 format!("sleep :{} {unit}", program.names[usize::from(*slot)])

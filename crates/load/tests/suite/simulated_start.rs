@@ -32,17 +32,17 @@ fn program() -> Program {
     builder.finish().expect("the program is valid")
 }
 
-struct Exchange {
+pub struct Exchange {
     /// Time, client's connection and first line of each request.
-    sent: Vec<(Nanos, ConnId, String)>,
-    records: Vec<Record>,
+    pub sent: Vec<(Nanos, ConnId, String)>,
+    pub records: Vec<Record>,
     events: Vec<LoadEvent>,
     window_start: Nanos,
 }
 
 /// Runs one thread against a service that answers each request after a millisecond. `accepts` decides about each log-in, by
 /// its number. A token is valid for the client that received it.
-fn exchange(plan: LoadPlan, accepts: impl Fn(usize) -> bool) -> Exchange {
+pub fn exchange(plan: LoadPlan, accepts: impl Fn(usize) -> bool) -> Exchange {
     let work = Workload::with_services(plan, None, vec![Service::without_tls("sim")]);
     let mut shard: Shard<Vec<Record>> = Shard::new(Arc::new(work), 0, Vec::new());
     let mut result = Exchange { sent: vec![], records: vec![], events: vec![], window_start: Nanos::MAX };

@@ -2,6 +2,7 @@
 
 use crate::{Nanos, Spacing};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 
 /// Load of a trial.
@@ -142,6 +143,27 @@ pub enum ThinkTime {
 
 impl ThinkTime {
     pub const NONE: ThinkTime = ThinkTime::Constant(Nanos::ZERO);
+
+    pub fn is_none(&self) -> bool {
+        *self == ThinkTime::NONE
+    }
+}
+
+impl Default for ThinkTime {
+    fn default() -> ThinkTime {
+        ThinkTime::NONE
+    }
+}
+
+/// Notation of the experiment file.
+impl fmt::Display for ThinkTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ThinkTime::Constant(it) => f.write_str(&it.notation()),
+            ThinkTime::Exponential { mean } => write!(f, "exponential({})", mean.notation()),
+            ThinkTime::LogNormal { median, sigma } => write!(f, "lognormal({}, {sigma})", median.notation()),
+        }
+    }
 }
 
 impl LoadModel {

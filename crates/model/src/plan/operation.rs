@@ -1,6 +1,6 @@
 //! Operations of the mix, and the feeds from which they draw values.
 
-use super::FeedFormat;
+use super::{FeedFormat, ThinkTime};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
 
@@ -178,6 +178,7 @@ impl HttpStep {
     pub fn new(method: &str, target: &str) -> HttpStep {
         HttpStep {
             name: None,
+            pause: ThinkTime::NONE,
             method: method.to_owned(),
             target: target.to_owned(),
             headers: Vec::new(),
@@ -189,9 +190,14 @@ impl HttpStep {
         }
     }
 
-    /// Request as text: a request line such as `POST /login`, then headers and body.
+    /// Request as text: a line such as `pause 2s` if there is one, a request line such as `POST /login`, then headers and
+    /// body.
     pub fn text(&self) -> String {
-        let mut lines = vec![format!("{} {}", self.method, self.target)];
+        let mut lines = Vec::new();
+        if !self.pause.is_none() {
+            lines.push(format!("pause {}", self.pause));
+        }
+        lines.push(format!("{} {}", self.method, self.target));
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         match &self.body {
             Some(RequestBody::Text(it) | RequestBody::Json(it)) => lines.push(it.clone()),
@@ -209,6 +215,9 @@ impl HttpStep {
 pub struct HttpStep {
     /// Name of the step; response times are reported under it.
     pub name: Option<String>,
+    /// Time that the client waits before it sends the request.
+    #[serde(default, skip_serializing_if = "ThinkTime::is_none")]
+    pub pause: ThinkTime,
     /// HTTP method: `GET`, `POST`, …
     pub method: String,
     /// Path and query of the URL.

@@ -7,8 +7,8 @@ use super::secret::{hide, hide_query};
 use crate::connect_commands::{address, shell_quote};
 use model::Nanos;
 use model::plan::{
-    AttachedNode, Expectation, HttpStep, Limits, Load, LoadModel, Node, NodeKind, Operation, OperationKind,
-    RequestBody, Service, Setup, Stack, Transport,
+    AttachedNode, Expectation, Hooks, HttpStep, Limits, Load, LoadModel, Node, NodeKind, Operation,
+    OperationKind, RequestBody, Service, Setup, Stack, Transport,
 };
 use model::product;
 use model::summary::{Server, ServerTransport};
@@ -146,6 +146,7 @@ fn record(
         objectives: options.objectives.clone(),
         stop_rules: Vec::new(),
         faults: Vec::new(),
+        hooks: Hooks::default(),
     };
     let words =
         ["pgdyno".to_owned(), "bench".to_owned()].into_iter().chain(options.arguments.iter().cloned());

@@ -94,6 +94,7 @@ fn command_name(kind: &CommandKind) -> &'static str {
         CommandKind::Else { .. } => "else",
         CommandKind::EndIf => "endif",
         CommandKind::Sleep { .. } => "sleep",
+        CommandKind::Pause(_) => "pause",
         CommandKind::SetShell { .. } => "setshell",
         CommandKind::Shell { .. } => "shell",
         CommandKind::StartPipeline => "startpipeline",

@@ -38,6 +38,13 @@ pub fn describe_mix(setup: &Setup, lang: &Lang) -> Vec<String> {
     setup.operations.iter().map(line).collect()
 }
 
+/// Requests at the start of each client; `None` without such requests.
+pub fn describe_start(setup: &Setup, lang: &Lang) -> Option<String> {
+    let start = setup.on_start.as_deref()?;
+    let request = describe_operation(&start.kind, None, lang);
+    Some(say!(lang, "check-on-start", request, feed = start.feed.as_ref()))
+}
+
 fn describe_operation(kind: &OperationKind, feed: Option<&str>, lang: &Lang) -> String {
     match kind {
         OperationKind::Script { origin: Some(origin), .. } => {
@@ -76,7 +83,13 @@ fn describe_step(step: &HttpStep, lang: &Lang) -> String {
         CaptureSource::Regex(pattern) => say!(lang, "check-capture", name, source = pattern.to_string()),
     };
     let captures: Vec<String> = step.captures.iter().map(capture).collect();
-    if captures.is_empty() { text } else { format!("{text} → {}", captures.join(", ")) }
+    if !captures.is_empty() {
+        text += &format!(" → {}", captures.join(", "));
+    }
+    if step.pause.is_none() {
+        return text;
+    }
+    say!(lang, "check-pause", pause = step.pause.to_string(), request = text)
 }
 
 /// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), for book.bookv2.author`.

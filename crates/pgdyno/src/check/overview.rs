@@ -16,6 +16,8 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     let mut out = format!("{}\n\n", experiment.name);
     section(&mut out, &say!(lang, "check-stack"), stacks(cells, lang).into_iter());
     let mix = cells.iter().flat_map(|cell| describe::describe_mix(&cell.setup, lang));
+    let starts = cells.iter().filter_map(|cell| describe::describe_start(&cell.setup, lang));
+    section(&mut out, &say!(lang, "check-start"), starts);
     section(&mut out, &say!(lang, "check-mix"), mix);
     let feeds =
         cells.iter().flat_map(|cell| &cell.setup.feeds).map(|feed| describe::describe_feed(feed, lang));

@@ -242,6 +242,7 @@ impl TestBed {
         on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         self.supervisor.take_stale_directories().iter().for_each(|it| on_update(Update::StaleDirectory(it)));
+        self.run_hook("hooks.before_trial", &setup.hooks.before_trial, setup).map_err(SetupError::Failed)?;
         Chain::available(&setup.stack, &self.programs, &mut |it| on_update(Update::Chain(it)))?;
         // Stop the nodes in front of the database first, because their connections would block the restore.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
@@ -272,6 +273,15 @@ impl TestBed {
         }
         self.oom_kills = self.chain().oom_kills(&self.supervisor);
         Ok(())
+    }
+
+    /// Runs the command that follows a trial, even if the user ends the run.
+    pub fn run_after_trial(&mut self, setup: &Setup) -> Result<(), Message> {
+        without_interrupt(|| self.run_hook("hooks.after_trial", &setup.hooks.after_trial, setup))
+    }
+
+    fn run_hook(&mut self, name: &str, command: &[String], setup: &Setup) -> Result<(), Message> {
+        stack::hook::run(&mut self.supervisor, &self.programs, name, command, &setup.hooks.directory)
     }
 
     /// Chain and supervisor, because faults need both.

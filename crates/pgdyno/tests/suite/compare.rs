@@ -3,7 +3,7 @@
 //! The runs are synthetic, so the changes between them are known.
 
 use model::plan::{
-    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, Postgres, Setup, Stack,
+    Cell, Experiment, Goal, Hooks, Limits, Load, LoadModel, Node, NodeKind, Operation, Postgres, Setup, Stack,
 };
 use model::summary::{self, EndCondition, QueryMode, Script};
 use model::{Interval, LatencyHistogram, Measurement, Nanos, ThreadUsage, Tick};
@@ -97,6 +97,7 @@ impl Run {
             objectives: Vec::new(),
             stop_rules: Vec::new(),
             faults: Vec::new(),
+            hooks: Hooks::default(),
         };
         let cells = vec![Cell { label: Vec::new(), control_of: None, setup }];
         Experiment {

@@ -5,10 +5,12 @@
 
 mod answers;
 mod attach;
+mod defaults;
 mod disk;
 mod failovers;
 mod faults;
 mod feeds;
+mod hooks;
 mod hops;
 mod http_server;
 mod interruptions;

@@ -86,6 +86,15 @@ impl Programs {
         }
     }
 
+    /// Finds a program by its name in the search path, or by its path, which is relative to the experiment's directory.
+    pub fn locate(&self, program: &str) -> Option<PathBuf> {
+        if program.contains('/') {
+            Some(self.directory.join(program)).filter(|it| it.is_file())
+        } else {
+            self.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
+        }
+    }
+
     /// Finds the first program that is new enough. `least` is the oldest suitable version; `None` accepts any version.
     pub fn find(
         &self,

@@ -40,12 +40,9 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Executable, Unavai
     let Some((program, arguments)) = service.command.split_first() else {
         return Err(missing(message!("service-without-command")));
     };
-    let path = if program.contains('/') {
-        Some(programs.directory.join(program)).filter(|it| it.is_file())
-    } else {
-        programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
+    let Some(path) = programs.locate(program) else {
+        return Err(missing(message!("service-no-program", program)));
     };
-    let Some(path) = path else { return Err(missing(message!("service-no-program", program))) };
     let to_be_run = |word: &&String| {
         let kind = Path::new(word).extension().and_then(|it| it.to_str());
         matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(word).is_file()

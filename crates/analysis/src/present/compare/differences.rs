@@ -7,7 +7,7 @@ use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
-    NodeKind, ON_START, OperationKind, Setup, ThinkTime, Transport, UserStage,
+    NodeKind, ON_START, OperationKind, Setup, Transport, UserStage,
 };
 use model::run_result::NodeInfo;
 use model::summary::QueryMode;
@@ -148,6 +148,10 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
         }
     }
     setup.feeds.iter().for_each(|it| all.feed(it));
+    let hooks = [("before_trial", &setup.hooks.before_trial), ("after_trial", &setup.hooks.after_trial)];
+    for (name, command) in hooks.into_iter().filter(|it| !it.1.is_empty()) {
+        all.push(DifferenceSubject::Setting, format!("hooks.{name}"), command.join(" "));
+    }
     all.push(DifferenceSubject::Generator, "pgdyno".into(), environment.program);
     all.push(DifferenceSubject::Objective, "objectives".into(), setup.objectives.join("; "));
     all.push(DifferenceSubject::Objective, "stop".into(), setup.stop_rules.join("; "));
@@ -217,14 +221,14 @@ impl FactList {
                     self.push(set, full_path("workers"), pooler.workers);
                 }
                 if options.contains(&"pool_timeout") {
-                    self.push(set, full_path("pool_timeout"), format_duration(pooler.pool_timeout));
+                    self.push(set, full_path("pool_timeout"), pooler.pool_timeout.notation());
                 }
                 settings = &pooler.settings;
             }
             NodeKind::Balancer(balancer) => {
                 self.push_some(set, full_path("maxconn"), balancer.maxconn);
-                self.push(set, full_path("queue_timeout"), format_duration(balancer.queue_timeout));
-                self.push_some(set, full_path("check"), balancer.check.map(format_duration));
+                self.push(set, full_path("queue_timeout"), balancer.queue_timeout.notation());
+                self.push_some(set, full_path("check"), balancer.check.map(Nanos::notation));
                 self.push_some(set, full_path("retries"), balancer.retries);
             }
             NodeKind::Service(service) => {
@@ -354,7 +358,7 @@ impl FactList {
             LoadModel::Closed { clients, think } => {
                 push("model", "closed".into());
                 push("clients", clients.to_string());
-                push("think", format_duration(*think));
+                push("think", think.notation());
             }
             LoadModel::Users { stages, think, pacing, rate_max } => {
                 push("model", "closed".into());
@@ -362,9 +366,9 @@ impl FactList {
                     [UserStage { users, spawn_rate: None, .. }] => push("clients", users.to_string()),
                     stages => push("users", stages.iter().map(format_stage).collect::<Vec<_>>().join(", ")),
                 }
-                push("think", format_think_time(*think));
+                push("think", think.to_string());
                 if let Some(pacing) = pacing {
-                    push("pacing", format_duration(*pacing));
+                    push("pacing", pacing.notation());
                 }
                 if let Some(rate) = rate_max {
                     push("max_rate", rate.to_string());
@@ -385,12 +389,12 @@ impl FactList {
             }
         }
         if let Some(duration) = load.duration {
-            push("duration", format_duration(duration));
+            push("duration", duration.notation());
         }
         if let Some(transactions) = load.transactions {
             push("transactions", transactions.to_string());
         }
-        push("warmup", format_duration(load.warmup));
+        push("warmup", load.warmup.notation());
         push("threads", load.threads.to_string());
         let query_mode = match load.query_mode {
             QueryMode::Simple => "simple",
@@ -400,7 +404,7 @@ impl FactList {
         push("query_mode", query_mode.into());
         push("reconnect", load.reconnect.to_string());
         if let Some(timeout) = load.timeout {
-            push("timeout", format_duration(timeout));
+            push("timeout", timeout.notation());
         }
         push("max_tries", load.max_tries.to_string());
     }
@@ -409,26 +413,7 @@ impl FactList {
 /// Text for a stage of users, such as `1000 at 50/s for 90s`.
 fn format_stage(stage: &UserStage) -> String {
     let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
-    format!("{}{rate} for {}", stage.users, format_duration(stage.duration))
-}
-
-/// Think time as in an experiment file.
-fn format_think_time(think_time: ThinkTime) -> String {
-    match think_time {
-        ThinkTime::Constant(it) => format_duration(it),
-        ThinkTime::Exponential { mean } => format!("exponential({})", format_duration(mean)),
-        ThinkTime::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", format_duration(median)),
-    }
-}
-
-/// Duration as in an experiment file, such as `1.5s` or `200ms`.
-fn format_duration(duration: Nanos) -> String {
-    match duration.0 {
-        0 => "0s".to_owned(),
-        ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
-        ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
-        ns => format!("{}us", ns as f64 / 1e3),
-    }
+    format!("{}{rate} for {}", stage.users, stage.duration.notation())
 }
 
 /// Bytes as in an experiment file, such as `400MB`, with 1 MB = 1024² bytes.

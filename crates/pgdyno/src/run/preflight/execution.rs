@@ -11,7 +11,7 @@ use load::driver::{Clock, Driver, DriverContext, StartGate};
 use load::script::{Command, CommandKind, Piece, Slot, VariableNames, Variables};
 use load::{LoadEvent, Recorder, Shard, TraceEvent};
 use model::message;
-use model::plan::{LoadModel, ON_START, Operation, OperationKind, Setup};
+use model::plan::{LoadModel, ON_START, Operation, OperationKind, Setup, ThinkTime};
 use model::{Nanos, Outcome, Record};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,11 +167,16 @@ pub fn execute(
     })
 }
 
-/// Setup in which one client executes only this operation, after the requests of its start.
+/// Setup in which one client executes only this operation, without pauses and after the requests of its start.
 fn single_setup(setup: &Setup, operation: &Operation) -> Setup {
     let mut single = setup.clone();
     single.on_start = single.on_start.filter(|it| it.name != operation.name);
     single.operations = vec![Operation { weight: 1, rate: None, schedule: None, ..operation.clone() }];
+    for operation in single.operations.iter_mut().chain(single.on_start.as_deref_mut()) {
+        if let OperationKind::Http(steps) = &mut operation.kind {
+            steps.iter_mut().for_each(|it| it.pause = ThinkTime::NONE);
+        }
+    }
     let load = &mut single.load;
     load.model = LoadModel::Closed { clients: 1, think: Nanos::ZERO };
     (load.duration, load.warmup) = (None, Nanos::ZERO);

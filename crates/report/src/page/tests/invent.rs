@@ -9,8 +9,8 @@ use model::matrix::{
 use model::note::Note;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept};
 use model::plan::{
-    Baseline, CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind,
-    Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
+    Baseline, CacheState, Cell, Content, Dataset, Experiment, Goal, Hooks, Limits, Load, LoadModel, Node,
+    NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
     CellResult, Environment, HopMetrics, NodeInfo, OperationResult, QuantilePoint, Quantiles, RunInfo,
@@ -77,6 +77,7 @@ fn setup(pooled: bool) -> Setup {
         objectives: vec!["p99 < 200ms".into()],
         stop_rules: vec!["net(xx,25,10)".into()],
         faults: Vec::new(),
+        hooks: Hooks::default(),
     }
 }
 

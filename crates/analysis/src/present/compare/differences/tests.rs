@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixture::trial::experiment;
 use model::matrix::UnappliedLimit;
-use model::plan::{Dataset, HttpStep, Operation, PoolMode, Pooler};
+use model::plan::{Dataset, HttpStep, Operation, PoolMode, Pooler, ThinkTime};
 use model::product;
 
 fn unapplied(reason: &str) -> UnappliedLimit {

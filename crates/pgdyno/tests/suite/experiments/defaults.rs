@@ -1,0 +1,51 @@
+//! Defaults of requests, and pauses between them
+
+use super::http_server;
+use super::workspace::{Workspace, counts};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const PAUSE: Duration = Duration::from_millis(300);
+
+#[test]
+fn defaults_apply_to_requests_and_pauses_precede_them() {
+    // Pauses between `/first` and `/second` of a connection.
+    let pauses = Arc::<Mutex<Vec<Duration>>>::default();
+    let shared = Arc::clone(&pauses);
+    let port = http_server::start(move |connection| {
+        let mut first = Instant::now();
+        while let Some(request) = connection.request() {
+            let key = request.header("x-key").map(str::to_owned);
+            let page = match (request.target(), key.as_deref()) {
+                ("/first" | "/login", Some("default")) | ("/second", Some("own")) => "welcome",
+                _ => "Please log in",
+            };
+            if request.target() == "/second" {
+                shared.lock().expect("no panic").push(first.elapsed());
+            }
+            connection.respond("200 OK", "", page.as_bytes());
+            first = Instant::now();
+        }
+    });
+    let experiment = format!(
+        r#"
+stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}
+defaults: {{ headers: {{ X-Key: default }}, expect: {{ contains: welcome }} }}
+on_start: {{ steps: [ {{ post: /login }} ] }}
+operations:
+  visit: {{ steps: [ {{ get: /first }}, {{ pause: 300ms, get: /second, headers: {{ x-key: own }} }} ] }}
+load: {{ model: closed, clients: 3, duration: 2s }}
+"#
+    );
+    let workspace = Workspace::new("defaults", &experiment);
+    workspace.run(&[]).expect(0);
+    let counts = counts(&workspace.stored(), 1);
+    assert!(counts.ok > 3 && counts.failed == 0, "{counts:?}");
+    let pauses = pauses.lock().expect("no panic").clone();
+    // The check before the first trial executes only reads, and skips the pause.
+    assert!(pauses.len() > 3 && pauses[1..].iter().all(|it| *it >= PAUSE), "{pauses:?}");
+
+    let other = workspace.run(&["--json", "--set", "defaults.expect.contains=goodbye"]);
+    other.expect(1);
+    assert!(other.err.contains("on_start"), "{}", other.err);
+}
