@@ -105,6 +105,8 @@ pub struct Observer<'a> {
     connect_error: Option<String>,
     /// Reason why the first client aborted.
     aborted: Option<Message>,
+    /// First failure of the requests at the start of a client.
+    on_start_error: Option<String>,
     /// First feed that was exhausted, as an index into the plan's feeds.
     exhausted_feed: Option<u16>,
     /// Names of the plan's feeds.
@@ -145,6 +147,7 @@ impl<'a> Observer<'a> {
             pending_samples: fresh,
             connect_error: refused,
             aborted,
+            on_start_error: None,
             exhausted_feed: None,
             feeds: Vec::new(),
             messages: Messages::default(),
@@ -213,6 +216,11 @@ impl<'a> Observer<'a> {
     /// Error of the first client that could not connect.
     pub fn connect_error(&self) -> Option<String> {
         self.connect_error.clone()
+    }
+
+    /// First failure of the requests at the start of a client, if one failed.
+    pub fn on_start_error(&self) -> Option<String> {
+        self.on_start_error.clone()
     }
 
     /// Reason why the first client aborted, if one did.
@@ -311,6 +319,7 @@ impl LoadListener for Observer<'_> {
             LoadEvent::Failed { script, code, message, .. } if self.is_on_start(script) => {
                 let text = format!("{ON_START}: {}", first_line(&message));
                 self.connect_error.get_or_insert_with(|| text.clone());
+                self.on_start_error.get_or_insert_with(|| first_line(&message));
                 self.push_event(EventKind::Error, Some(code.to_string()), text);
             }
             LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {

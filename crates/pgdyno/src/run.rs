@@ -41,7 +41,7 @@ use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
 use model::note::Note;
-use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
+use model::plan::{Dataset, Experiment, Feed, Goal, ON_START, Setup, Sweep};
 use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
@@ -418,6 +418,7 @@ impl Runner {
             fired,
             blind,
             aborted,
+            on_start_error,
             unexpected_exits: ended,
             monitoring_cost,
             seconds,
@@ -447,7 +448,8 @@ impl Runner {
         let is_reason = failure.is_some() && summary.total.counts.ok > 0;
         let failed = trial_failure::never_succeeded(setup, &summary).into_iter();
         let failed = failed.filter(|_| !is_reason).map(|it| (it.operation, it.reason));
-        for (subject, message) in blind.chain(failed) {
+        let starts = on_start_error.map(|reason| (ON_START.to_owned(), message!("failure-on-start", reason)));
+        for (subject, message) in blind.chain(failed).chain(starts) {
             let note = Note { subject: Message::text(subject), message };
             self.writer.fact(Some(id), Fact::Note(note));
         }

@@ -4788,6 +4788,7 @@ failure-operation-never-succeeded = none of { $arrivals } transactions succeeded
     }
 failure-stop-rule = { $rule } at second { $second }
 failure-blind-rule = never had a value
+failure-on-start = clients repeated these requests after a failure; the first one: { $reason }
 failure-disk-full = the disk with the run's file is full
 failure-disk-slow = the disk with the run's file is too slow to keep up
 failure-not-written = the run's file could not be written: { $cause }

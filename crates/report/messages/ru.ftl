@@ -4954,6 +4954,7 @@ failure-operation-never-succeeded = { $arrivals ->
     }
 failure-stop-rule = { $rule } на секунде { $second }
 failure-blind-rule = ни разу не имело значения
+failure-on-start = клиенты повторяли эти запросы после ошибки; первая ошибка: { $reason }
 failure-disk-full = диск с файлом прогона заполнен
 failure-disk-slow = диск с файлом прогона не успевает записывать
 failure-not-written = не удалось записать файл прогона: «{ $cause }»

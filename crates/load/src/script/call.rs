@@ -164,21 +164,29 @@ impl HttpCall {
         self.contains.iter().chain(&self.not_contains).map(Vec::as_slice)
     }
 
+    /// Text number `i` of [`HttpCall::texts`] as it is written in the experiment file.
+    pub fn template_of_text(&self, i: usize, names: &[Box<str>]) -> String {
+        template_text(self.texts().nth(i).unwrap_or_default(), names)
+    }
+
     /// Name of the request in reports, such as `GET /books?author=${author}`; at most 127 bytes.
     pub fn first_line(&self, names: &[Box<str>]) -> String {
-        let mut line = format!("{} ", self.method.name());
-        for part in &self.target {
-            match part {
-                CallPart::Text(text) => line += text,
-                CallPart::Var { slot, .. } => line += &format!("${{{}}}", names[usize::from(*slot)]),
-                CallPart::Secret { name, .. } => line += &format!("${{{ENVIRONMENT}{name}}}"),
-            }
-        }
+        let mut line = format!("{} {}", self.method.name(), template_text(&self.target, names));
         while line.len() > 127 {
             line.pop();
         }
         line
     }
+}
+
+/// Text with its variables in the form `${name}`.
+fn template_text(parts: &[CallPart], names: &[Box<str>]) -> String {
+    let text = |part: &CallPart| match part {
+        CallPart::Text(text) => text.clone(),
+        CallPart::Var { slot, .. } => format!("${{{}}}", names[usize::from(*slot)]),
+        CallPart::Secret { name, .. } => format!("${{{ENVIRONMENT}{name}}}"),
+    };
+    parts.iter().map(text).collect()
 }
 
 /// Splits `text` at its variables.

@@ -56,6 +56,8 @@ pub struct TrialOutput {
     pub blind: Vec<String>,
     /// Reason why clients aborted; `None` if no client aborted.
     pub aborted: Option<Message>,
+    /// First failure of the requests at the start of a client; `None` if none failed.
+    pub on_start_error: Option<String>,
     /// Nodes that exited unexpectedly, with the reason.
     pub unexpected_exits: Vec<Message>,
     /// CPU cost of monitoring.
@@ -158,6 +160,7 @@ pub fn run(
     std::thread::sleep(SETTLE_TIME);
     let monitoring_cost = sampler.stop();
     let (refused, aborted, messages) = (observer.connect_error(), observer.aborted(), observer.messages());
+    let on_start_error = observer.on_start_error();
     let exhausted = observer.exhausted_feed().map(|it| feeds[usize::from(it)].len());
     let (fired, blind, seconds) = observer.finish();
     let hit = fault_run.as_ref().map_or(Vec::new(), FaultRun::faulted_nodes);
@@ -188,6 +191,7 @@ pub fn run(
         fired,
         blind,
         aborted,
+        on_start_error,
         unexpected_exits: ended,
         monitoring_cost,
         seconds,

@@ -52,44 +52,52 @@ impl<R: Recorder> Shard<R> {
             let measured = Answer { status: response.status, bytes: response.length };
             self.recorder.replayed(ScriptId(tx.script), recorded, measured);
         }
-        let Err(code) = judged else {
-            let tx = self.clients[i as usize].tx.as_ref().expect("a request belongs to a transaction");
+        let tx = self.clients[i as usize].tx.as_ref().expect("a request belongs to a transaction");
+        let Err((code, text)) = judged else {
             self.recorder.response_received(ScriptId(tx.script), tx.command, response.length);
             return self.finish_command(now, i);
         };
         let reported = self.is_reported(i, code);
+        let text = || {
+            let call = &self.work.call(tx.script, tx.command).call;
+            call.template_of_text(text, &self.work.plan.program.names)
+        };
         let words = match code {
             _ if reported => String::new(),
-            Code::TEXT_NOT_FOUND => "the response does not contain the expected text".to_owned(),
-            Code::TextFound => "the response contains a text that is not expected".to_owned(),
+            Code::TEXT_NOT_FOUND => format!("the response does not contain the expected text \"{}\"", text()),
+            Code::TextFound => {
+                format!("the response contains the text \"{}\", which is not expected", text())
+            }
             Code::CAPTURE_NOT_FOUND => "the response does not contain the value to capture".to_owned(),
             _ => format!("unexpected status of the response: {code}"),
         };
         self.call_failed(now, i, code, false, &words);
     }
 
-    /// Checks that the response meets the expectations, and captures the values that later commands need.
+    /// Checks that the response meets the expectations, and captures the values that later commands need. The error is the
+    /// code with which the transaction fails, and the number of the text that is missing or must not be there.
     #[inline]
-    fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
+    fn check_response(&mut self, w: usize, response: Response) -> Result<(), (Code, usize)> {
         let connection = &self.http_connections[w];
         let client = &mut self.clients[connection.client as usize];
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let request = self.work.call(tx.script, tx.command);
         let reader = connection.channel.reader();
         if !request.call.expects(response.status) {
-            return Err(Code::Http(response.status));
+            return Err((Code::Http(response.status), 0));
         }
         if let Some(search) = request.search(&connection.search) {
             let expected = request.call.contains.len();
-            if !(0..expected).all(|it| reader.has_found(search, it)) {
-                return Err(Code::TEXT_NOT_FOUND);
+            if let Some(missing) = (0..expected).find(|it| !reader.has_found(search, *it)) {
+                return Err((Code::TEXT_NOT_FOUND, missing));
             }
-            let excluded = expected..expected + request.call.not_contains.len();
-            if excluded.into_iter().any(|it| !search.is_empty(it) && reader.has_found(search, it)) {
-                return Err(Code::TextFound);
+            let mut excluded = expected..expected + request.call.not_contains.len();
+            if let Some(found) = excluded.find(|it| !search.is_empty(*it) && reader.has_found(search, *it)) {
+                return Err((Code::TextFound, found));
             }
         }
         capture(request, response, reader, &mut client.variables, &mut self.matchers)
+            .map_err(|code| (code, 0))
     }
 }
 

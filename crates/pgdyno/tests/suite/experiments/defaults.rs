@@ -47,5 +47,5 @@ load: {{ model: closed, clients: 3, duration: 2s }}
 
     let other = workspace.run(&["--json", "--set", "defaults.expect.contains=goodbye"]);
     other.expect(1);
-    assert!(other.err.contains("on_start"), "{}", other.err);
+    assert!(other.err.contains("on_start") && other.err.contains("text \"goodbye\""), "{}", other.err);
 }

@@ -2,6 +2,8 @@
 
 use super::http_server::{self, Connection};
 use super::workspace::{PGDYNO, RunOutput, Workspace};
+use model::fact::Fact;
+use model::note::Note;
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -19,8 +21,13 @@ fn serve(connection: &mut Connection, seen: &Mutex<Seen>) {
         let user = request.body.strip_prefix("user=").and_then(|it| it.strip_suffix("&password=secret"));
         let (status, page) = match (request.target(), user) {
             ("/login", Some(user)) => {
-                *seen.lock().expect("no panic").logins.entry(user.to_owned()).or_default() += 1;
-                (200, format!("{{\"token\": \"{user}-1\"}}"))
+                let mut seen = seen.lock().expect("no panic");
+                let logins = seen.logins.entry(user.to_owned()).or_default();
+                *logins += 1;
+                match (user, *logins) {
+                    ("late", 1) => (503, "busy".to_owned()),
+                    _ => (200, format!("{{\"token\": \"{user}-1\"}}")),
+                }
             }
             ("/login", None) => (403, "wrong password".to_owned()),
             _ => match request.header("authorization").and_then(|it| it.strip_suffix("-1")) {
@@ -77,6 +84,24 @@ fn each_client_logs_in_once() {
     assert!(*orders >= 60, "{orders}");
     for text in [&ended.out, &ended.err] {
         assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn repeated_log_in_is_noted() {
+    let (port, _) = service();
+    let workspace = Workspace::new("start-late", &experiment(port));
+    let sets = ["--set", "feeds.users.rows=[{user: ann}, {user: late}]", "--set", "load.clients=2"];
+    workspace.spawn_command(workspace.command(&sets).env("PGDYNO_TEST_PASSWORD", "secret")).wait().expect(0);
+    let notes = workspace.stored().facts().expect("the run can be read").into_iter();
+    let notes: Vec<String> = notes.filter_map(|it| Some(format!("{:?}", note(it.fact)?))).collect();
+    assert!(notes.iter().any(|it| it.contains("on_start") && it.contains("503")), "{notes:?}");
+}
+
+fn note(fact: Fact) -> Option<Note> {
+    match fact {
+        Fact::Note(note) => Some(note),
+        _ => None,
     }
 }
 
