@@ -9,6 +9,7 @@ use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock;
 use crate::command;
 use crate::exit_status::ExitStatus;
+use crate::files;
 use crate::recording::{self, RecordingFileWriter};
 use crate::signals::Signals;
 use clap::Parser;
@@ -18,15 +19,21 @@ use report::lang::Lang;
 use report::say;
 use rustix::fd::OwnedFd;
 use stack::client::Address;
+use stack::tls_files;
 use std::fs;
 use std::io::{self, Write};
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use traffic::proxy::serve::{Proxy, ProxyEvent, Upstream, serve};
+use traffic::proxy::serve::{Proxy, ProxyEvent, Upstream, UpstreamTls, serve};
 use wire::pg::SslMode;
+use wire::pg::conninfo::Settings;
+use wire::tls::{TlsConfigError, TlsServer};
+
+/// Name of PostgreSQL's protocol in ALPN.
+const PROTOCOL: &str = "postgresql";
 
 /// Record the requests of clients, which connect to this program instead of to the server, for the load model replay
 #[derive(Clone, Debug, Parser)]
@@ -41,6 +48,15 @@ pub struct Args {
     /// Recording to write, such as shop.traffic. No file is replaced
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+    /// Offer TLS to clients, with a certificate for localhost and 127.0.0.1 that is made for this recording
+    #[arg(long, conflicts_with = "tls_cert")]
+    tls: bool,
+    /// Offer TLS to clients, with the certificates in this PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, as a PEM file without a password
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Number of threads that forward requests
     #[arg(short = 'j', long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
@@ -63,17 +79,8 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let Some(settings) = connect::settings(&target, terminal, lang) else {
         return Ok(ExitStatus::Incomplete);
     };
-    if matches!(settings.ssl, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) {
-        return Err(CommandError::usage(message!("record-tls")));
-    }
-    let mut upstream = Vec::new();
-    for host in &settings.hosts {
-        let addresses = connect::addresses(host).map_err(CommandError::new)?;
-        upstream.extend(addresses.into_iter().map(|address| match address {
-            Address::Unix(path) => Upstream::Unix(path),
-            Address::Tcp(address) => Upstream::Tcp(address),
-        }));
-    }
+    let tls = tls_server(args)?;
+    let upstream = upstream(&settings)?;
     let listener = Listener::open(&args.listen).map_err(|error| {
         let error = Message::from(&error);
         CommandError::new(message!("error-of", subject = &*args.listen, error))
@@ -84,7 +91,7 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let to = settings.hosts.iter().map(|host| format!("{}:{}", host.host, host.port));
     let to = to.collect::<Vec<String>>().join(", ");
     outln!("{}", say!(lang, "record-listening", listen = &args.listen, to = &to));
-    let written = record(args, &listener, upstream, recording, &signals, &Reporter::new(terminal, lang));
+    let written = record(args, &listener, (upstream, tls), recording, &signals, &Reporter::new(terminal, lang));
     drop(listener);
     written.map_err(|error| of_file(&error))?;
     let is_empty = recording::open(&args.out).is_ok_and(|recording| recording.requests() == 0);
@@ -95,11 +102,54 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     capture::print_summary(&args.out, lang)
 }
 
+/// Certificate and key for clients; `None` if TLS is refused.
+fn tls_server(args: &Args) -> Result<Option<TlsServer>, CommandError> {
+    if args.tls {
+        let (_, certificate, key) = tls_files::certificates().map_err(|error| {
+            CommandError::new(message!("record-certificate", reason = error.to_string()))
+        })?;
+        let server = TlsServer::new(certificate.as_bytes(), key.as_bytes(), PROTOCOL);
+        return Ok(Some(server.expect("the certificate that pgdyno created is valid")));
+    }
+    let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    let read = |path: &Path| files::read(path).map_err(|it| CommandError::usage(Message::of_file(path, &it)));
+    let server = TlsServer::new(&read(certificate)?, &read(key)?, PROTOCOL).map_err(|error| {
+        let path = |it: &Path| it.display().to_string();
+        let (certificate, key) = (path(certificate), path(key));
+        CommandError::usage(match error {
+            TlsConfigError::Pem { what: "key", .. } => message!("record-no-key", path = key),
+            TlsConfigError::Pem { .. } => message!("record-no-certificate", path = certificate),
+            TlsConfigError::OtherKey => message!("record-other-key", certificate, key),
+            other => message!("error-of", subject = key, error = Message::from(&other)),
+        })
+    })?;
+    Ok(Some(server))
+}
+
+/// Addresses of the server. With `sslmode=allow`, connections are not encrypted, because a proxy cannot repeat a login.
+fn upstream(settings: &Settings) -> Result<Vec<Upstream>, CommandError> {
+    let tls = settings.tls.as_ref().filter(|_| !matches!(settings.ssl, SslMode::Disable | SslMode::Allow));
+    let mut upstream = Vec::new();
+    for host in &settings.hosts {
+        let addresses = connect::addresses(host).map_err(CommandError::new)?;
+        upstream.extend(addresses.into_iter().map(|address| match (address, tls) {
+            (Address::Unix(path), _) => Upstream::Unix(path),
+            (Address::Tcp(address), None) => Upstream::Tcp(address),
+            (Address::Tcp(address), Some(config)) => {
+                let (config, host) = (config.clone(), settings.login(host).host);
+                let is_required = settings.ssl != SslMode::Prefer;
+                Upstream::Tls(address, UpstreamTls { config, host, is_required })
+            }
+        }));
+    }
+    Ok(upstream)
+}
+
 /// Forwards until the first signal, and finishes the recording.
 fn record(
     args: &Args,
     listener: &Listener,
-    upstream: Vec<Upstream>,
+    (upstream, tls): (Vec<Upstream>, Option<TlsServer>),
     recording: RecordingFileWriter,
     signals: &Signals,
     reporter: &Reporter<'_>,
@@ -108,6 +158,7 @@ fn record(
     let proxy = Proxy {
         listener: listener.socket.try_clone()?,
         upstream,
+        tls,
         threads: args.threads.get(),
         clock: &clock::unix_time,
         stop: &signals.interrupted,
@@ -158,6 +209,7 @@ impl<'a> Reporter<'a> {
             ProxyEvent::ConnectFailed(error) => {
                 say!(lang, "record-connect-failed", error = os_error_text(error))
             }
+            ProxyEvent::ChannelBindingRemoved => say!(lang, "record-channel-binding"),
             ProxyEvent::AcceptFailed(error) => {
                 say!(lang, "record-accept-failed", error = os_error_text(error))
             }

@@ -4827,8 +4827,11 @@ capture-left-out = { $count ->
 ### The command `record`: record-
 
 record-listening = Clients connect to { $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
-record-tls = the recording proxy connects to the server without TLS
-    .help = set `sslmode=prefer` or `sslmode=disable`
+record-certificate = no certificate can be made: { $reason }
+record-no-certificate = --tls-cert: { $path } contains no PEM certificate; write a file that begins with -----BEGIN CERTIFICATE-----
+record-no-key = --tls-key: { $path } contains no PEM private key without a password; write the file with the key of the certificate
+record-other-key = --tls-key: { $key } is not the key of the certificate in { $certificate }; write the files of one pair
+record-channel-binding = the server offers SCRAM-SHA-256-PLUS, which cannot pass the proxy, because the certificates differ. Logins of clients over TLS fail: set channel_binding=disable in these clients, or use the server's certificate and key as --tls-cert and --tls-key
 record-connect-failed = the server cannot be reached: { $error }. The client gets this error
 record-accept-failed = no connection can be accepted: { $error }
 record-writing-failed = the recording cannot be written: { $error }. Requests are still forwarded, but not recorded

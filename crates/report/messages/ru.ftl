@@ -4995,8 +4995,11 @@ capture-left-out = { $count ->
 ### Команда `record`: record-
 
 record-listening = Клиенты подключаются к { $listen }. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
-record-tls = записывающий прокси подключается к серверу без TLS
-    .help = задайте `sslmode=prefer` или `sslmode=disable`
+record-certificate = не удаётся создать сертификат: { $reason }
+record-no-certificate = `--tls-cert`: в файле { $path } нет сертификата в формате PEM; укажите файл, который начинается с `-----BEGIN CERTIFICATE-----`
+record-no-key = `--tls-key`: в файле { $path } нет закрытого ключа в формате PEM без пароля; укажите файл с ключом сертификата
+record-other-key = `--tls-key`: { $key } — не ключ сертификата из файла { $certificate }; укажите файлы одной пары
+record-channel-binding = сервер предлагает `SCRAM-SHA-256-PLUS`, но через прокси этот механизм не работает: сертификаты разные. Клиенты с TLS не смогут войти: задайте у них `channel_binding=disable` или укажите в `--tls-cert` и `--tls-key` сертификат и ключ сервера
 record-connect-failed = сервер недоступен: { $error }. Клиент получает эту ошибку
 record-accept-failed = не удаётся принять соединение: { $error }
 record-writing-failed = не удаётся сохранить запись: { $error }. Запросы по-прежнему передаются, но не записываются

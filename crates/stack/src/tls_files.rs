@@ -67,7 +67,7 @@ impl TlsFiles {
 
 /// Creates the root certificate, the nodes' certificate and its key, as PEM. Every TLS library supports ECDSA with
 /// P-256.
-fn certificates() -> Result<(String, String, String), rcgen::Error> {
+pub fn certificates() -> Result<(String, String, String), rcgen::Error> {
     let mut root = CertificateParams::default();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     root.distinguished_name.push(DnType::CommonName, "pgdyno run");

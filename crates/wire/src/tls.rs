@@ -3,6 +3,13 @@
 //! rustls implements TLS. It reads the time for a certificate's validity and generates the handshake's random numbers
 //! itself.
 
+mod server;
+mod stream;
+
+pub use rustls::ClientConfig;
+pub use server::TlsServer;
+pub use stream::{TlsError, TlsStream};
+
 use crate::x509::{self, Certificate};
 use model::message;
 use model::message::Message;
@@ -18,7 +25,7 @@ use rustls::pki_types::{
 use rustls::server::ParsedCertificate;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
-    AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error,
+    AlertDescription, CertificateError, ClientConnection, DigitallySignedStruct, Error,
     RootCertStore, SignatureScheme,
 };
 use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
@@ -135,7 +142,7 @@ pub fn config(
         .with_custom_certificate_verifier(verifier);
     let mut config = match (identity.certificate, identity.key) {
         (Some(certificate), Some(key)) => {
-            let certified = Arc::new(certified_key(certificates("sslcert", certificate)?, key)?);
+            let certified = Arc::new(certified_key(certificates("sslcert", certificate)?, ("sslkey", key))?);
             builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(certified)))
         }
         (None, None) => builder.with_no_client_auth(),
@@ -181,9 +188,13 @@ impl HttpsClient {
     }
 }
 
-/// Client certificate with its key. rustls's own function does not accept version 1 certificates.
-fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, TlsConfigError> {
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error("sslkey", &it))?;
+/// Certificate with its key, which is given with the name of its setting. rustls's own function does not accept version 1
+/// certificates.
+fn certified_key(
+    chain: Vec<CertificateDer<'static>>,
+    (setting, key): (&'static str, &[u8]),
+) -> Result<CertifiedKey, TlsConfigError> {
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error(setting, &it))?;
     let key = sign::any_supported_type(&key)
         .map_err(|it| TlsConfigError::UnusableKey { reason: it.to_string() })?;
     let certificate = chain.first().and_then(|it| Certificate::read(it));

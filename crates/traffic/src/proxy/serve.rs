@@ -8,7 +8,7 @@ mod link;
 mod socket;
 mod worker;
 
-pub use socket::Upstream;
+pub use socket::{Upstream, UpstreamTls};
 
 use crate::recording::RecordingWriter;
 use batch::{Backlog, BatchSender, write_batches};
@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use wire::tls::TlsServer;
 use worker::{Inbox, Worker};
 
 /// Time within which a worker or the calling thread notices that it must stop.
@@ -35,6 +36,8 @@ pub struct Proxy<'a> {
     pub listener: OwnedFd,
     /// Addresses of the server, which are tried in this order. They are not empty.
     pub upstream: Vec<Upstream>,
+    /// TLS for clients that ask for it; `None` refuses it.
+    pub tls: Option<TlsServer>,
     /// Number of threads that forward bytes, at least 1.
     pub threads: usize,
     /// Time since the Unix epoch, which never decreases.
@@ -56,6 +59,8 @@ impl fmt::Debug for Proxy<'_> {
 pub enum ProxyEvent<'a> {
     /// The server cannot be reached. The client got the error.
     ConnectFailed(io::Error),
+    /// A client that uses TLS cannot use the channel binding that the server offers, because the certificates differ.
+    ChannelBindingRemoved,
     /// No connection can be accepted at the moment.
     AcceptFailed(io::Error),
     /// The recording cannot be written. Bytes are still forwarded; the error is also the result of [`serve`].

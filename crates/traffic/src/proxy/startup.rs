@@ -15,8 +15,12 @@ pub struct StartupReader {
 pub enum Startup {
     /// The packet is not complete.
     Incomplete,
-    /// The client asks for TLS or for encryption by GSSAPI. The answer `N` refuses it; then another packet follows.
-    Encryption,
+    /// The client asks for TLS. The answer is `S` or `N`; then the handshake or another packet follows.
+    TlsRequest,
+    /// The client asks for encryption by GSSAPI. The answer `N` refuses it; then another packet follows.
+    GssRequest,
+    /// The client begins the handshake of TLS without a request for it. The bytes stay in the reader.
+    DirectTls,
     /// The client cancels the request of another connection, and sends nothing else.
     Cancel,
     /// The client begins a session.
@@ -35,11 +39,16 @@ const LENGTH_MAX: usize = 10_000;
 const CANCEL: u32 = 1234 << 16 | 5678;
 const SSL: u32 = 1234 << 16 | 5679;
 const GSSENC: u32 = 1234 << 16 | 5680;
+/// Type of the first record of TLS. The first byte of a packet is 0, because packets are short.
+const TLS_HANDSHAKE: u8 = 0x16;
 
 impl StartupReader {
     /// Adds bytes of the client, and returns the first packet.
     pub fn read(&mut self, bytes: &[u8]) -> Startup {
         self.buffer.extend_from_slice(bytes);
+        if self.buffer.first() == Some(&TLS_HANDSHAKE) {
+            return Startup::DirectTls;
+        }
         let Some((length, rest)) = self.buffer.split_first_chunk() else { return Startup::Incomplete };
         let length = u32::from_be_bytes(*length) as usize;
         if !(8..=LENGTH_MAX).contains(&length) {
@@ -49,9 +58,9 @@ impl StartupReader {
         let (code, body) = packet.split_first_chunk().expect("the length was checked");
         match u32::from_be_bytes(*code) {
             // A client waits for the answer. Bytes that follow at once were not sent by this client.
-            SSL | GSSENC if self.buffer.len() == 8 => {
+            code @ (SSL | GSSENC) if self.buffer.len() == 8 => {
                 self.buffer.clear();
-                Startup::Encryption
+                if code == SSL { Startup::TlsRequest } else { Startup::GssRequest }
             }
             CANCEL => Startup::Cancel,
             code if code >> 16 == 3 => session(body).unwrap_or(Startup::Invalid),
@@ -126,8 +135,8 @@ mod tests {
     fn reads_first_packets() {
         let version = 3 << 16;
         for (bytes, expected) in [
-            (packet(SSL, b""), Startup::Encryption),
-            (packet(GSSENC, b""), Startup::Encryption),
+            (packet(SSL, b""), Startup::TlsRequest),
+            (packet(GSSENC, b""), Startup::GssRequest),
             ([packet(SSL, b""), vec![0]].concat(), Startup::Invalid),
             (packet(CANCEL, b"\0\0\0\x01\0\0\0\x02"), Startup::Cancel),
             (
@@ -142,7 +151,7 @@ mod tests {
             (packet(version, b"user\0a\0replication\0OFF\0\0"), session(Some("a"), Some("a"), None, false)),
             (packet(version, b"user\0a"), Startup::Invalid),
             (packet(2 << 16, b"user"), Startup::Invalid),
-            (b"\x16\x03\x01\x02\0".to_vec(), Startup::Invalid),
+            (b"\x16\x03\x01\x02\0".to_vec(), Startup::DirectTls),
             (b"GET / HTTP/1.1\r\n".to_vec(), Startup::Invalid),
         ] {
             assert_eq!(StartupReader::default().read(&bytes), expected, "{}", bytes.escape_ascii());
@@ -150,14 +159,14 @@ mod tests {
             let mut pieces = bytes.iter().map(|byte| reader.read(&[*byte]));
             let found = pieces.find(|it| *it != Startup::Incomplete);
             let is_followed = bytes.len() == 9;
-            assert_eq!(found, Some(if is_followed { Startup::Encryption } else { expected }));
+            assert_eq!(found, Some(if is_followed { Startup::TlsRequest } else { expected }));
         }
     }
 
     #[test]
     fn keeps_the_bytes_after_a_refused_request() {
         let mut reader = StartupReader::default();
-        assert_eq!(reader.read(&packet(SSL, b"")), Startup::Encryption);
+        assert_eq!(reader.read(&packet(SSL, b"")), Startup::TlsRequest);
         let startup = packet(3 << 16, b"user\0ann\0\0");
         let all = [startup.clone(), b"Q\0\0\0\x04".to_vec()].concat();
         assert_eq!(reader.read(&all), session(Some("ann"), Some("ann"), None, false));

@@ -1,11 +1,13 @@
 //! Link: the two sockets of a client and its server process, and the bytes between them
 
+use crate::proxy::mechanisms::MechanismFilter;
 use crate::proxy::{ProxySession, StartupReader};
 use model::Nanos;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{self, SendFlags, Shutdown};
+use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
+use wire::tls::{TlsError, TlsStream};
 
 /// Capacity in bytes that an endpoint keeps for bytes that are not sent.
 const UNSENT_RETAIN_MAX: usize = 64 << 10;
@@ -22,6 +24,10 @@ pub(super) struct Link {
     pub server: Option<Endpoint>,
     /// `None` if nothing is recorded, as for cancel requests.
     pub session: Option<ProxySession>,
+    /// Filter of the server's first messages; `None` if they are forwarded as they are.
+    pub filter: Option<MechanismFilter>,
+    /// True if the client began TLS without a request for it.
+    pub is_direct: bool,
 }
 
 /// Progress of a link.
@@ -34,6 +40,11 @@ pub(super) enum Phase {
         first: Vec<u8>,
         address: usize,
     },
+    /// The server was asked for TLS and has not answered yet.
+    Requesting {
+        first: Vec<u8>,
+        address: usize,
+    },
     Open,
 }
 
@@ -41,6 +52,8 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub(super) struct Endpoint {
     pub socket: OwnedFd,
+    /// `None` if the bytes are not encrypted.
+    pub tls: Option<Box<TlsStream>>,
     /// Events for which the socket is registered.
     events: EventFlags,
     /// Bytes that the socket did not accept yet, from `sent` on.
@@ -54,10 +67,19 @@ pub(super) struct Endpoint {
     ends: bool,
 }
 
+/// Bytes that one side has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Received<'b> {
+    pub bytes: &'b [u8],
+    /// True if no more bytes follow.
+    pub ends: bool,
+}
+
 impl Endpoint {
     pub fn new(socket: OwnedFd) -> Endpoint {
         Endpoint {
             socket,
+            tls: None,
             events: EventFlags::empty(),
             unsent: Vec::new(),
             sent: 0,
@@ -67,15 +89,60 @@ impl Endpoint {
         }
     }
 
-    /// True if bytes wait until the socket accepts them.
+    /// True if bytes wait until the socket accepts them, or until the handshake is complete.
     #[inline]
     pub fn is_blocked(&self) -> bool {
+        self.has_unsent() || self.is_handshaking()
+    }
+
+    /// True if bytes wait until the socket accepts them.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
+    }
+
+    /// True during the handshake of TLS.
+    #[inline]
+    pub fn is_handshaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+    }
+
+    /// Receives bytes into `buffer`, or decrypted bytes into `plain`; `None` if there are none at the moment.
+    #[inline]
+    pub fn receive<'b>(
+        &mut self,
+        buffer: &'b mut [u8],
+        plain: &'b mut Vec<u8>,
+    ) -> Result<Option<Received<'b>>, TlsError> {
+        let received = match net::recv(&self.socket, &mut *buffer, RecvFlags::empty()) {
+            Ok((received, _)) => received,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+            // A reset connection has sent everything.
+            Err(_) => 0,
+        };
+        let bytes = &buffer[..received];
+        if received == 0 || self.tls.is_none() {
+            return Ok(Some(Received { bytes, ends: received == 0 }));
+        }
+        self.decrypt(bytes, plain).map(Some)
+    }
+
+    /// Decrypts received bytes into `plain`, and sends what the handshake requires.
+    pub fn decrypt<'b>(&mut self, bytes: &[u8], plain: &'b mut Vec<u8>) -> Result<Received<'b>, TlsError> {
+        plain.clear();
+        let tls = self.tls.as_mut().expect("the bytes are encrypted");
+        let received = tls.receive(bytes, plain, &mut self.unsent);
+        self.flush();
+        received.map(|ends| Received { bytes: plain, ends })
     }
 
     /// Sends bytes, or keeps those that the socket does not accept now.
     #[inline]
     pub fn send(&mut self, bytes: &[u8]) {
+        if let Some(tls) = &mut self.tls {
+            tls.send(bytes, &mut self.unsent);
+            return self.flush();
+        }
         let sent = if self.unsent.is_empty() { self.try_send(bytes) } else { 0 };
         if sent < bytes.len() {
             self.unsent.extend_from_slice(&bytes[sent..]);
@@ -99,6 +166,9 @@ impl Endpoint {
 
     /// Ends this direction after the kept bytes.
     pub fn end(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.close(&mut self.unsent);
+        }
         self.ends = true;
         self.flush();
     }
@@ -123,7 +193,7 @@ impl Endpoint {
     pub fn register(&mut self, epoll: &OwnedFd, data: u64, reads: bool, connects: bool) -> Result<(), Errno> {
         let mut events = EventFlags::empty();
         events.set(EventFlags::IN, reads);
-        events.set(EventFlags::OUT, connects || self.is_blocked());
+        events.set(EventFlags::OUT, connects || self.has_unsent());
         if events == self.events {
             return Ok(());
         }

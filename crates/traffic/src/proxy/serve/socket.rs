@@ -6,13 +6,27 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use wire::tls::ClientConfig;
 
-/// Address of the server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Address of the server, and the encryption of connections to it.
+#[derive(Clone, Debug)]
 pub enum Upstream {
     /// Path of the Unix socket, such as `/run/postgresql/.s.PGSQL.5432`. The name of an abstract socket begins with `@`.
+    /// Its connections are never encrypted.
     Unix(PathBuf),
     Tcp(SocketAddr),
+    Tls(SocketAddr, UpstreamTls),
+}
+
+/// Encryption of connections to the server.
+#[derive(Clone, Debug)]
+pub struct UpstreamTls {
+    pub config: Arc<ClientConfig>,
+    /// Name of the server, for SNI and for the verification of its certificate.
+    pub host: String,
+    /// True if connections fail when the server does not support TLS. Otherwise they continue without TLS.
+    pub is_required: bool,
 }
 
 /// State of a non-blocking connect.
@@ -29,8 +43,8 @@ pub(super) enum Connect {
 pub(super) fn begin_connect(address: &Upstream) -> Result<Connect, Errno> {
     let family = match address {
         Upstream::Unix(_) => AddressFamily::UNIX,
-        Upstream::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
-        Upstream::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
+        Upstream::Tcp(SocketAddr::V4(_)) | Upstream::Tls(SocketAddr::V4(_), _) => AddressFamily::INET,
+        Upstream::Tcp(SocketAddr::V6(_)) | Upstream::Tls(SocketAddr::V6(_), _) => AddressFamily::INET6,
     };
     let socket =
         net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
@@ -40,7 +54,7 @@ pub(super) fn begin_connect(address: &Upstream) -> Result<Connect, Errno> {
             Some(name) => net::connect(&socket, &SocketAddrUnix::new_abstract_name(name)?),
             None => net::connect(&socket, &SocketAddrUnix::new(path)?),
         },
-        Upstream::Tcp(address) => net::connect(&socket, address),
+        Upstream::Tcp(address) | Upstream::Tls(address, _) => net::connect(&socket, address),
     };
     match begun {
         Ok(()) => Ok(Connect::Open(socket)),

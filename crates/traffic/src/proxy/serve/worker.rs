@@ -1,21 +1,24 @@
 //! Worker: one thread's event loop, which forwards the bytes of its links
 
+mod opening;
+
 use super::batch::BatchSender;
 use super::link::{Endpoint, Link, Phase};
-use super::socket::{Connect, begin_connect, tune};
+use super::socket::tune;
 use super::{Proxy, ProxyEvent, TICK};
-use crate::proxy::{ProxySession, Startup, StartupReader};
+use crate::proxy::mechanisms::{FilterProgress, MechanismFilter};
+use crate::proxy::StartupReader;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, sockopt};
 use rustix::time::Timespec;
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use wire::tls::{TlsError, TlsServer};
 
 /// Maximum number of events per wait.
 const EVENTS: usize = 256;
@@ -72,7 +75,10 @@ pub(super) struct Worker<'a> {
     free: Vec<usize>,
     /// Links whose connect must be repeated.
     retries: Vec<usize>,
+    /// Received bytes.
     buffer: Vec<u8>,
+    /// Decrypted bytes.
+    plain: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
@@ -85,8 +91,8 @@ impl<'a> Worker<'a> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &inbox.wake, EventData::new_u64(INBOX), EventFlags::IN)?;
         let (links, free, retries) = (Vec::new(), Vec::new(), Vec::new());
-        let buffer = vec![0; BUFFER];
-        Ok(Worker { proxy, inbox, batches, sessions, epoll, links, free, retries, buffer })
+        let (buffer, plain) = (vec![0; BUFFER], Vec::new());
+        Ok(Worker { proxy, inbox, batches, sessions, epoll, links, free, retries, buffer, plain })
     }
 
     /// Forwards until the proxy is stopped.
@@ -142,6 +148,8 @@ impl<'a> Worker<'a> {
                 client: Endpoint::new(socket),
                 server: None,
                 session: None,
+                filter: None,
+                is_direct: false,
             };
             let index = self.free.pop().unwrap_or_else(|| {
                 self.links.push(None);
@@ -158,7 +166,8 @@ impl<'a> Worker<'a> {
         match link.phase {
             Phase::Startup(_) => self.receive_startup(index),
             Phase::Connecting { .. } if side == Side::Server => self.on_connected(index),
-            Phase::Connecting { .. } => {}
+            Phase::Requesting { .. } if side == Side::Server => self.receive_answer(index),
+            Phase::Connecting { .. } | Phase::Requesting { .. } => {}
             Phase::Open => {
                 let Some(server) = &mut link.server else { return };
                 let (source, other) = match side {
@@ -167,7 +176,7 @@ impl<'a> Worker<'a> {
                 };
                 let is_ready = flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR);
                 let forwards = is_ready && source.is_readable && !other.is_blocked();
-                if source.is_blocked() {
+                if source.has_unsent() {
                     source.flush();
                     self.register(index);
                 }
@@ -187,129 +196,64 @@ impl<'a> Worker<'a> {
             Side::Client => (&mut link.client, server),
             Side::Server => (server, &mut link.client),
         };
-        let received = match net::recv(&source.socket, &mut *self.buffer, RecvFlags::empty()) {
-            Ok((received, _)) => received,
-            Err(Errno::AGAIN | Errno::INTR) => return,
-            // A reset connection has sent everything.
-            Err(_) => 0,
+        let received = match source.receive(&mut self.buffer, &mut self.plain) {
+            Ok(Some(received)) => received,
+            Ok(None) => return,
+            Err(error) => return self.fail(index, side, error),
         };
-        if received == 0 {
+        let (mut bytes, ends) = (received.bytes, received.ends);
+        let mut offer = Vec::new();
+        if side == Side::Server && link.filter.is_some() {
+            filter_offer(&mut link.filter, self.proxy, (source, other), bytes, &mut offer);
+            bytes = &offer;
+        }
+        if !bytes.is_empty() {
+            let now = (self.proxy.clock)();
+            other.send(bytes);
+            if let Some(session) = &mut link.session {
+                let sink = &mut self.batches.sink(link.id);
+                match side {
+                    Side::Client => session.from_client(now, bytes, sink),
+                    Side::Server => session.from_server(now, bytes, sink),
+                }
+            }
+        }
+        let is_plain = source.tls.is_none() && other.tls.is_none();
+        if !is_plain || ends || other.is_blocked() || source.is_blocked() {
+            self.after_forward(index, side, ends);
+        }
+    }
+
+    /// Registers the sockets of a link after its bytes were forwarded. `ends` is true if no more bytes follow.
+    fn after_forward(&mut self, index: usize, side: Side, ends: bool) {
+        let Some(Some(link)) = self.links.get_mut(index) else { return };
+        let Some(server) = &mut link.server else { return };
+        if ends && side == Side::Server && server.is_handshaking() {
+            return self.refuse(index, TlsError("the server closed the connection during the handshake").into());
+        }
+        if ends {
+            let (source, other) = match side {
+                Side::Client => (&mut link.client, server),
+                Side::Server => (server, &mut link.client),
+            };
             source.is_readable = false;
             other.end();
             if !other.is_readable {
                 return self.close(index);
             }
-            return self.register(index);
-        }
-        let now = (self.proxy.clock)();
-        let bytes = &self.buffer[..received];
-        other.send(bytes);
-        let is_blocked = other.is_blocked() || source.is_blocked();
-        if let Some(session) = &mut link.session {
-            let sink = &mut self.batches.sink(link.id);
-            match side {
-                Side::Client => session.from_client(now, bytes, sink),
-                Side::Server => session.from_server(now, bytes, sink),
-            }
-        }
-        if is_blocked {
-            self.register(index);
-        }
-    }
-
-    /// Receives the first packets of a client.
-    fn receive_startup(&mut self, index: usize) {
-        let Some(Some(link)) = self.links.get_mut(index) else { return };
-        let Phase::Startup(reader) = &mut link.phase else { return };
-        let received = match net::recv(&link.client.socket, &mut *self.buffer, RecvFlags::empty()) {
-            Ok((received @ 1.., _)) => received,
-            Err(Errno::AGAIN | Errno::INTR) => return,
-            _ => return self.close(index),
-        };
-        match reader.read(&self.buffer[..received]) {
-            Startup::Incomplete => return,
-            // A server without TLS gives the same answer.
-            Startup::Encryption => return link.client.send(b"N"),
-            Startup::Invalid => return self.close(index),
-            Startup::Cancel => {}
-            // A session that streams changes has no requests that can be sent again.
-            Startup::Session { replication: true, .. } => {}
-            Startup::Session { identity, .. } => {
-                link.session = Some(ProxySession::new(identity, link.connected));
-            }
-        }
-        let length = reader.packet_length();
-        let first = std::mem::take(reader).into_bytes();
-        if let Some(session) = &mut link.session {
-            let now = (self.proxy.clock)();
-            session.from_client(now, &first[length..], &mut self.batches.sink(link.id));
-        }
-        link.phase = Phase::Connecting { first, address: 0 };
-        self.connect(index);
-    }
-
-    /// Connects to the current address of the server, or to the next one that can be reached.
-    fn connect(&mut self, index: usize) {
-        let Some(Some(link)) = self.links.get_mut(index) else { return };
-        let Phase::Connecting { address, .. } = &mut link.phase else { return };
-        loop {
-            match begin_connect(&self.proxy.upstream[*address]) {
-                Ok(Connect::Open(socket)) => {
-                    link.server = Some(Endpoint::new(socket));
-                    return self.open(index);
-                }
-                Ok(Connect::InProgress(socket)) => {
-                    link.server = Some(Endpoint::new(socket));
-                    return self.register(index);
-                }
-                Ok(Connect::Busy) => {
-                    self.retries.push(index);
-                    return self.register(index);
-                }
-                Err(_) if *address + 1 < self.proxy.upstream.len() => *address += 1,
-                Err(error) => return self.refuse(index, error),
-            }
-        }
-    }
-
-    /// Handles the end of a connect.
-    fn on_connected(&mut self, index: usize) {
-        let Some(Some(link)) = self.links.get_mut(index) else { return };
-        let Some(server) = &link.server else { return };
-        let Phase::Connecting { address, .. } = &mut link.phase else { return };
-        match sockopt::socket_error(&server.socket) {
-            Ok(Ok(())) => self.open(index),
-            Ok(Err(_)) if *address + 1 < self.proxy.upstream.len() => {
-                *address += 1;
-                link.server = None;
-                self.connect(index);
-            }
-            Ok(Err(error)) | Err(error) => self.refuse(index, error),
-        }
-    }
-
-    /// Begins to forward.
-    fn open(&mut self, index: usize) {
-        let Some(Some(link)) = self.links.get_mut(index) else { return };
-        let Some(server) = &mut link.server else { return };
-        if let Phase::Connecting { first, .. } = std::mem::replace(&mut link.phase, Phase::Open) {
-            server.send(&first);
         }
         self.register(index);
     }
 
-    /// Reports to the client that the server cannot be reached, and closes the link.
-    fn refuse(&mut self, index: usize, error: Errno) {
+    /// Ends a link whose encryption failed on one side.
+    fn fail(&mut self, index: usize, side: Side, error: TlsError) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
-        let error = io::Error::from(error);
-        // sqlclient_unable_to_establish_sqlconnection
-        let fields = format!("SFATAL\0VFATAL\0C08001\0M{error}\0\0");
-        let mut message = b"E".to_vec();
-        message.extend((fields.len() as u32 + 4).to_be_bytes());
-        message.extend(fields.as_bytes());
-        link.client.send(&message);
-        (self.proxy.report)(ProxyEvent::ConnectFailed(error));
-        self.close(index);
+        match side {
+            Side::Server if link.server.as_ref().is_some_and(Endpoint::is_handshaking) => {
+                self.refuse(index, error.into());
+            }
+            _ => self.close(index),
+        }
     }
 
     /// Registers both sockets of a link for the events that it needs.
@@ -319,6 +263,7 @@ impl<'a> Worker<'a> {
         let (reads_client, reads_server, connects) = match link.phase {
             Phase::Startup(_) => (true, false, false),
             Phase::Connecting { .. } => (false, false, true),
+            Phase::Requesting { .. } => (false, true, false),
             Phase::Open => (
                 link.client.is_readable && !is_blocked(link.server.as_ref()),
                 link.server.as_ref().is_some_and(|it| it.is_readable) && !link.client.is_blocked(),
@@ -343,5 +288,30 @@ impl<'a> Worker<'a> {
             session.finish(&mut self.batches.sink(link.id));
             self.batches.disconnect(link.id, (self.proxy.clock)());
         }
+    }
+}
+
+/// Filters the first messages of a server over TLS into `out`, unless the client received the server's certificate.
+#[cold]
+fn filter_offer(
+    slot: &mut Option<MechanismFilter>,
+    proxy: &Proxy<'_>,
+    (server, client): (&Endpoint, &Endpoint),
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) {
+    let presented = proxy.tls.as_ref().filter(|_| client.tls.is_some()).map(TlsServer::certificate);
+    let received = server.tls.as_ref().and_then(|tls| tls.peer_certificate());
+    let progress = match slot {
+        Some(filter) if presented.is_none() || presented != received => filter.filter(bytes, out),
+        _ => {
+            out.extend_from_slice(bytes);
+            FilterProgress::Passed { removed: false }
+        }
+    };
+    let FilterProgress::Passed { removed } = progress else { return };
+    *slot = None;
+    if removed && client.tls.is_some() {
+        (proxy.report)(ProxyEvent::ChannelBindingRemoved);
     }
 }
