@@ -91,7 +91,8 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let to = settings.hosts.iter().map(|host| format!("{}:{}", host.host, host.port));
     let to = to.collect::<Vec<String>>().join(", ");
     outln!("{}", say!(lang, "record-listening", listen = &args.listen, to = &to));
-    let written = record(args, &listener, (upstream, tls), recording, &signals, &Reporter::new(terminal, lang));
+    let written =
+        record(args, &listener, (upstream, tls), recording, &signals, &Reporter::new(terminal, lang));
     drop(listener);
     written.map_err(|error| of_file(&error))?;
     let is_empty = recording::open(&args.out).is_ok_and(|recording| recording.requests() == 0);
@@ -105,9 +106,8 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
 /// Certificate and key for clients; `None` if TLS is refused.
 fn tls_server(args: &Args) -> Result<Option<TlsServer>, CommandError> {
     if args.tls {
-        let (_, certificate, key) = tls_files::certificates().map_err(|error| {
-            CommandError::new(message!("record-certificate", reason = error.to_string()))
-        })?;
+        let (_, certificate, key) = tls_files::certificates()
+            .map_err(|error| CommandError::new(message!("record-certificate", reason = error.to_string())))?;
         let server = TlsServer::new(certificate.as_bytes(), key.as_bytes(), PROTOCOL);
         return Ok(Some(server.expect("the certificate that pgdyno created is valid")));
     }

@@ -25,8 +25,8 @@ use rustls::pki_types::{
 use rustls::server::ParsedCertificate;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
-    AlertDescription, CertificateError, ClientConnection, DigitallySignedStruct, Error,
-    RootCertStore, SignatureScheme,
+    AlertDescription, CertificateError, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
 };
 use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
 use std::fmt;

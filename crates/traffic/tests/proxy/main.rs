@@ -3,3 +3,5 @@
 mod postgres;
 mod running;
 mod sockets;
+mod tls;
+mod tls_sockets;

@@ -4,6 +4,7 @@ use crate::running::RunningProxy;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -15,10 +16,10 @@ use traffic::proxy::serve::Upstream;
 use traffic::recording::{RecordedError, Recording, Unrecorded};
 
 /// Password that must not be in the recording.
-const PASSWORD: &str = "hidden-password";
+pub const PASSWORD: &str = "hidden-password";
 
 /// Directory of the newest programs of PostgreSQL; `None` if there are none.
-fn programs() -> Option<PathBuf> {
+pub fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let directories = versions.filter_map(|it| Some(it.ok()?.path().join("bin")));
     directories.filter(|it| it.join("initdb").exists() && it.join("pgbench").exists()).max()
@@ -35,16 +36,17 @@ fn as_postgres(program: PathBuf) -> Command {
 }
 
 /// Private server in a temporary directory. Both end with this value.
-struct Server {
+pub struct Server {
     programs: PathBuf,
-    directory: PathBuf,
-    port: u16,
+    pub directory: PathBuf,
+    pub port: u16,
     process: Child,
 }
 
 impl Server {
-    fn start(programs: PathBuf) -> Server {
-        let directory = PathBuf::from(format!("/var/tmp/pgdyno-proxy-{}", std::process::id()));
+    /// Starts a server. `name` belongs to its directory, and `settings` are lines of `postgresql.conf`.
+    pub fn start(name: &str, programs: PathBuf, settings: &str) -> Server {
+        let directory = PathBuf::from(format!("/var/tmp/pgdyno-proxy-{name}-{}", std::process::id()));
         fs::create_dir(&directory).unwrap();
         if rustix::process::geteuid().is_root() {
             assert!(Command::new("chown").arg("postgres").arg(&directory).status().unwrap().success());
@@ -53,6 +55,8 @@ impl Server {
         let mut init = as_postgres(programs.join("initdb"));
         let init = init.args(["-A", "trust", "-U", "postgres", "-N", "-D"]).arg(&data).output().unwrap();
         assert!(init.status.success(), "{init:?}");
+        let mut configuration = OpenOptions::new().append(true).open(data.join("postgresql.conf")).unwrap();
+        configuration.write_all(settings.as_bytes()).unwrap();
         let hba =
             "host all ann 127.0.0.1/32 scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n";
         fs::write(data.join("pg_hba.conf"), hba).unwrap();
@@ -73,14 +77,14 @@ impl Server {
     }
 
     /// Command of a client that connects to a host, which may be the directory of a socket.
-    fn client(&self, program: &str, host: &Path, port: u16) -> Command {
+    pub fn client(&self, program: &str, host: &Path, port: u16) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.env("PGHOST", host).env("PGPORT", port.to_string());
         command.env("PGUSER", "postgres").env("PGDATABASE", "postgres");
         command
     }
 
-    fn psql(&self, host: &Path, sql: &str) -> Output {
+    pub fn psql(&self, host: &Path, sql: &str) -> Output {
         self.client("psql", host, self.port).args(["-XAtqc", sql]).output().unwrap()
     }
 }
@@ -94,7 +98,7 @@ impl Drop for Server {
     }
 }
 
-fn succeed(command: &mut Command) -> String {
+pub fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -106,7 +110,7 @@ fn records_pgbench_and_psql() {
         println!("skipped: no PostgreSQL in /usr/lib/postgresql");
         return;
     };
-    let server = Server::start(programs);
+    let server = Server::start("records", programs, "");
     let upstream = server.directory.join(format!(".s.PGSQL.{}", server.port));
     let proxy_directory = server.directory.join("proxy");
     fs::create_dir(&proxy_directory).unwrap();
@@ -184,7 +188,7 @@ fn records_pgbench_and_psql() {
     assert_eq!(server.psql(&server.directory, checksum).stdout, balance);
 }
 
-fn contains(bytes: &[u8], text: &str) -> bool {
+pub fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|it| it == text.as_bytes())
 }
 

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use traffic::proxy::serve;
 use traffic::proxy::serve::{Proxy, Upstream};
 use traffic::recording::{Recording, RecordingWriter};
+use wire::tls::TlsServer;
 
 pub struct RunningProxy<W> {
     stop: Arc<AtomicBool>,
@@ -25,12 +26,22 @@ fn unix_time() -> Nanos {
 
 impl<W: Write + Send + 'static> RunningProxy<W> {
     pub fn start(listener: impl Into<OwnedFd>, upstream: Vec<Upstream>, out: W) -> RunningProxy<W> {
+        RunningProxy::start_with_tls(listener, upstream, None, out)
+    }
+
+    /// Starts a proxy that offers TLS to clients.
+    pub fn start_with_tls(
+        listener: impl Into<OwnedFd>,
+        upstream: Vec<Upstream>,
+        tls: Option<TlsServer>,
+        out: W,
+    ) -> RunningProxy<W> {
         let (stop, events) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (listener, flag, list) = (listener.into(), stop.clone(), events.clone());
         let thread = thread::spawn(move || {
             let report = |event: serve::ProxyEvent<'_>| list.lock().unwrap().push(format!("{event:?}"));
             let (clock, stop) = (&unix_time, &*flag);
-            let proxy = Proxy { listener, upstream, threads: 2, clock, stop, report: &report };
+            let proxy = Proxy { listener, upstream, tls, threads: 2, clock, stop, report: &report };
             serve(&proxy, RecordingWriter::new(out)?)
         });
         RunningProxy { stop, events, thread }

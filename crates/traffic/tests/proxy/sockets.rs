@@ -8,20 +8,20 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 use traffic::proxy::serve::Upstream;
 
-fn packet(code: u32, body: &[u8]) -> Vec<u8> {
+pub fn packet(code: u32, body: &[u8]) -> Vec<u8> {
     [&(8 + body.len() as u32).to_be_bytes(), &code.to_be_bytes(), body].concat()
 }
 
-fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+pub fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag][..], &(4 + body.len() as u32).to_be_bytes(), body].concat()
 }
 
-fn startup() -> Vec<u8> {
+pub fn startup() -> Vec<u8> {
     packet(3 << 16, b"user\0ann\0database\0shop\0\0")
 }
 
 /// Starts a server for one connection.
-fn server<T: Send + 'static>(
+pub fn server<T: Send + 'static>(
     run: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (Vec<Upstream>, thread::JoinHandle<T>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -36,7 +36,7 @@ fn proxy(upstream: Vec<Upstream>) -> (RunningProxy<Vec<u8>>, TcpStream) {
 }
 
 /// Random bytes, of which the seed is printed.
-fn random(length: usize) -> Vec<u8> {
+pub fn random(length: usize) -> Vec<u8> {
     let mut state = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
     println!("seed {state}");
     let mut next = || {

@@ -6,8 +6,8 @@ use super::batch::BatchSender;
 use super::link::{Endpoint, Link, Phase};
 use super::socket::tune;
 use super::{Proxy, ProxyEvent, TICK};
-use crate::proxy::mechanisms::{FilterProgress, MechanismFilter};
 use crate::proxy::StartupReader;
+use crate::proxy::mechanisms::{FilterProgress, MechanismFilter};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -229,7 +229,8 @@ impl<'a> Worker<'a> {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
         let Some(server) = &mut link.server else { return };
         if ends && side == Side::Server && server.is_handshaking() {
-            return self.refuse(index, TlsError("the server closed the connection during the handshake").into());
+            return self
+                .refuse(index, TlsError("the server closed the connection during the handshake").into());
         }
         if ends {
             let (source, other) = match side {

@@ -30,7 +30,9 @@ impl Worker<'_> {
         };
         match (startup, &self.proxy.tls) {
             (Startup::Incomplete, _) => {}
-            (Startup::TlsRequest | Startup::GssRequest | Startup::DirectTls, _) if link.client.tls.is_some() => {
+            (Startup::TlsRequest | Startup::GssRequest | Startup::DirectTls, _)
+                if link.client.tls.is_some() =>
+            {
                 self.close(index);
             }
             (Startup::TlsRequest, Some(tls)) => {
@@ -123,7 +125,9 @@ impl Worker<'_> {
     fn open(&mut self, index: usize) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
         let Some(server) = &mut link.server else { return };
-        let Phase::Connecting { first, address } = std::mem::replace(&mut link.phase, Phase::Open) else { return };
+        let Phase::Connecting { first, address } = std::mem::replace(&mut link.phase, Phase::Open) else {
+            return;
+        };
         match &self.proxy.upstream[address] {
             Upstream::Tls(..) => {
                 server.send(SSL_REQUEST);
