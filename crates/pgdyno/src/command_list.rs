@@ -91,6 +91,7 @@ pub const GROUPS: [CommandGroup; 4] = [
                 about: "Write a recording of the requests that clients send through this proxy",
                 examples: &[
                     "pgdyno record --listen 127.0.0.1:6433 --to postgres://127.0.0.1/shop -o shop.traffic",
+                    "pgdyno record --http --to http://127.0.0.1:8080 -o shop.har",
                 ],
                 page: "docs/replay.md",
             },

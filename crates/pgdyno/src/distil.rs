@@ -90,8 +90,9 @@ pub fn experiment_name(path: &Path) -> Result<String, CommandError> {
 /// Source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
-fn random_key() -> io::Result<Vec<u8>> {
-    let mut key = vec![0; 32];
+/// Key for placeholders, which is used for one file and stored nowhere.
+pub fn random_key() -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
     std::fs::File::open(RANDOM)?.read_exact(&mut key)?;
     Ok(key)
 }

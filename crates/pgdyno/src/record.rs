@@ -1,5 +1,7 @@
 //! `pgdyno record`: forwards the connections of clients to a server and writes a recording of their requests
 
+mod http;
+
 use crate::bench;
 use crate::bench::connect;
 use crate::bench::options::TargetOptions;
@@ -32,20 +34,27 @@ use wire::pg::SslMode;
 use wire::pg::conninfo::Settings;
 use wire::tls::{TlsConfigError, TlsServer};
 
+/// Address on which clients connect.
+const LISTEN: &str = "127.0.0.1:6433";
 /// Name of PostgreSQL's protocol in ALPN.
 const PROTOCOL: &str = "postgresql";
 
-/// Record the requests of clients, which connect to this program instead of to the server, for the load model replay
+/// Record the requests of clients, which connect to this program instead of to the server
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno record")]
 pub struct Args {
-    /// Address on which clients connect: HOST:PORT, or the path of a Unix socket such as /tmp/.s.PGSQL.6433
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6433")]
-    listen: String,
-    /// Server, as a connection string or URI. Clients send their own user, database and password
+    /// Address on which clients connect: HOST:PORT, or the path of a Unix socket such as /tmp/.s.PGSQL.6433 [default:
+    /// 127.0.0.1:6433, with --http 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Server, as a connection string or URI. Clients send their own user, database and password. With --http: the service,
+    /// such as http://127.0.0.1:8080
     #[arg(long, value_name = "SERVER")]
     to: String,
-    /// Recording to write, such as shop.traffic. No file is replaced
+    /// Record the requests to an HTTP service as a HAR file without secrets, for pgdyno import
+    #[arg(long)]
+    http: bool,
+    /// Recording to write, such as shop.traffic or shop.har. No file is replaced
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Offer TLS to clients, with a certificate for localhost and 127.0.0.1 that is made for this recording
@@ -75,22 +84,26 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     if args.out.symlink_metadata().is_ok() {
         return Err(CommandError::usage(message!("distil-exists", path = args.out.display().to_string())));
     }
+    if args.http {
+        return http::run(args, terminal, lang);
+    }
+    let address = args.listen.as_deref().unwrap_or(LISTEN);
     let target = TargetOptions { database: Some(args.to.clone()), ..TargetOptions::default() };
     let Some(settings) = connect::settings(&target, terminal, lang) else {
         return Ok(ExitStatus::Incomplete);
     };
-    let tls = tls_server(args)?;
+    let tls = tls_server(args, PROTOCOL)?;
     let upstream = upstream(&settings)?;
-    let listener = Listener::open(&args.listen).map_err(|error| {
+    let listener = Listener::open(address).map_err(|error| {
         let error = Message::from(&error);
-        CommandError::new(message!("error-of", subject = &*args.listen, error))
+        CommandError::new(message!("error-of", subject = address, error))
     })?;
     let signals = bench::listen()?;
     let of_file = |error: &io::Error| CommandError::new(Message::of_file(&args.out, error));
     let recording = recording::create(&args.out).map_err(|error| of_file(&error))?;
     let to = settings.hosts.iter().map(|host| format!("{}:{}", host.host, host.port));
     let to = to.collect::<Vec<String>>().join(", ");
-    outln!("{}", say!(lang, "record-listening", listen = &args.listen, to = &to));
+    outln!("{}", say!(lang, "record-listening", listen = address, to = &to));
     let written =
         record(args, &listener, (upstream, tls), recording, &signals, &Reporter::new(terminal, lang));
     drop(listener);
@@ -103,17 +116,17 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     capture::print_summary(&args.out, lang)
 }
 
-/// Certificate and key for clients; `None` if TLS is refused.
-fn tls_server(args: &Args) -> Result<Option<TlsServer>, CommandError> {
+/// Certificate and key for clients; `None` if TLS is refused. `protocol` is its name in ALPN.
+fn tls_server(args: &Args, protocol: &str) -> Result<Option<TlsServer>, CommandError> {
     if args.tls {
         let (_, certificate, key) = tls_files::certificates()
             .map_err(|error| CommandError::new(message!("record-certificate", reason = error.to_string())))?;
-        let server = TlsServer::new(certificate.as_bytes(), key.as_bytes(), PROTOCOL);
+        let server = TlsServer::new(certificate.as_bytes(), key.as_bytes(), protocol);
         return Ok(Some(server.expect("the certificate that pgdyno created is valid")));
     }
     let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
     let read = |path: &Path| files::read(path).map_err(|it| CommandError::usage(Message::of_file(path, &it)));
-    let server = TlsServer::new(&read(certificate)?, &read(key)?, PROTOCOL).map_err(|error| {
+    let server = TlsServer::new(&read(certificate)?, &read(key)?, protocol).map_err(|error| {
         let path = |it: &Path| it.display().to_string();
         let (certificate, key) = (path(certificate), path(key));
         CommandError::usage(match error {

@@ -4836,6 +4836,44 @@ record-connect-failed = the server cannot be reached: { $error }. The client get
 record-accept-failed = no connection can be accepted: { $error }
 record-writing-failed = the recording cannot be written: { $error }. Requests are still forwarded, but not recorded
 record-nothing = no request was recorded
+record-http-listening = Clients connect to http://{ $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
+record-http-url = --to is not the address of an HTTP service; with --http, write scheme, host and port, such as http://127.0.0.1:8080
+record-http-written = Wrote { $path }: { $requests ->
+    [one] one request
+   *[other] { $requests } requests
+}. { $secrets ->
+    [0] It contained no secret.
+    [one] A placeholder replaces one secret.
+   *[other] Placeholders replace { $secrets } secrets.
+} To make an experiment: pgdyno import { $path }
+record-http-cut = { $count ->
+    [one] one body is longer than 1 MiB; only its beginning is recorded
+   *[other] { $count } bodies are longer than 1 MiB; only their beginnings are recorded
+}
+record-http-binary = { $count ->
+    [one] one body is not recorded
+   *[other] { $count } bodies are not recorded
+}: no text in UTF-8, or compressed with another method than gzip and deflate
+record-http-past = { $count ->
+    [one] one redirect contains
+   *[other] { $count } redirects contain
+} the service's own address, so that clients leave the proxy: configure the service to use the Host header or relative addresses
+record-http-upgraded = { $count ->
+    [one] one connection changed
+   *[other] { $count } connections changed
+} to another protocol, such as WebSocket, and was forwarded without a recording
+record-http-unreadable = { $count ->
+    [one] one connection was forwarded without a recording
+   *[other] { $count } connections were forwarded without a recording
+}, because it is not HTTP/1
+record-http-unfinished = { $count ->
+    [one] one request
+   *[other] { $count } requests
+} without a complete response
+record-http-overflow = { $count ->
+    [one] one request is
+   *[other] { $count } requests are
+} left out, because the recording has reached its limit of 256 MiB
 
 ### The command `distil`: distil-
 

@@ -5004,6 +5004,53 @@ record-connect-failed = сервер недоступен: { $error }. Клие�
 record-accept-failed = не удаётся принять соединение: { $error }
 record-writing-failed = не удаётся сохранить запись: { $error }. Запросы по-прежнему передаются, но не записываются
 record-nothing = ни один запрос не записан
+record-http-listening = Клиенты подключаются к `http://{ $listen }`. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
+record-http-url = `--to` — не адрес сервиса HTTP; с `--http` укажите схему, узел и порт, например `http://127.0.0.1:8080`
+record-http-written = Записан файл { $path }: { $requests ->
+    [one] { $requests } запрос
+    [few] { $requests } запроса
+   *[other] { $requests } запросов
+}. { $secrets ->
+    [0] Секретов в нём не было.
+    [one] Подстановкой заменён { $secrets } секрет.
+    [few] Подстановками заменены { $secrets } секрета.
+   *[other] Подстановками заменены { $secrets } секретов.
+} Чтобы получить эксперимент: `pgdyno import { $path }`
+record-http-cut = { $count ->
+    [one] { $count } тело длиннее 1 МиБ: записано только начало
+    [few] { $count } тела длиннее 1 МиБ: записано только начало
+   *[other] { $count } тел длиннее 1 МиБ: записано только начало
+}
+record-http-binary = { $count ->
+    [one] не записано { $count } тело
+    [few] не записано { $count } тела
+   *[other] не записано { $count } тел
+}: это не текст в UTF-8, или сжатие — не `gzip` и не `deflate`
+record-http-past = { $count ->
+    [one] { $count } перенаправление содержит
+    [few] { $count } перенаправления содержат
+   *[other] { $count } перенаправлений содержат
+} собственный адрес сервиса, и клиенты уходят мимо прокси: настройте сервис так, чтобы он брал адрес из заголовка `Host` или писал относительные адреса
+record-http-upgraded = { $count ->
+    [one] { $count } соединение перешло
+    [few] { $count } соединения перешли
+   *[other] { $count } соединений перешли
+} на другой протокол, например WebSocket; данные переданы без записи
+record-http-unreadable = { $count ->
+    [one] { $count } соединение передано
+    [few] { $count } соединения переданы
+   *[other] { $count } соединений переданы
+} без записи: это не `HTTP/1`
+record-http-unfinished = { $count ->
+    [one] { $count } запрос
+    [few] { $count } запроса
+   *[other] { $count } запросов
+} без полного ответа
+record-http-overflow = { $count ->
+    [one] пропущен { $count } запрос
+    [few] пропущено { $count } запроса
+   *[other] пропущено { $count } запросов
+}: запись достигла предела в 256 МиБ
 
 ### Команда `distil`: distil-
 

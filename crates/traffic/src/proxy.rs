@@ -5,6 +5,7 @@
 //! except that a proxy that ends TLS removes a mechanism of authentication that cannot succeed.
 
 mod frame;
+pub mod http;
 mod mechanisms;
 mod pending;
 mod prepared;
@@ -14,7 +15,7 @@ mod session;
 mod sink;
 mod startup;
 
-pub use serve::serve;
+pub use serve::{serve, serve_http};
 pub use session::ProxySession;
 pub use sink::{FinishedRequest, RequestSink, StatementText};
 pub use startup::{Startup, StartupReader};

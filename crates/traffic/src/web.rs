@@ -21,6 +21,9 @@ mod omitted;
 mod openapi;
 mod operation;
 mod pace;
+mod parts;
+mod recording;
+mod redact;
 mod redirects;
 mod responses;
 mod schema;
@@ -34,6 +37,7 @@ mod yaml;
 pub use curl::{CommandDiagnostic, SkippedCommand};
 pub use error::WebError;
 pub use omitted::{OmissionReason, OmittedRequests};
+pub use recording::{HttpRecording, HttpSummary};
 pub use secrets::{SecretKind, SecretVariable};
 
 use document::Document;

@@ -186,6 +186,11 @@ impl HttpsClient {
         config.resumption = Resumption::in_memory_sessions(1);
         Ok(HttpsClient { config: Arc::new(config), name: server_name(host) })
     }
+
+    /// Configuration of the connections.
+    pub fn config(&self) -> &Arc<ClientConfig> {
+        &self.config
+    }
 }
 
 /// Certificate with its key, which is given with the name of its setting. rustls's own function does not accept version 1

@@ -4,15 +4,19 @@
 //! writes the recording, so that no client waits for the disk.
 
 mod batch;
+mod http;
 mod link;
+mod observer;
 mod socket;
 mod worker;
 
+pub use http::serve_http;
 pub use socket::{Upstream, UpstreamTls};
 
 use crate::recording::RecordingWriter;
 use batch::{Backlog, BatchSender, write_batches};
 use model::Nanos;
+use observer::Observer;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -72,24 +76,32 @@ pub enum ProxyEvent<'a> {
 /// # Errors
 /// Returns an error if the recording could not be written, or if the operating system provides no thread or descriptor.
 pub fn serve<W: Write + Send>(proxy: &Proxy<'_>, recording: RecordingWriter<W>) -> io::Result<W> {
-    rustix::io::ioctl_fionbio(&proxy.listener, true)?;
     let backlog = Backlog::default();
-    let sessions = AtomicU64::new(0);
-    let inboxes = (0..proxy.threads).map(|_| Inbox::new()).collect::<io::Result<Vec<Inbox>>>()?;
+    let (sender, batches) = mpsc::channel();
     thread::scope(|scope| {
-        let (sender, batches) = mpsc::channel();
         let writer = thread::Builder::new().name("recorder".to_owned());
         let writer =
             writer.spawn_scoped(scope, || write_batches(batches, recording, &backlog, proxy.report))?;
+        let forwarded = forward(proxy, || BatchSender::new(sender.clone(), &backlog));
+        drop(sender);
+        let written = writer.join().expect("the recorder does not panic");
+        forwarded.and(written)
+    })
+}
+
+/// Forwards until `proxy.stop` is set. `observer` is called for each worker.
+fn forward<O: Observer + Send>(proxy: &Proxy<'_>, observer: impl Fn() -> O) -> io::Result<()> {
+    rustix::io::ioctl_fionbio(&proxy.listener, true)?;
+    let sessions = AtomicU64::new(0);
+    let inboxes = (0..proxy.threads).map(|_| Inbox::new()).collect::<io::Result<Vec<Inbox>>>()?;
+    thread::scope(|scope| {
         let mut workers = Vec::new();
         let begun: io::Result<()> = inboxes.iter().try_for_each(|inbox| {
-            let batches = BatchSender::new(sender.clone(), &backlog);
-            let worker = Worker::new(proxy, inbox, batches, &sessions)?;
+            let worker = Worker::new(proxy, inbox, observer(), &sessions)?;
             let thread = thread::Builder::new().name("proxy".to_owned());
             workers.push(thread.spawn_scoped(scope, move || worker.run())?);
             Ok(())
         });
-        drop(sender);
         let accepted = begun.and_then(|()| accept_all(proxy, &inboxes));
         if accepted.is_err() {
             // Workers that have begun must end.
@@ -97,8 +109,7 @@ pub fn serve<W: Write + Send>(proxy: &Proxy<'_>, recording: RecordingWriter<W>) 
         }
         let ended = workers.into_iter().map(|worker| worker.join().expect("a worker does not panic"));
         let ended = ended.collect::<Vec<io::Result<()>>>().into_iter().collect::<io::Result<()>>();
-        let written = writer.join().expect("the recorder does not panic");
-        accepted.and(ended).and(written)
+        accepted.and(ended)
     })
 }
 

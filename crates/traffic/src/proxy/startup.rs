@@ -8,6 +8,8 @@ use crate::recording::Identity;
 #[derive(Debug, Default)]
 pub struct StartupReader {
     buffer: Vec<u8>,
+    /// True if clients send requests at once, as in HTTP.
+    is_http: bool,
 }
 
 /// First packet of a client.
@@ -29,6 +31,8 @@ pub enum Startup {
         /// True if the session streams changes, so that it sends no requests that can be sent again.
         replication: bool,
     },
+    /// The client sends requests without a packet before them.
+    Requests,
     /// The bytes are no packet of protocol 3.
     Invalid,
 }
@@ -43,11 +47,19 @@ const GSSENC: u32 = 1234 << 16 | 5680;
 const TLS_HANDSHAKE: u8 = 0x16;
 
 impl StartupReader {
+    /// Reader for a protocol in which clients send requests at once.
+    pub fn http() -> StartupReader {
+        StartupReader { is_http: true, ..StartupReader::default() }
+    }
+
     /// Adds bytes of the client, and returns the first packet.
     pub fn read(&mut self, bytes: &[u8]) -> Startup {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.first() == Some(&TLS_HANDSHAKE) {
             return Startup::DirectTls;
+        }
+        if self.is_http {
+            return Startup::Requests;
         }
         let Some((length, rest)) = self.buffer.split_first_chunk() else { return Startup::Incomplete };
         let length = u32::from_be_bytes(*length) as usize;
@@ -75,6 +87,9 @@ impl StartupReader {
 
     /// Length of the first packet, which is complete.
     pub fn packet_length(&self) -> usize {
+        if self.is_http {
+            return 0;
+        }
         self.buffer.first_chunk().map_or(0, |it| u32::from_be_bytes(*it) as usize)
     }
 }

@@ -8,7 +8,7 @@ use super::naming;
 use super::operation::{Body, JsonBody, RequestStep};
 use super::redirects::Hops;
 use super::responses::{Location, ResponseValues};
-use super::secrets::{self, SecretKind, Secrets, is_secret_header, is_secret_name};
+use super::secrets::{self, SecretKind, Secrets, is_secret_header, is_secret_name, is_secret_number};
 use super::template::{RequestTemplate, TemplatePart};
 use super::url::decoded;
 use base64::Engine;
@@ -186,9 +186,7 @@ impl<'a> Converter<'a> {
             Json::Null | Json::Bool(_) => JsonBody::of(json),
             Json::Text(text) => JsonBody::Text(self.value(text, secret)),
             Json::Number(number) => {
-                // `max_tokens` is a number of tokens.
-                let is_count = |name: &str| name.to_ascii_lowercase().ends_with("tokens");
-                let value = self.value(number, secret.filter(|name| !is_count(name)));
+                let value = self.value(number, secret.filter(|name| is_secret_number(name)));
                 match value.pieces() {
                     [piece @ (TemplatePart::Variable(_) | TemplatePart::Secret(_))] => {
                         JsonBody::Variable(piece.clone())
@@ -321,7 +319,7 @@ fn is_compressed(response: &Response) -> bool {
 }
 
 /// Length of a JSON Web Token at the beginning of a text: three parts in Base64, of which the first is an object.
-fn json_web_token(text: &str) -> Option<usize> {
+pub(super) fn json_web_token(text: &str) -> Option<usize> {
     if !text.starts_with("eyJ") {
         return None;
     }

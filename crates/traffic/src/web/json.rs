@@ -1,6 +1,7 @@
 //! JSON values that keep the order of members
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use std::fmt;
 
 /// JSON value. Members keep the order and the repetitions of the text.
@@ -81,6 +82,24 @@ impl Json {
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
         deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::Text(text) => serializer.serialize_str(text),
+            Json::Number(number) => match serde_json::from_str::<serde_json::Number>(number) {
+                Ok(number) => number.serialize(serializer),
+                Err(_) => serializer.serialize_str(number),
+            },
+            Json::List(items) => serializer.collect_seq(items),
+            Json::Object(members) => {
+                serializer.collect_map(members.iter().map(|(name, value)| (name, value)))
+            }
+        }
     }
 }
 

@@ -70,6 +70,11 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         || words(name).iter().any(|word| word.contains("otp"))
 }
 
+/// True if a number in a field with this name is secret: `max_tokens` is a number of tokens.
+pub(super) fn is_secret_number(name: &str) -> bool {
+    is_secret_name(name) && !name.to_ascii_lowercase().ends_with("tokens")
+}
+
 /// True if values of a header with this name are secret.
 pub(super) fn is_secret_header(name: &str) -> bool {
     let plain = plain(name);
@@ -264,7 +269,9 @@ pub(super) fn fields(text: &str) -> Vec<(&str, std::ops::Range<usize>)> {
         }
         let value_start = end + between;
         let quote = separator.chars().last().filter(|last| matches!(last, '"' | '\''));
+        let is_part = separator.contains("\r\n\r\n");
         let is_end = |character: char| match quote {
+            _ if is_part => character == '\r',
             Some(quote) => character == quote || character == '\\',
             None => character.is_whitespace() || "<&,;\"')}]".contains(character),
         };
@@ -332,7 +339,7 @@ mod tests {
             (r#"{\"token\":\"x\"}"#, &["x"]),
             ("<password>x</password>", &["x"]),
             ("a=1&password=x&b=2", &["x"]),
-            ("name=\"password\"\r\n\r\nx y\r\n--", &["x"]),
+            ("name=\"password\"\r\n\r\nx y\r\n--", &["x y"]),
             ("password: $password, token: {", &[]),
             ("the password is long", &[]),
             ("token=", &[]),

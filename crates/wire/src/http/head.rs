@@ -69,6 +69,46 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     }
 }
 
+/// Passes a complete head of a request to `take`.
+pub(super) fn with_request<T>(
+    head: &[u8],
+    take: impl FnOnce(&httparse::Request<'_, '_>) -> T,
+) -> Result<T, Error> {
+    let mut request = httparse::Request::new(&mut []);
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    match request.parse_with_uninit_headers(head, &mut headers) {
+        Ok(Status::Complete(_)) => Ok(take(&request)),
+        Err(httparse::Error::TooManyHeaders) => Err(Error::HeadTooLong),
+        Ok(Status::Partial) | Err(_) => Err(Error::Head),
+    }
+}
+
+/// Framing of the body after a complete head of a request. Source: RFC 9112, section 6.3.
+pub(super) fn request_framing(head: &[u8]) -> Result<Framing, Error> {
+    match with_request(head, |request| BodyHeaders::from_headers(request.headers))?? {
+        BodyHeaders { chunked: true, .. } => Ok(Framing::Chunked),
+        // The end of such a body cannot be found.
+        BodyHeaders { encoded: true, .. } => Err(Error::TransferEncoding),
+        BodyHeaders { length, .. } => Ok(Framing::Length(length.unwrap_or(0))),
+    }
+}
+
+/// Status line and headers of a complete head: status, reason, names and values.
+pub(super) fn parts(head: &[u8]) -> Option<(String, Vec<(String, String)>)> {
+    let mut response = httparse::Response::new(&mut []);
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    config().parse_response_with_uninit_headers(&mut response, head, &mut headers).ok()?;
+    let header = |it: &Header<'_>| (it.name.to_owned(), String::from_utf8_lossy(it.value).into_owned());
+    Some((response.reason.unwrap_or_default().to_owned(), response.headers.iter().map(header).collect()))
+}
+
+/// Coding of the body after a complete head of a response.
+pub(super) fn coding(head: &[u8]) -> Coding {
+    let mut coding = Coding::Plain;
+    each_header(head, "content-encoding", |value| coding = list_items(value).fold(coding, Coding::combine));
+    coding
+}
+
 /// Value of the first header `name` in a complete head.
 pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut first = None;

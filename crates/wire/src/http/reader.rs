@@ -164,6 +164,11 @@ impl ResponseReader {
         &self.head
     }
 
+    /// Reason and headers of the last response, in their order; `None` if the head was not retained.
+    pub fn parts(&self) -> Option<(String, Vec<(String, String)>)> {
+        head::parts(&self.head)
+    }
+
     /// First header of this name in the last response; `None` if the head was not retained.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         head::header(&self.head, name)

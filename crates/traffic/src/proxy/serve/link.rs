@@ -1,7 +1,8 @@
 //! Link: the two sockets of a client and its server process, and the bytes between them
 
+use super::socket::UpstreamTls;
+use crate::proxy::StartupReader;
 use crate::proxy::mechanisms::MechanismFilter;
-use crate::proxy::{ProxySession, StartupReader};
 use model::Nanos;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
@@ -14,7 +15,7 @@ const UNSENT_RETAIN_MAX: usize = 64 << 10;
 
 /// Connection of a client, with the connection to the server that belongs to it.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Link<S> {
     /// Number of the session.
     pub id: u64,
     pub connected: Nanos,
@@ -23,7 +24,7 @@ pub(super) struct Link {
     /// `None` until the connect has begun.
     pub server: Option<Endpoint>,
     /// `None` if nothing is recorded, as for cancel requests.
-    pub session: Option<ProxySession>,
+    pub session: Option<S>,
     /// Filter of the server's first messages; `None` if they are forwarded as they are.
     pub filter: Option<MechanismFilter>,
     /// True if the client began TLS without a request for it.
@@ -125,6 +126,15 @@ impl Endpoint {
             return Ok(Some(Received { bytes, ends: received == 0 }));
         }
         self.decrypt(bytes, plain).map(Some)
+    }
+
+    /// Begins the handshake with the server.
+    pub fn begin_tls(&mut self, upstream: &UpstreamTls) -> Result<(), TlsError> {
+        let mut hello = Vec::new();
+        let tls = TlsStream::connect(&upstream.config, &upstream.host, &mut hello)?;
+        self.send(&hello);
+        self.tls = Some(Box::new(tls));
+        Ok(())
     }
 
     /// Decrypts received bytes into `plain`, and sends what the handshake requires.

@@ -2,11 +2,10 @@
 
 mod opening;
 
-use super::batch::BatchSender;
 use super::link::{Endpoint, Link, Phase};
+use super::observer::Observer;
 use super::socket::tune;
 use super::{Proxy, ProxyEvent, TICK};
-use crate::proxy::StartupReader;
 use crate::proxy::mechanisms::{FilterProgress, MechanismFilter};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -63,14 +62,14 @@ enum Side {
     Server,
 }
 
-pub(super) struct Worker<'a> {
+pub(super) struct Worker<'a, O: Observer> {
     proxy: &'a Proxy<'a>,
     inbox: &'a Inbox,
-    batches: BatchSender<'a>,
+    observer: O,
     /// Number of sessions of all workers.
     sessions: &'a AtomicU64,
     epoll: OwnedFd,
-    links: Vec<Option<Link>>,
+    links: Vec<Option<Link<O::Session>>>,
     /// Unused indices of `links`.
     free: Vec<usize>,
     /// Links whose connect must be repeated.
@@ -81,18 +80,18 @@ pub(super) struct Worker<'a> {
     plain: Vec<u8>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a, O: Observer> Worker<'a, O> {
     pub fn new(
         proxy: &'a Proxy<'a>,
         inbox: &'a Inbox,
-        batches: BatchSender<'a>,
+        observer: O,
         sessions: &'a AtomicU64,
-    ) -> io::Result<Worker<'a>> {
+    ) -> io::Result<Worker<'a, O>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &inbox.wake, EventData::new_u64(INBOX), EventFlags::IN)?;
         let (links, free, retries) = (Vec::new(), Vec::new(), Vec::new());
         let (buffer, plain) = (vec![0; BUFFER], Vec::new());
-        Ok(Worker { proxy, inbox, batches, sessions, epoll, links, free, retries, buffer, plain })
+        Ok(Worker { proxy, inbox, observer, sessions, epoll, links, free, retries, buffer, plain })
     }
 
     /// Forwards until the proxy is stopped.
@@ -124,14 +123,14 @@ impl<'a> Worker<'a> {
             }
             let now = (self.proxy.clock)();
             if now >= next_send {
-                self.batches.send();
+                self.observer.send();
                 next_send = now + TICK.into();
             }
         }
         for index in 0..self.links.len() {
             self.close(index);
         }
-        self.batches.send();
+        self.observer.send();
         Ok(())
     }
 
@@ -144,7 +143,7 @@ impl<'a> Worker<'a> {
             let link = Link {
                 id: self.sessions.fetch_add(1, Ordering::Relaxed),
                 connected: (self.proxy.clock)(),
-                phase: Phase::Startup(StartupReader::default()),
+                phase: Phase::Startup(O::startup_reader()),
                 client: Endpoint::new(socket),
                 server: None,
                 session: None,
@@ -211,10 +210,9 @@ impl<'a> Worker<'a> {
             let now = (self.proxy.clock)();
             other.send(bytes);
             if let Some(session) = &mut link.session {
-                let sink = &mut self.batches.sink(link.id);
                 match side {
-                    Side::Client => session.from_client(now, bytes, sink),
-                    Side::Server => session.from_server(now, bytes, sink),
+                    Side::Client => self.observer.from_client(link.id, session, now, bytes),
+                    Side::Server => self.observer.from_server(link.id, session, now, bytes),
                 }
             }
         }
@@ -239,6 +237,9 @@ impl<'a> Worker<'a> {
             };
             source.is_readable = false;
             other.end();
+            if let (Side::Server, Some(session)) = (side, &mut link.session) {
+                self.observer.server_ended(session, (self.proxy.clock)());
+            }
             if !other.is_readable {
                 return self.close(index);
             }
@@ -286,8 +287,7 @@ impl<'a> Worker<'a> {
         let Some(link) = self.links[index].take() else { return };
         self.free.push(index);
         if let Some(session) = link.session {
-            session.finish(&mut self.batches.sink(link.id));
-            self.batches.disconnect(link.id, (self.proxy.clock)());
+            self.observer.finish(link.id, session, (self.proxy.clock)());
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Beginning of a link: the first packets of the client, the connect to the server, and the encryption of both sides
 
 use super::Worker;
+use crate::proxy::Startup;
 use crate::proxy::mechanisms::MechanismFilter;
 use crate::proxy::serve::ProxyEvent;
 use crate::proxy::serve::link::{Endpoint, Phase};
+use crate::proxy::serve::observer::Observer;
 use crate::proxy::serve::socket::{Connect, Upstream, begin_connect};
-use crate::proxy::{ProxySession, Startup};
 use rustix::net::sockopt;
 use std::io;
 use wire::tls::{TlsError, TlsStream};
@@ -13,7 +14,7 @@ use wire::tls::{TlsError, TlsStream};
 /// Request of a client for TLS. Source: PostgreSQL manual, "Message Formats".
 const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
 
-impl Worker<'_> {
+impl<O: Observer> Worker<'_, O> {
     /// Receives the first packets of a client.
     pub(super) fn receive_startup(&mut self, index: usize) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
@@ -42,7 +43,7 @@ impl Worker<'_> {
             // A server without encryption gives the same answer.
             (Startup::TlsRequest | Startup::GssRequest, _) => link.client.send(b"N"),
             (Startup::DirectTls, Some(tls)) => {
-                let hello = std::mem::take(reader).into_bytes();
+                let hello = std::mem::replace(reader, O::startup_reader()).into_bytes();
                 link.client.tls = TlsStream::accept(tls).map(Box::new).ok();
                 link.is_direct = true;
                 match link.client.decrypt(&hello, &mut self.plain) {
@@ -52,22 +53,22 @@ impl Worker<'_> {
                 }
             }
             (Startup::DirectTls | Startup::Invalid, _) => self.close(index),
-            (Startup::Cancel, _) => self.begin(index, None),
-            // A session that streams changes has no requests that can be sent again.
-            (Startup::Session { replication: true, .. }, _) => self.begin(index, None),
-            (Startup::Session { identity, .. }, _) => {
-                let session = ProxySession::new(identity, link.connected);
-                self.begin(index, Some(session));
+            (startup @ (Startup::Cancel | Startup::Session { .. } | Startup::Requests), _) => {
+                let session = O::session(startup, link.connected);
+                self.begin(index, session);
             }
         }
     }
 
     /// Begins a session after the first packet of a client.
-    fn begin(&mut self, index: usize, session: Option<ProxySession>) {
+    fn begin(&mut self, index: usize, session: Option<O::Session>) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
         let Phase::Startup(reader) = &mut link.phase else { return };
         // PostgreSQL requires ALPN if a client does not ask for TLS.
-        if link.is_direct && !link.client.tls.as_ref().is_some_and(|tls| tls.has_protocol()) {
+        if O::ASKS_FOR_TLS
+            && link.is_direct
+            && !link.client.tls.as_ref().is_some_and(|tls| tls.has_protocol())
+        {
             return self.close(index);
         }
         let length = reader.packet_length();
@@ -75,7 +76,7 @@ impl Worker<'_> {
         link.session = session;
         if let Some(session) = &mut link.session {
             let now = (self.proxy.clock)();
-            session.from_client(now, &first[length..], &mut self.batches.sink(link.id));
+            self.observer.from_client(link.id, session, now, &first[length..]);
         }
         link.phase = Phase::Connecting { first, address: 0 };
         self.connect(index);
@@ -129,9 +130,15 @@ impl Worker<'_> {
             return;
         };
         match &self.proxy.upstream[address] {
-            Upstream::Tls(..) => {
+            Upstream::Tls(..) if O::ASKS_FOR_TLS => {
                 server.send(SSL_REQUEST);
                 link.phase = Phase::Requesting { first, address };
+            }
+            Upstream::Tls(_, upstream) => {
+                if let Err(error) = server.begin_tls(upstream) {
+                    return self.refuse(index, error.into());
+                }
+                server.send(&first);
             }
             Upstream::Unix(_) | Upstream::Tcp(_) => server.send(&first),
         }
@@ -149,13 +156,8 @@ impl Worker<'_> {
         let first = std::mem::take(first);
         match received.bytes {
             b"S" => {
-                let mut hello = Vec::new();
-                match TlsStream::connect(&upstream.config, &upstream.host, &mut hello) {
-                    Ok(tls) => {
-                        server.send(&hello);
-                        server.tls = Some(Box::new(tls));
-                    }
-                    Err(error) => return self.refuse(index, error.into()),
+                if let Err(error) = server.begin_tls(upstream) {
+                    return self.refuse(index, error.into());
                 }
                 link.filter = Some(MechanismFilter::default());
             }
@@ -175,12 +177,7 @@ impl Worker<'_> {
     /// Reports to the client that the server cannot be reached, and closes the link.
     pub(super) fn refuse(&mut self, index: usize, error: io::Error) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
-        // sqlclient_unable_to_establish_sqlconnection
-        let fields = format!("SFATAL\0VFATAL\0C08001\0M{error}\0\0");
-        let mut message = b"E".to_vec();
-        message.extend((fields.len() as u32 + 4).to_be_bytes());
-        message.extend(fields.as_bytes());
-        link.client.send(&message);
+        link.client.send(&O::connect_error(&error));
         (self.proxy.report)(ProxyEvent::ConnectFailed(error));
         self.close(index);
     }
