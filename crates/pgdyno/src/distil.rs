@@ -54,9 +54,9 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let name = experiment_name(&args.out)?;
     let traffic = args.source.read()?;
-    let anonymise = args
-        .anonymise
-        .then(|| random_key().map(|key| Anonymisation { key, numbers: args.anonymise_numbers }));
+    let anonymise = args.anonymise.then(|| {
+        random_key().map(|key| Anonymisation { key: key.to_vec(), numbers: args.anonymise_numbers })
+    });
     let options = DistilOptions {
         seed: args.seed,
         max_operations: usize::from(args.operations),

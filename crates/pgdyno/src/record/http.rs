@@ -96,15 +96,15 @@ fn service(url: &str) -> Result<(String, Vec<Upstream>), CommandError> {
 
 /// Lines about what the recording does not contain, or may not contain.
 fn omissions(summary: &HttpSummary, lang: &Lang) -> Vec<String> {
+    let HttpSummary { cut, binary, past, upgraded, unreadable, unfinished, overflow, .. } = *summary;
     let all = [
-        (summary.cut, "record-http-cut"),
-        (summary.binary, "record-http-binary"),
-        (summary.past, "record-http-past"),
-        (summary.upgraded, "record-http-upgraded"),
-        (summary.unreadable, "record-http-unreadable"),
-        (summary.unfinished, "record-http-unfinished"),
-        (summary.overflow, "record-http-overflow"),
+        (cut, say!(lang, "record-http-cut", count = cut)),
+        (binary, say!(lang, "record-http-binary", count = binary)),
+        (past, say!(lang, "record-http-past", count = past)),
+        (upgraded, say!(lang, "record-http-upgraded", count = upgraded)),
+        (unreadable, say!(lang, "record-http-unreadable", count = unreadable)),
+        (unfinished, say!(lang, "record-http-unfinished", count = unfinished)),
+        (overflow, say!(lang, "record-http-overflow", count = overflow)),
     ];
-    let counted = all.into_iter().filter(|(count, _)| *count > 0);
-    counted.map(|(count, message)| say!(lang, message, count)).collect()
+    all.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line).collect()
 }

@@ -12,6 +12,7 @@ mod faults;
 mod feeds;
 mod hooks;
 mod hops;
+mod http_recording;
 mod http_server;
 mod interruptions;
 mod kept_data;

@@ -1,5 +1,6 @@
 //! Recording proxy on real sockets, with invented servers and with PostgreSQL
 
+mod http;
 mod postgres;
 mod running;
 mod sockets;
