@@ -163,7 +163,14 @@ impl<'a, O: Observer> Worker<'a, O> {
     fn on_event(&mut self, index: usize, side: Side, flags: EventFlags) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
         match link.phase {
-            Phase::Startup(_) => self.receive_startup(index),
+            Phase::Startup(_) => {
+                // The rest of a handshake.
+                if link.client.has_unsent() {
+                    link.client.flush();
+                    self.register(index);
+                }
+                self.receive_startup(index);
+            }
             Phase::Connecting { .. } if side == Side::Server => self.on_connected(index),
             Phase::Requesting { .. } if side == Side::Server => self.receive_answer(index),
             Phase::Connecting { .. } | Phase::Requesting { .. } => {}

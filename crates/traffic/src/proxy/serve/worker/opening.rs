@@ -178,6 +178,7 @@ impl<O: Observer> Worker<'_, O> {
     pub(super) fn refuse(&mut self, index: usize, error: io::Error) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
         link.client.send(&O::connect_error(&error));
+        link.client.end();
         (self.proxy.report)(ProxyEvent::ConnectFailed(error));
         self.close(index);
     }
