@@ -64,6 +64,7 @@ impl<'a> Converter<'a> {
             headers.filter(|(name, value)| !is_implied(name, value)).collect();
         let status = request.response.map(|response| response.status);
         RequestStep {
+            pause: None,
             name: naming::request_name(&exchange.method, &target),
             headers: headers.into_iter().map(|(name, value)| self.header(name, &value)).collect(),
             method: exchange.method.clone(),

@@ -52,15 +52,8 @@ pub(super) fn write(document: &Document, notes: &[String]) -> String {
     document.operations.iter().for_each(|operation| write_operation(operation, &mut out));
     out += "\nload:\n  model: closed\n  clients: 1\n  duration: 30s\n";
     match document.think {
-        Some(think) if think.0.is_multiple_of(1_000_000_000) => {
-            out += &format!(
-                "  think: {}s  # median pause between the recorded pages\n",
-                think.0 / 1_000_000_000
-            );
-        }
         Some(think) => {
-            out +=
-                &format!("  think: {}ms  # median pause between the recorded pages\n", think.0 / 1_000_000);
+            out += &format!("  think: {}  # median pause between the recorded pages\n", think.notation());
         }
         None => out.push_str("  # think: 1s  # pause of a client between two executions of an operation\n"),
     }
@@ -113,6 +106,9 @@ fn write_operation(operation: &ImportedOperation, out: &mut String) {
             *out += "    steps:\n";
             for step in steps {
                 *out += &format!("      - name: {}\n", plain(&step.name));
+                if let Some(pause) = step.pause {
+                    *out += &format!("        pause: {}\n", pause.notation());
+                }
                 write_request(step, 8, out);
             }
         }

@@ -163,6 +163,7 @@ impl Builder<'_> {
         });
         let name = naming::unique(&name, &mut self.taken);
         let step = RequestStep {
+            pause: None,
             name: name.clone(),
             method: method.to_ascii_uppercase(),
             target,

@@ -3,6 +3,7 @@
 use super::json::Json;
 use super::responses::Location;
 use super::template::{RequestTemplate, TemplatePart};
+use model::Nanos;
 
 /// ImportedOperation with its requests.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct InlineFeed {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RequestStep {
     pub name: String,
+    /// Pause of the user before the request.
+    pub pause: Option<Nanos>,
     /// Method in uppercase.
     pub method: String,
     /// Encoded path and query.

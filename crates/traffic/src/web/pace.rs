@@ -22,10 +22,21 @@ pub(super) fn think(exchanges: &[Exchange]) -> Option<Nanos> {
         last_end = last_end.max(Some(end));
     }
     pauses.sort_unstable();
-    let median = pauses.get(pauses.len() / 2)?;
-    // Three digits are enough.
-    let unit = if *median >= 10_000_000_000 { 1_000_000_000 } else { 100_000_000 };
-    Some(Nanos((median + unit / 2) / unit * unit))
+    pauses.get(pauses.len() / 2).map(|it| rounded(*it))
+}
+
+/// Time from the end of all earlier responses to the start of a request, if it is a pause.
+pub(super) fn pause_before(request: &Exchange, exchanges: &[Exchange]) -> Option<Nanos> {
+    let start = request.start?;
+    let earlier = exchanges.iter().filter(|it| it.start.is_some_and(|other| other < start));
+    let pause = Nanos(start.0.checked_sub(earlier.filter_map(Exchange::end).max()?.0)?);
+    (PAUSE_MIN..=PAUSE_MAX).contains(&pause).then(|| rounded(pause.0))
+}
+
+/// Pause in tenths of a second, or from ten seconds on in seconds.
+fn rounded(pause: u64) -> Nanos {
+    let unit = if pause >= 10_000_000_000 { 1_000_000_000 } else { 100_000_000 };
+    Nanos((pause + unit / 2) / unit * unit)
 }
 
 #[cfg(test)]
@@ -42,6 +53,22 @@ mod tests {
         };
         let exchanges: Vec<Exchange> = all.iter().map(exchange).collect();
         assert_eq!(think(&exchanges), expected.map(|pause| Nanos(pause * 1_000_000)), "{all:?}");
+    }
+
+    #[test]
+    fn pauses_follow_all_earlier_responses() {
+        let exchange = |&(start, elapsed): &(u64, u64)| Exchange {
+            start: Some(Nanos::from_millis(start)),
+            elapsed: Nanos::from_millis(elapsed),
+            ..Exchange::of_request("GET", "http://a.test/")
+        };
+        let all = [(0, 100), (50, 2000), (1000, 10), (3000, 10), (3050, 10), (20_400, 10), (400_000, 10)];
+        let exchanges: Vec<Exchange> = all.iter().map(exchange).collect();
+        let pauses: Vec<u64> = exchanges
+            .iter()
+            .map(|it| pause_before(it, &exchanges).map_or(0, |it| it.0 / 1_000_000))
+            .collect();
+        assert_eq!(pauses, [0, 0, 0, 1000, 0, 17_000, 0]);
     }
 
     #[test]

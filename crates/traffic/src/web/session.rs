@@ -33,7 +33,7 @@ pub(super) fn experiment(
     let requests = redirects::join(&selected);
     let is_session = format == WebFormat::Har && !options.by_request;
     let (operations, secrets) = match is_session {
-        true => session(&requests, &mut left_out),
+        true => session(&requests, exchanges, &mut left_out),
         false => distinct(&requests, format == WebFormat::Har, &mut left_out),
     };
     let document = Document {
@@ -76,13 +76,18 @@ fn is_page(requests: &[Hops<'_>], target: &str) -> bool {
 }
 
 /// One operation with all requests as its steps.
-fn session(requests: &[Hops<'_>], left_out: &mut Vec<OmittedRequests>) -> (Vec<ImportedOperation>, Secrets) {
+fn session(
+    requests: &[Hops<'_>],
+    exchanges: &[Exchange],
+    left_out: &mut Vec<OmittedRequests>,
+) -> (Vec<ImportedOperation>, Secrets) {
     let kept = requests.len().min(STEPS_MAX);
     (kept..requests.len()).for_each(|_| omitted::add(left_out, OmissionReason::TooMany));
     let (mut steps, secrets) = convert::steps(&requests[..kept], true);
     let mut taken = HashSet::new();
-    for step in &mut steps {
+    for (number, (step, request)) in steps.iter_mut().zip(requests).enumerate() {
         step.name = naming::unique(&step.name, &mut taken);
+        step.pause = pace::pause_before(request.first, exchanges).filter(|_| number > 0);
     }
     let operation =
         ImportedOperation { name: "session".to_owned(), weight: None, set: Vec::new(), feed: None, steps };
