@@ -8,9 +8,9 @@ use crate::proxy::http::{BodyContent, HttpExchange};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Part of an exchange.
+/// ExchangePart of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum ExchangePart<'a> {
     /// The whole value of a secret field.
     Secret(&'a str),
     /// The whole value of a cookie.
@@ -24,7 +24,7 @@ pub(super) enum Part<'a> {
 }
 
 /// Passes all parts of an exchange to `replace`, and replaces those for which it returns a text.
-pub(super) fn edit(exchange: &mut HttpExchange, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+pub(super) fn edit(exchange: &mut HttpExchange, replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>) {
     target(&mut exchange.request.target, replace);
     let request_type = content_type(&exchange.request.headers);
     let response_type = content_type(&exchange.response_headers);
@@ -52,9 +52,9 @@ fn set(text: &mut String, new: Option<String>) {
 }
 
 /// Path, and the fields of the query.
-fn target(target: &mut String, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+fn target(target: &mut String, replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>) {
     let (path, query) = target.split_once('?').map_or((&**target, None), |(path, query)| (path, Some(query)));
-    let mut new = replace(Part::Text(path)).unwrap_or_else(|| path.to_owned());
+    let mut new = replace(ExchangePart::Text(path)).unwrap_or_else(|| path.to_owned());
     for (number, field) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
         new.push(if number == 0 { '?' } else { '&' });
         let (name, value) = match field.split_once('=') {
@@ -64,23 +64,24 @@ fn target(target: &mut String, replace: &mut dyn FnMut(Part<'_>) -> Option<Strin
         let is_secret = name.is_some_and(|name| is_secret_name(&url::decoded(name)));
         new.extend(name.map(|name| format!("{name}=")));
         let plain = value.replace('+', " ");
-        let part = if is_secret { Part::Secret(&plain) } else { Part::Text(value) };
+        let part = if is_secret { ExchangePart::Secret(&plain) } else { ExchangePart::Text(value) };
         new += &replace(part).unwrap_or_else(|| value.to_owned());
     }
     *target = new;
 }
 
-fn header_value(name: &str, value: &mut String, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+fn header_value(name: &str, value: &mut String, replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>) {
     match name.to_ascii_lowercase().as_str() {
         "authorization" | "proxy-authorization" => {
             let (scheme, credentials) = scheme(value);
             if scheme.trim().eq_ignore_ascii_case("basic") {
                 let pair = STANDARD.decode(credentials).ok().and_then(|bytes| String::from_utf8(bytes).ok());
                 if let Some((_, password)) = pair.as_deref().and_then(|pair| pair.split_once(':')) {
-                    replace(Part::Secret(password));
+                    replace(ExchangePart::Secret(password));
                 }
             }
-            let new = replace(Part::Secret(credentials)).map(|credentials| format!("{scheme}{credentials}"));
+            let new = replace(ExchangePart::Secret(credentials))
+                .map(|credentials| format!("{scheme}{credentials}"));
             set(value, new);
         }
         "cookie" => {
@@ -91,26 +92,31 @@ fn header_value(name: &str, value: &mut String, replace: &mut dyn FnMut(Part<'_>
             let (first, attributes) = value.split_at(value.find(';').unwrap_or(value.len()));
             *value = format!("{}{attributes}", cookie(first, replace));
         }
-        _ if is_secret_header(name) => set(value, replace(Part::Secret(value))),
-        _ => set(value, replace(Part::Fields(value))),
+        _ if is_secret_header(name) => set(value, replace(ExchangePart::Secret(value))),
+        _ => set(value, replace(ExchangePart::Fields(value))),
     }
 }
 
-fn cookie(cookie: &str, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) -> String {
+fn cookie(cookie: &str, replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>) -> String {
     let (name, value) = cookie.split_once('=').map_or(("", cookie), |(name, value)| (name, value));
-    match replace(Part::Cookie(value)) {
+    match replace(ExchangePart::Cookie(value)) {
         Some(new) if cookie.contains('=') => format!("{name}={new}"),
         Some(new) => new,
         None => cookie.to_owned(),
     }
 }
 
-fn body_text(text: &mut String, content_type: &str, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+fn body_text(
+    text: &mut String,
+    content_type: &str,
+    replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>,
+) {
     if content_type == "application/x-www-form-urlencoded"
         && let Some(mut fields) = form::decode(text)
     {
         for (name, value) in &mut fields {
-            let part = if is_secret_name(name) { Part::Secret(value) } else { Part::Text(value) };
+            let part =
+                if is_secret_name(name) { ExchangePart::Secret(value) } else { ExchangePart::Text(value) };
             set(value, replace(part));
         }
         *text = form::encode(&fields);
@@ -119,7 +125,7 @@ fn body_text(text: &mut String, content_type: &str, replace: &mut dyn FnMut(Part
     let is_document = content_type.ends_with("html") || content_type.ends_with("javascript");
     if is_document {
         let is_script = content_type.ends_with("javascript");
-        return set(text, replace(Part::Document { text, is_script }));
+        return set(text, replace(ExchangePart::Document { text, is_script }));
     }
     let is_json = content_type.ends_with("json") || text.trim_start().starts_with(['{', '[']);
     match Json::parse(text).ok().filter(|json| is_json && !json.is_rounded()) {
@@ -127,19 +133,21 @@ fn body_text(text: &mut String, content_type: &str, replace: &mut dyn FnMut(Part
             edit_json(&mut json, false, replace);
             *text = serde_json::to_string(&json).expect("texts and numbers can be written");
         }
-        None => set(text, replace(Part::Fields(text))),
+        None => set(text, replace(ExchangePart::Fields(text))),
     }
 }
 
 /// Edits a JSON value; `is_secret` is true within a secret field.
-fn edit_json(json: &mut Json, is_secret: bool, replace: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+fn edit_json(json: &mut Json, is_secret: bool, replace: &mut dyn FnMut(ExchangePart<'_>) -> Option<String>) {
     match json {
         Json::Null | Json::Bool(_) => {}
-        Json::Text(text) if is_secret => set(text, replace(Part::Secret(text))),
-        Json::Text(text) if text.contains(['{', '<', '?', '&']) => set(text, replace(Part::Fields(text))),
-        Json::Text(text) => set(text, replace(Part::Text(text))),
+        Json::Text(text) if is_secret => set(text, replace(ExchangePart::Secret(text))),
+        Json::Text(text) if text.contains(['{', '<', '?', '&']) => {
+            set(text, replace(ExchangePart::Fields(text)))
+        }
+        Json::Text(text) => set(text, replace(ExchangePart::Text(text))),
         Json::Number(number) => {
-            let part = if is_secret { Part::Secret(number) } else { Part::Text(number) };
+            let part = if is_secret { ExchangePart::Secret(number) } else { ExchangePart::Text(number) };
             match replace(part) {
                 Some(new) if new.parse::<f64>().is_ok() => *number = new,
                 Some(new) => *json = Json::Text(new),

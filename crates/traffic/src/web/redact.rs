@@ -4,7 +4,7 @@
 //! from. Placeholders depend on a random key that is not stored, so that no secret can be guessed from them.
 
 use super::distinctive::is_distinctive;
-use super::parts::{Part, edit};
+use super::parts::{ExchangePart, edit};
 use super::secrets::{self, is_secret_name};
 use super::{convert, markup, url};
 use crate::proxy::http::HttpExchange;
@@ -56,16 +56,16 @@ impl Redactor {
     }
 
     /// Remembers the secrets of a part.
-    fn learn(&mut self, part: Part<'_>) {
+    fn learn(&mut self, part: ExchangePart<'_>) {
         let text = match part {
-            Part::Secret(value) => return self.add(value, true),
-            Part::Cookie(value) => return self.add(value, is_distinctive(&canonical(value))),
-            Part::Text(text) => text,
-            Part::Fields(text) => {
+            ExchangePart::Secret(value) => return self.add(value, true),
+            ExchangePart::Cookie(value) => return self.add(value, is_distinctive(&canonical(value))),
+            ExchangePart::Text(text) => text,
+            ExchangePart::Fields(text) => {
                 secrets::fields(text).into_iter().for_each(|field| self.add(&text[field.1], true));
                 text
             }
-            Part::Document { text, is_script } => {
+            ExchangePart::Document { text, is_script } => {
                 let values = if is_script { markup::script_values(text) } else { markup::values(text) };
                 let secret = values.into_iter().filter(|value| is_secret_name(&value.name));
                 secret.for_each(|value| self.add(&value.value, true));
@@ -112,14 +112,14 @@ impl Redactor {
         format!("hidden{}", digits.collect::<String>())
     }
 
-    fn replace(&self, part: Part<'_>) -> String {
+    fn replace(&self, part: ExchangePart<'_>) -> String {
         match part {
-            Part::Secret(value) | Part::Cookie(value) => match canonical(value) {
+            ExchangePart::Secret(value) | ExchangePart::Cookie(value) => match canonical(value) {
                 empty if empty.is_empty() => empty,
                 secret => self.placeholder(&secret),
             },
-            Part::Text(text) | Part::Document { text, .. } => self.without_secrets(text),
-            Part::Fields(text) => {
+            ExchangePart::Text(text) | ExchangePart::Document { text, .. } => self.without_secrets(text),
+            ExchangePart::Fields(text) => {
                 let (mut out, mut at) = (String::new(), 0);
                 for (_, range) in secrets::fields(text) {
                     out += &self.without_secrets(&text[at..range.start]);

@@ -30,10 +30,12 @@ fn with_proxy<T>(upstream: Vec<Upstream>, client: impl FnOnce(TcpStream) -> T) -
             };
             serve_http(&proxy, &|event| {
                 let text = match event {
-                    HttpEvent::Exchange(it) => {
+                    HttpEvent::Exchange(exchange) => {
                         format!(
                             "{} {} {}",
-                            it.request.target, it.request_body.length, it.response_body.length
+                            exchange.request.target,
+                            exchange.request_body.length,
+                            exchange.response_body.length
                         )
                     }
                     other => format!("{other:?}"),

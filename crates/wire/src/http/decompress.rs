@@ -50,23 +50,6 @@ pub(super) struct Decompressor {
     length: u64,
 }
 
-/// Body after a response's head, decompressed; `None` if its coding is not supported or it is malformed. The body may be
-/// cut off.
-pub fn decompressed(head: &[u8], body: &[u8]) -> Option<Vec<u8>> {
-    let coding = super::head::coding(head);
-    let mut plain = Vec::new();
-    match coding {
-        Coding::Plain => return Some(body.to_vec()),
-        Coding::Other => return None,
-        Coding::Gzip | Coding::Deflate => {
-            let mut decompressor = Decompressor::new();
-            decompressor.begin(coding);
-            decompressor.decompress(body, |piece| plain.extend_from_slice(piece)).ok()?;
-        }
-    }
-    Some(plain)
-}
-
 /// Position within a compressed body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecodeState {

@@ -267,6 +267,23 @@ impl ResponseReader {
     }
 }
 
+/// Body after a response's head, decompressed; `None` if its coding is not supported or it is malformed. The body may be
+/// cut off.
+pub fn decompressed(head: &[u8], body: &[u8]) -> Option<Vec<u8>> {
+    let coding = head::coding(head);
+    let mut plain = Vec::new();
+    match coding {
+        Coding::Plain => return Some(body.to_vec()),
+        Coding::Other => return None,
+        Coding::Gzip | Coding::Deflate => {
+            let mut decompressor = Decompressor::new();
+            decompressor.begin(coding);
+            decompressor.decompress(body, |piece| plain.extend_from_slice(piece)).ok()?;
+        }
+    }
+    Some(plain)
+}
+
 /// True if these bytes may be the start of a head.
 fn may_start_head(head: &[u8]) -> bool {
     let must = b"HTTP/1.";

@@ -9,20 +9,20 @@ fn observe(turns: &[Turn<'_>], piece: usize) -> Vec<String> {
     let (mut session, mut found) = (HttpSession::default(), Vec::new());
     let mut sink = |event: HttpEvent| {
         found.push(match event {
-            HttpEvent::Exchange(it) => {
+            HttpEvent::Exchange(exchange) => {
                 let content = |body: &HttpBody| match &body.content {
                     BodyContent::Text(text) => text.clone(),
                     other => format!("{other:?}"),
                 };
                 format!(
                     "{} {} {} at {}-{}: {} {}",
-                    it.request.method,
-                    it.request.target,
-                    it.status,
-                    it.start.0,
-                    it.end.0,
-                    content(&it.request_body),
-                    content(&it.response_body)
+                    exchange.request.method,
+                    exchange.request.target,
+                    exchange.status,
+                    exchange.start.0,
+                    exchange.end.0,
+                    content(&exchange.request_body),
+                    content(&exchange.response_body)
                 )
             }
             other => format!("{other:?}"),

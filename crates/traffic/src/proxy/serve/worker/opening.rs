@@ -177,9 +177,10 @@ impl<O: Observer> Worker<'_, O> {
     /// Reports to the client that the server cannot be reached, and closes the link.
     pub(super) fn refuse(&mut self, index: usize, error: io::Error) {
         let Some(Some(link)) = self.links.get_mut(index) else { return };
-        link.client.send(&O::connect_error(&error));
-        link.client.end();
+        let message = O::connect_error(&error);
         (self.proxy.report)(ProxyEvent::ConnectFailed(error));
+        link.client.send(&message);
+        link.client.end();
         self.close(index);
     }
 }
