@@ -4836,7 +4836,7 @@ record-connect-failed = the server cannot be reached: { $error }. The client get
 record-accept-failed = no connection can be accepted: { $error }
 record-writing-failed = the recording cannot be written: { $error }. Requests are still forwarded, but not recorded
 record-nothing = no request was recorded
-record-http-listening = Clients connect to http://{ $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
+record-http-listening = Clients connect to { $listen }. Their requests are forwarded to { $to } and recorded. Ctrl-C ends the recording.
 record-http-url = --to is not the address of an HTTP service; with --http, write scheme, host and port, such as http://127.0.0.1:8080
 record-http-written = Wrote { $path }: { $requests ->
     [one] one request

@@ -5004,7 +5004,7 @@ record-connect-failed = сервер недоступен: { $error }. Клие�
 record-accept-failed = не удаётся принять соединение: { $error }
 record-writing-failed = не удаётся сохранить запись: { $error }. Запросы по-прежнему передаются, но не записываются
 record-nothing = ни один запрос не записан
-record-http-listening = Клиенты подключаются к `http://{ $listen }`. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
+record-http-listening = Клиенты подключаются к { $listen }. Их запросы передаются на { $to } и записываются. Запись завершается по Ctrl-C.
 record-http-url = `--to` — не адрес сервиса HTTP; с `--http` укажите схему, узел и порт, например `http://127.0.0.1:8080`
 record-http-written = Записан файл { $path }: { $requests ->
     [one] { $requests } запрос

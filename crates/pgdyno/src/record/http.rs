@@ -38,7 +38,8 @@ pub fn run(args: &Args, terminal: &Terminal, lang: &Lang) -> Result<ExitStatus, 
     let key = random_key().map_err(|error| CommandError::new(Message::from(&error)))?;
     // The file is created first, so that a recording is not lost because it cannot be.
     let file = files::create_private(&args.out).map_err(|error| of_file(&error))?;
-    outln!("{}", say!(lang, "record-http-listening", listen = address, to = &service));
+    let listen = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
+    outln!("{}", say!(lang, "record-http-listening", listen, to = &service));
     let recording = Mutex::new(HttpRecording::default());
     let reporter = Reporter::new(terminal, lang);
     let report = |event: ProxyEvent<'_>| reporter.report(&event);
