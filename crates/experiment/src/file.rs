@@ -359,7 +359,7 @@ pub enum Cache {
     AsIs,
 }
 
-/// Built-in dataset (`name`), tables that are declared here (`tables`), or a dump (`restore`).
+/// Built-in dataset (`name`), tables that are declared here (`tables`), a dump (`restore`), or a database (`template`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -395,6 +395,8 @@ pub struct Dataset {
     /// Dump of one database, instead of `name`: a file or directory of `pg_dump`, or SQL for `psql`, which may be
     /// compressed with gzip or zstd. Several dumps are restored in the given order. The path is relative to this file.
     pub restore: Option<OneOrMany<String>>,
+    /// Database of the attached server, instead of `name`. It is copied before each trial, and never changed.
+    pub template: Option<String>,
 }
 
 /// Table to create and fill.

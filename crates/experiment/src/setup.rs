@@ -72,7 +72,7 @@ impl SetupBuilder<'_> {
         let name = self.name(file.name);
         let (mut stack, guard) = self.stack(file.stack);
         let faults = self.faults(file.faults, &mut stack);
-        let dataset = file.dataset.map(|it| self.dataset(it, seed));
+        let dataset = file.dataset.map(|it| self.dataset(it, seed, &stack));
         let (feeds, known) = self.feeds(file.feeds.0);
         self.check_feed_queries(&feeds, &stack);
         let recording = self.recording(&file.load);
@@ -196,7 +196,7 @@ impl SetupBuilder<'_> {
 
 /// True if the number of rows is known before the data are loaded.
 fn has_rows(dataset: &Dataset) -> bool {
-    !matches!(dataset.content, Content::Dump { .. })
+    !matches!(dataset.content, Content::Dump { .. } | Content::Template { .. })
 }
 
 /// Duration in the file's notation.

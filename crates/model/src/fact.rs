@@ -1,6 +1,7 @@
 //! Typed facts of a run or a trial, other than measurements
 
 use crate::advice::IndexBuild;
+use crate::copied_data::CopiedData;
 use crate::explain::Plans;
 use crate::fault_injection::FaultInjection;
 use crate::feed_coverage::FeedCoverage;
@@ -73,6 +74,8 @@ facts! {
     SearchStep(SearchStep) = "search_step", 1;
     /// Identity of the attached server and state of its data before the trial.
     TargetState(TargetState) = "target_state", 1;
+    /// Origin and tables of data that were copied from a database.
+    CopiedData(CopiedData) = "copied_data", 1;
     /// Coverage of a table by a feed.
     FeedCoverage(FeedCoverage) = "feed_coverage", 1;
     /// Index built for the trial.

@@ -6,6 +6,7 @@ pub mod advice;
 pub mod chart;
 mod code;
 pub mod comparison;
+pub mod copied_data;
 pub mod durability;
 pub mod explain;
 pub mod fact;

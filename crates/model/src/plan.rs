@@ -289,6 +289,10 @@ pub enum Content {
     Dump {
         files: Vec<DumpFile>,
     },
+    /// Copy of another database of the attached server.
+    Template {
+        database: String,
+    },
 }
 
 /// Dump made by `pg_dump` or `pg_dumpall`, or other SQL for `psql`.

@@ -4,6 +4,7 @@
 
 use crate::advice::Advice;
 use crate::chart::Charts;
+use crate::copied_data::CopiedData;
 use crate::fault_injection::{FailoverResult, FaultInjection};
 use crate::finding::Finding;
 use crate::freshness::FreshnessResult;
@@ -314,6 +315,9 @@ pub struct Environment {
     pub machine: Vec<(String, String)>,
     /// Nodes of all trials; each configuration is listed once.
     pub nodes: Vec<NodeInfo>,
+    /// Data that were copied from a database, with the indexes of the cells that found them; empty for other datasets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_data: Vec<(Vec<usize>, CopiedData)>,
 }
 
 /// Node with its actual version, limits and configuration.

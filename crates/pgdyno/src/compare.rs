@@ -255,6 +255,7 @@ impl LoadedRun {
             environment: compare::RunEnvironment {
                 machine: &self.environment.machine,
                 nodes: &self.environment.nodes,
+                copied_data: &self.environment.copied_data,
                 program: &self.source.pgdyno_version,
             },
             trials: self.trials.clone(),

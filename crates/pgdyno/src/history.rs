@@ -95,6 +95,7 @@ fn show(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
             environment: RunEnvironment {
                 machine: &run.environment.machine,
                 nodes: &run.environment.nodes,
+                copied_data: &run.environment.copied_data,
                 program: &run.source.pgdyno_version,
             },
             trials: run.trials.clone(),

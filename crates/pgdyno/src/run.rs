@@ -335,7 +335,8 @@ impl Runner {
         let id = self.writer.begin_trial(trial);
         let steps = task.step.clone().into_iter().map(Fact::SearchStep);
         let builds = self.test_bed.built().iter().cloned().map(Fact::IndexBuild);
-        let facts = steps.chain(builds).chain(target.map(Fact::TargetState));
+        let copied = self.test_bed.copied_data().filter(|_| ready.is_ok()).map(Fact::CopiedData);
+        let facts = steps.chain(builds).chain(target.map(Fact::TargetState)).chain(copied);
         for fact in facts.chain(reaches.into_iter().map(Fact::FeedCoverage)) {
             self.writer.fact(Some(id), fact);
         }

@@ -12,6 +12,7 @@ use analysis::facts::TrialFacts;
 use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
+use model::copied_data::CopiedData;
 use model::fault_injection::FailoverResult;
 use model::freshness::FreshnessResult;
 use model::matrix;
@@ -236,7 +237,22 @@ pub fn environment(reading: &StoredRun) -> Environment {
         }
         _ => Vec::new(),
     };
-    Environment { machine, nodes }
+    Environment { machine, nodes, copied_data: copied_data(reading) }
+}
+
+/// Data that the trials found copied from a database, without repetitions.
+fn copied_data(reading: &StoredRun) -> Vec<(Vec<usize>, CopiedData)> {
+    let mut all: Vec<(Vec<usize>, CopiedData)> = Vec::new();
+    for trial in &reading.trials {
+        let Some(data) = &trial.copied_data else { continue };
+        let cell = trial.recorded.trial.cell as usize;
+        match all.iter_mut().find(|it| it.1 == *data) {
+            Some((cells, _)) if cells.contains(&cell) => {}
+            Some((cells, _)) => cells.push(cell),
+            None => all.push((vec![cell], data.clone())),
+        }
+    }
+    all
 }
 
 fn node_info(node: &store::NodeRecord) -> NodeInfo {

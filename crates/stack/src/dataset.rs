@@ -112,7 +112,7 @@ pub struct TableDiagnostic {
 /// CPU cache.
 const CHUNK: usize = 64 * 1024;
 
-/// Number of rows in all tables together; `None` for a dump.
+/// Number of rows in all tables together; `None` if only the loaded database shows it.
 pub fn total_rows(content: &Content) -> Option<u64> {
     Some(match content {
         Content::Tickets { rows } => *rows,
@@ -125,7 +125,7 @@ pub fn total_rows(content: &Content) -> Option<u64> {
         Content::Users { users } => *users,
         Content::Books { rows } => *rows,
         Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
-        Content::Dump { .. } => return None,
+        Content::Dump { .. } | Content::Template { .. } => return None,
     })
 }
 
@@ -149,8 +149,8 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
         Content::Users { users } => vec![users::UserTable { users: *users, seed }.table_spec()],
         Content::Books { rows } => vec![books::Books { rows: *rows, seed }.table_spec()],
         Content::Declared(tables) => declared::table_specs(tables, seed).map_err(Error::InvalidTables)?,
-        // The dump creates its tables.
-        Content::Dump { .. } => Vec::new(),
+        // The dump or the template contains the tables.
+        Content::Dump { .. } | Content::Template { .. } => Vec::new(),
     })
 }
 

@@ -13,6 +13,9 @@ use std::fs::{read, read_dir, read_link, read_to_string};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+/// Schema whose presence permits load on a database of another machine.
+pub(crate) const ALLOW_SCHEMA: &str = "pgdyno_allowed";
+
 /// Location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {

@@ -5,11 +5,13 @@
 
 mod cache_state;
 mod state;
+mod user_template;
 
 pub use cache_state::{
     CachePreparation, EvictionResult, database_directory, evict_page_cache, prepare_cache, warm_cache,
 };
 pub use state::{DatabaseState, TableState, query_state};
+pub use user_template::{empty_filled_database, mark_filled};
 
 use crate::client::{self, Connection, Target};
 use crate::dataset::{self, quote_identifier, quote_literal};
@@ -42,11 +44,15 @@ pub struct Template {
     ownership: ServerOwnership,
     /// Comment of the database; `None` if it has none.
     comment: Option<String>,
+    /// True if the template belongs to the user. Then it is only read.
+    is_users: bool,
+    /// True if the database has the schema that permits load. A copy of the user's template gets this schema too.
+    permits_load: bool,
     pub creation: CopyResult,
 }
 
 /// Cost of making one copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopyResult {
     /// Total duration of the copy.
     pub took: Duration,
@@ -86,6 +92,29 @@ pub enum Error {
     InUse {
         database: String,
         sessions: Vec<String>,
+    },
+    /// The template that the user named does not exist.
+    MissingTemplate {
+        template: String,
+    },
+    /// The template that the user named is the measured database.
+    MeasuredTemplate {
+        template: String,
+    },
+    /// Sessions use the template that the user named: process, user and application of each.
+    TemplateInUse {
+        template: String,
+        sessions: Vec<String>,
+    },
+    /// The user may not create databases.
+    NoCreateDb {
+        user: String,
+    },
+    /// The user may neither create a copy of the template nor become its owner.
+    ForbiddenTemplate {
+        user: String,
+        template: String,
+        owner: String,
     },
     /// Server files could not be accessed.
     Files {
@@ -163,13 +192,9 @@ impl Template {
             owner,
             ownership,
             comment: database_comment(&mut connection, database)?,
-            creation: CopyResult {
-                took: Duration::ZERO,
-                copy_duration: Duration::ZERO,
-                checkpoint: None,
-                sessions_ended: 0,
-                bytes: 0,
-            },
+            is_users: false,
+            permits_load: false,
+            creation: CopyResult::default(),
         };
         check_droppable(&mut connection, database, ownership)?;
         made.drop_old_template(&mut connection)?;
@@ -198,6 +223,10 @@ impl Template {
         let begun = Instant::now();
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         let mut ended = 0;
+        if self.is_users {
+            // Check this before the database is dropped.
+            user_template::check_no_session(&mut connection, &self.template)?;
+        }
         // The database may be missing if an earlier restore was interrupted.
         if database_owner(&mut connection, &self.database)?.is_some() {
             check_droppable(&mut connection, &self.database, self.ownership)?;
@@ -213,9 +242,17 @@ impl Template {
             }
             ended = dropped?;
         }
-        let mut copied = self.copy_database(&mut connection, &self.template, &self.database)?;
+        let copied = self.copy_database(&mut connection, &self.template, &self.database);
+        if copied.is_err() && self.is_users {
+            // Otherwise the next run would lack its database.
+            let _ = self.create_empty(&mut connection);
+        }
+        let mut copied = copied?;
         if let Some(comment) = &self.comment {
             set_comment(&mut connection, &self.database, comment)?;
+        }
+        if self.permits_load {
+            self.permit_load()?;
         }
         copied.sessions_ended += ended;
         copied.checkpoint = checkpoint(&mut connection)?;
@@ -247,8 +284,11 @@ impl Template {
         self.ownership == ServerOwnership::Attached
     }
 
-    /// Drops the template. The database does not change.
+    /// Drops the template, unless it belongs to the user. The database does not change.
     pub fn drop_template(&self) -> Result<(), Error> {
+        if self.is_users {
+            return Ok(());
+        }
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         self.drop_old_template(&mut connection)
     }
@@ -309,6 +349,10 @@ impl Template {
     }
 
     fn end_sessions(&self, connection: &mut Connection, database: &str) -> Result<u32, Error> {
+        if self.is_users && database == self.template {
+            user_template::check_no_session(connection, database)?;
+            return Ok(0);
+        }
         if self.ownership == ServerOwnership::Attached {
             check_unused(connection, database)?;
         }
@@ -348,21 +392,28 @@ fn sessions_in(database: &str) -> String {
 
 /// Fails if a session in the database does not belong to pgdyno. Closing sessions have one second to end.
 fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error> {
+    let others = format!("{} and application_name not like 'pgdyno%'", sessions_in(database));
+    match remaining_sessions(connection, &others)? {
+        sessions if sessions.is_empty() => Ok(()),
+        sessions => Err(Error::InUse { database: database.to_owned(), sessions }),
+    }
+}
+
+/// Describes the selected sessions, which have one second to end; empty if all have ended.
+fn remaining_sessions(connection: &mut Connection, from: &str) -> Result<Vec<String>, client::Error> {
     let sql = format!(
-        "select concat('process ', pid, ', user ', usename, ', application ', application_name) {} \
-         and application_name not like 'pgdyno%'",
-        sessions_in(database)
+        "select concat('process ', pid, ', user ', usename, ', application ', application_name) {from}"
     );
     let mut sessions: Vec<String> = Vec::new();
     for _ in 0..MAX_SETTLE_POLLS {
         let answer = connection.query(&sql)?;
         sessions = answer.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
         if sessions.is_empty() {
-            return Ok(());
+            break;
         }
         sleep(POLL_INTERVAL);
     }
-    Err(Error::InUse { database: database.to_owned(), sessions })
+    Ok(sessions)
 }
 
 /// Fails if the database has a table that neither pgdyno nor an extension created.
@@ -469,6 +520,18 @@ impl From<&Error> for Message {
             Error::ForeignTable { database, table } => message!("restore-foreign-table", database, table),
             Error::InUse { database, sessions } => {
                 message!("restore-in-use", database, sessions = sessions.join("\n  "))
+            }
+            Error::MissingTemplate { template } => message!("restore-no-template", template),
+            Error::MeasuredTemplate { template } => message!("restore-same-template", template),
+            Error::TemplateInUse { template, sessions } => {
+                message!("restore-template-in-use", template, sessions = sessions.join("\n  "))
+            }
+            Error::NoCreateDb { user } => {
+                message!("restore-no-createdb", user, identifier = quote_identifier(user))
+            }
+            Error::ForbiddenTemplate { user, template, owner } => {
+                let identifier = quote_identifier(template);
+                message!("restore-template-forbidden", user, template, owner, identifier)
             }
             Error::Files { path, error } => Message::of_file(path, error),
             Error::Server(error) => error.into(),

@@ -4,7 +4,8 @@ use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName, OneOrMany};
 use model::message::Message;
-use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, Table};
+use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, NodeKind, Stack, Table};
+use model::product::Role;
 use model::{message, parse_utc};
 
 const ROWS: u64 = 100_000;
@@ -20,7 +21,7 @@ const ZIPF: f64 = 1.1;
 type Owner = (DatasetName, &'static str);
 
 impl SetupBuilder<'_> {
-    pub(super) fn dataset(&mut self, source: file::Dataset, seed: u64) -> Dataset {
+    pub(super) fn dataset(&mut self, source: file::Dataset, seed: u64, stack: &Stack) -> Dataset {
         use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
         let keys: [(&str, bool, &[Owner]); 4] = [
             ("rows", source.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
@@ -51,19 +52,25 @@ impl SetupBuilder<'_> {
                 self.report("dataset.scale", message!("experiment-dataset-scale", value, max = "100000"));
             }
         }
-        if source.name.is_some() && source.tables.is_some() {
-            let message = message!("experiment-conflicting-keys", first = "name", second = "tables");
-            self.report("dataset.tables", message);
-        }
-        for (first, is_given) in [("name", source.name.is_some()), ("tables", source.tables.is_some())] {
-            if is_given && source.restore.is_some() {
-                let message = message!("experiment-conflicting-keys", first, second = "restore");
-                self.report("dataset.restore", message);
+        let sources = [
+            ("name", source.name.is_some()),
+            ("tables", source.tables.is_some()),
+            ("restore", source.restore.is_some()),
+            ("template", source.template.is_some()),
+        ];
+        let mut given = sources.iter().filter(|it| it.1).map(|it| it.0);
+        if let Some(first) = given.next() {
+            for second in given {
+                let message = message!("experiment-conflicting-keys", first, second);
+                self.report(&format!("dataset.{second}"), message);
             }
         }
         let restore = source.restore.map(|dumps| self.dumps(dumps));
         let content = match (source.name, source.tables) {
             _ if restore.is_some() => Content::Dump { files: restore.unwrap_or_default() },
+            _ if source.template.is_some() => {
+                Content::Template { database: self.template(source.template.unwrap_or_default(), stack) }
+            }
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
             (Some(Tickets), _) => Content::Tickets { rows: source.rows.unwrap_or(ROWS) },
             (Some(Delivery), _) => Content::Delivery { scale: source.scale.unwrap_or(DELIVERY) },
@@ -91,6 +98,18 @@ impl SetupBuilder<'_> {
             self.report("dataset.between", message!("experiment-between-restored"));
         }
         Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache, keep, between }
+    }
+
+    /// Name of the template database, which only an attached server can contain.
+    fn template(&mut self, name: String, stack: &Stack) -> String {
+        let server = stack.nodes.last().expect("a stack has a node");
+        if server.kind.role() == Role::Server && !matches!(server.kind, NodeKind::Attached(_)) {
+            self.report("dataset.template", message!("experiment-template-own-server", name = quote(&name)));
+        }
+        if name.is_empty() || name.len() > 63 {
+            self.report("dataset.template", message!("experiment-template-name"));
+        }
+        name
     }
 
     /// Dumps with their sizes and hashes. Unreadable dumps are reported and left out.

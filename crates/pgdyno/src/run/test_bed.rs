@@ -3,35 +3,34 @@
 //! One supervisor runs one chain of nodes. For the next cell, the chain is changed; nodes that both chains contain keep
 //! running. The dataset is restored before each trial.
 
+mod data;
+
 use super::feeds::{self, Feeds};
 use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;
 use crate::bench::connect;
 use crate::cli::CommandError;
 use crate::signals::Signals;
+use data::LoadedDataset;
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
-use model::plan::{CacheState, Content, Dataset, Feed, Replication, Setup, Stack};
+use model::plan::{Feed, Replication, Setup, Stack};
 use model::row_table::Rows;
-use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
 use stack::client::Address;
 use stack::component::program::Programs;
-use stack::dataset::{self, DumpLoader, LoadResult, Loader, Stage};
-use stack::interrupt::{with_interrupt, without_interrupt};
-use stack::plans::{self, IndexBuild};
-use stack::restore::{self, CachePreparation, CopyResult, DatabaseState, ServerOwnership, Template};
+use stack::dataset::{LoadResult, Stage};
+use stack::interrupt::with_interrupt;
+use stack::plans::IndexBuild;
+use stack::restore::{CachePreparation, CopyResult};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Number of connections that load a dataset in parallel.
-const WORKERS: u16 = 2;
 
 /// Timeout for queries on table sizes.
 const TABLE_QUERY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,34 +54,6 @@ pub struct TestBed {
     target: Option<TargetState>,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
-}
-
-/// A dataset and the server that contains it.
-#[derive(Debug)]
-struct LoadedDataset {
-    /// Node whose data directory contains the dataset (`None` if the server is attached), and address of the server.
-    server: (Option<NodeId>, String),
-    /// Loaded dataset, without its post-load statements and cache state.
-    dataset: Dataset,
-    /// `None` if trials keep the data.
-    template: Option<Template>,
-    /// Tables before the current trial; `None` if they could not be examined.
-    before: Option<DatabaseState>,
-    /// True if a trial has used the data.
-    is_used: bool,
-    /// Snapshot `xmax` (first unassigned transaction ID) at the start of the last trial, from
-    /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template, or if the
-    /// trial had to keep the caches as they were: a restored copy starts with empty caches.
-    untouched: Option<u64>,
-}
-
-impl Drop for LoadedDataset {
-    /// Drops the template on an attached server. If a run is killed, the next run drops its template.
-    fn drop(&mut self) {
-        if let Some(template) = self.template.as_ref().filter(|it| it.is_attached()) {
-            let _ = template.drop_template();
-        }
-    }
 }
 
 /// Progress of the setup, for the display.
@@ -303,16 +274,6 @@ impl TestBed {
         &self.built
     }
 
-    /// Ends a trial on the data. Returns the sizes of the dataset's tables before and after it; empty without a dataset, or if
-    /// the tables cannot be examined.
-    pub fn end_trial(&mut self) -> Vec<TableSizes> {
-        let now = self.chain.as_ref().and_then(table_state);
-        let Some(filled) = &mut self.dataset else { return Vec::new() };
-        filled.is_used = true;
-        let both = filled.before.as_ref().zip(now);
-        both.map(|(before, now)| now.sizes_since(before)).unwrap_or_default()
-    }
-
     /// Messages about nodes that exited unexpectedly, such as `pooler was ended by signal 9 during the trial`. Nodes in
     /// `hit` are omitted, because a fault affected them.
     pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<Message> {
@@ -350,151 +311,6 @@ impl TestBed {
         }
         Ok(())
     }
-
-    /// Loads the dataset, or restores it to its state after loading.
-    fn load_dataset(
-        &mut self,
-        dataset: &Dataset,
-        setup: &Setup,
-        on_update: &mut dyn FnMut(Update<'_>),
-    ) -> Result<(), SetupError> {
-        let chain = self.chain.as_ref().expect("its server is up");
-        let postgres =
-            chain.postgres().ok_or_else(|| SetupError::Failed(message!("failure-dataset-needs-server")))?;
-        let server = (postgres.cluster_id(), postgres.endpoint.address.to_string());
-        let server = if server.0.is_some() { (server.0, String::new()) } else { server };
-        let base = Dataset {
-            post_load: Vec::new(),
-            cache: CacheState::AsIs,
-            between: Vec::new(),
-            ..dataset.clone()
-        };
-        // Statements that prepare the data for this trial.
-        let mut statements = &dataset.post_load;
-        let same = |it: &LoadedDataset| it.server == server && it.dataset == base;
-        match self.dataset.as_mut().filter(|it| same(it)) {
-            Some(LoadedDataset { template: Some(template), untouched, .. }) => {
-                let before = untouched.take().filter(|_| dataset.cache != CacheState::AsIs);
-                if before.is_some() && before == template.end_sessions_and_read_xmax().map_err(failed)? {
-                    on_update(Update::DataUnchanged);
-                } else {
-                    // Do not interrupt the restore, because an incomplete restore leaves no database.
-                    let restored = without_interrupt(|| template.restore());
-                    on_update(Update::Restored(&restored.map_err(failed)?));
-                }
-            }
-            Some(kept) => {
-                statements = if kept.is_used { &dataset.between } else { const { &Vec::new() } };
-            }
-            None => {
-                let previous = self.dataset.take();
-                self.feeds.forget_queries();
-                let target = postgres.endpoint.clone();
-                let loader = Loader { target, workers: WORKERS, force: false };
-                // Restore an attached server as a superuser if the user supplied one.
-                let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
-                let database = &chain.users().database;
-                let ownership =
-                    if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
-                // Check first, because pgdyno loads only data that it can restore later.
-                Template::check(superuser, database, ownership).map_err(failed)?;
-                let is_dump = |dataset: &Dataset| matches!(dataset.content, Content::Dump { .. });
-                let previous = previous.map(|it| it.dataset.clone());
-                if ownership == ServerOwnership::Ours
-                    && previous.is_some_and(|it| is_dump(&it) || is_dump(&base))
-                {
-                    chain.recreate_database().map_err(failed)?;
-                }
-                let rows = dataset::total_rows(&dataset.content).unwrap_or(0);
-                let on_stage = &mut |it| on_update(Update::Loading(it, rows));
-                let loaded = match &base.content {
-                    Content::Dump { files } => dataset::restore_dump(
-                        files,
-                        &mut DumpLoader {
-                            supervisor: &mut self.supervisor,
-                            login: superuser.in_database(database),
-                            role: &chain.users().app.name,
-                            programs: postgres.program.as_ref().and_then(|it| Some(it.parent()?.to_owned())),
-                            jobs: WORKERS,
-                            creates_roles: ownership == ServerOwnership::Ours,
-                        },
-                        on_stage,
-                    ),
-                    _ => dataset::load(&base, &loader, on_stage),
-                };
-                let loaded = loaded.map_err(failed)?;
-                on_update(Update::Loaded(&loaded));
-                let create = || without_interrupt(|| Template::create(superuser, database, ownership));
-                let template = (!base.keep).then(create).transpose().map_err(|refused| {
-                    let left = match loaded.reused || is_dump(&base) {
-                        true => Ok(()),
-                        false => dataset::unload(&loader),
-                    };
-                    let error = Message::from(&refused);
-                    SetupError::Failed(match left {
-                        Ok(()) => error,
-                        Err(left) => error.and(message!("failure-data-left", error = Message::from(&left))),
-                    })
-                })?;
-                self.dataset = Some(LoadedDataset {
-                    server,
-                    dataset: base,
-                    template,
-                    before: None,
-                    is_used: false,
-                    untouched: None,
-                });
-            }
-        }
-        self.build(statements)?;
-        let before = self.chain.as_ref().and_then(table_state);
-        if let Some(filled) = &mut self.dataset {
-            filled.before = before;
-        }
-        // Read the feeds before the caches are cleared, because their queries fill the caches.
-        self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
-        let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
-        on_update(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
-        if let Some(LoadedDataset { template: Some(template), untouched, .. }) =
-            self.dataset.as_mut().filter(|_| dataset.post_load.is_empty() && cache != CacheState::AsIs)
-        {
-            *untouched = template.end_sessions_and_read_xmax().map_err(failed)?;
-        }
-        Ok(())
-    }
-}
-
-impl TestBed {
-    /// Executes statements that prepare the data, such as CREATE INDEX, as the owner of the tables.
-    fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
-        self.built.clear();
-        if statements.is_empty() {
-            return Ok(());
-        }
-        let postgres = self.chain().postgres().expect("its data are there");
-        let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
-        connection.set_timeout(Some(FEED_QUERY_TIMEOUT));
-        let mut built = Vec::new();
-        for statement in statements {
-            let index = plans::build_index(&mut connection, statement);
-            built.push(index.map_err(|error| {
-                failed(message!("failure-post-load", statement, error = Message::from(&error)))
-            })?);
-        }
-        if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
-            // Run a checkpoint, so that the writes of the statements do not affect the trial.
-            admin.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| it.query("checkpoint")).map_err(failed)?;
-        }
-        self.built = built;
-        Ok(())
-    }
-}
-
-/// State of the tables of the database under test; `None` if they cannot be examined.
-fn table_state(chain: &Chain) -> Option<DatabaseState> {
-    let postgres = chain.postgres()?;
-    let target = postgres.admin.as_ref().unwrap_or(&postgres.endpoint).in_database(&chain.users().database);
-    target.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| restore::query_state(&mut it)).ok()
 }
 
 impl From<ChainError> for SetupError {

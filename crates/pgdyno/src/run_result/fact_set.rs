@@ -1,6 +1,7 @@
 //! Facts of a run file, grouped by trial
 
 use model::advice::IndexBuild;
+use model::copied_data::CopiedData;
 use model::explain::Plans;
 use model::fact::Fact;
 use model::fault_injection::FaultInjection;
@@ -24,6 +25,7 @@ pub struct FactSet {
     pub suspects: Vec<CellSuspects>,
     pub step: Option<SearchStep>,
     pub target: Option<TargetState>,
+    pub copied_data: Option<CopiedData>,
     pub feed_coverage: Vec<FeedCoverage>,
     pub index_builds: Vec<IndexBuild>,
     pub unapplied_limits: Vec<UnappliedLimit>,
@@ -57,6 +59,7 @@ impl FactSet {
             Fact::Suspects(suspects) => self.suspects.push(suspects),
             Fact::SearchStep(step) => self.step = Some(step),
             Fact::TargetState(target) => self.target = Some(target),
+            Fact::CopiedData(data) => self.copied_data = Some(data),
             Fact::FeedCoverage(coverage) => self.feed_coverage.push(coverage),
             Fact::IndexBuild(build) => self.index_builds.push(build),
             Fact::UnappliedLimit(limit) => self.unapplied_limits.push(limit),

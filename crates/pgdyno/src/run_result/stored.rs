@@ -20,6 +20,7 @@ use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
 use analysis::verdict::trial_failure;
 use model::chart::Charts;
+use model::copied_data::CopiedData;
 use model::explain::Plans;
 use model::fault_injection::FaultInjection;
 use model::feed_coverage::FeedCoverage;
@@ -90,6 +91,8 @@ pub struct StoredTrial {
     pub answers: Vec<SizeSeries>,
     /// Attached server and its data before the trial, if known.
     pub target: Option<TargetState>,
+    /// Origin and tables of data that were copied from a database.
+    pub copied_data: Option<CopiedData>,
     /// Comparison with recorded responses.
     pub replayed: Vec<ReplayFigures>,
     pub fault_injection: Option<FaultInjection>,
@@ -146,6 +149,7 @@ fn read_trial(
     let FactSet {
         step,
         target,
+        copied_data,
         feed_coverage,
         unapplied_limits,
         monitoring_cpu,
@@ -275,6 +279,7 @@ fn read_trial(
         delivered: loaded.delivered,
         answers: loaded.answers,
         target,
+        copied_data,
         replayed: replays,
         reaches: feed_coverage,
         fault_injection,

@@ -5,6 +5,7 @@
 
 mod answers;
 mod attach;
+mod copied_data;
 mod defaults;
 mod disk;
 mod failovers;

@@ -159,6 +159,7 @@ impl Lang {
                 });
                 each.collect::<Vec<_>>().join("; ")
             }
+            Content::Template { database } => say!(self, "page-data-template", database),
             Content::Delivery { scale } => {
                 say!(self, "page-data-delivery", scale = self.numbers().plain(*scale))
             }

@@ -8,7 +8,7 @@
 use super::ChainError;
 use crate::client::{Address, Connection};
 use crate::http::{self, HttpResponse};
-use crate::location::{self, Location};
+use crate::location::{self, ALLOW_SCHEMA, Location};
 use crate::other_runs;
 use model::message;
 use model::message::Message;
@@ -17,8 +17,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// Schema whose presence permits load on a database.
-const ALLOW_SCHEMA: &str = "pgdyno_allowed";
 /// Path of the page with which a service permits load.
 const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";

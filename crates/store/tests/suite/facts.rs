@@ -2,6 +2,7 @@
 
 use crate::invent::{Describe, TestDirectory, end, header, outcome, read_all, trial};
 use model::advice::IndexBuild;
+use model::copied_data::{CopiedData, CopiedTable, DataOrigin};
 use model::explain::Plans;
 use model::fact::Fact;
 use model::fault_injection::{FaultInjection, RejoinRecord};
@@ -43,6 +44,10 @@ fn samples() -> Vec<Fact> {
             round: 2,
         }),
         Fact::TargetState(TargetState { server, data: None }),
+        Fact::CopiedData(CopiedData {
+            origin: DataOrigin::Template { database: "golden".to_owned() },
+            tables: vec![CopiedTable { table: "shop.goods".to_owned(), bytes: 8192, rows: None }],
+        }),
         Fact::FeedCoverage(FeedCoverage {
             feed: "books".to_owned(),
             rows: 5000,

@@ -5,6 +5,7 @@
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
+use model::copied_data::CopiedData;
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
     NodeKind, ON_START, OperationKind, Setup, Transport, UserStage,
@@ -20,6 +21,8 @@ pub struct RunEnvironment<'a> {
     pub machine: &'a [(String, String)],
     /// Nodes as they actually ran, one entry for each configuration.
     pub nodes: &'a [NodeInfo],
+    /// Data that were copied from a database, with the indexes of the cells that found them.
+    pub copied_data: &'a [(Vec<usize>, CopiedData)],
     /// Version of pgdyno.
     pub program: &'a str,
 }
@@ -122,6 +125,9 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
         all.push(DifferenceSubject::Machine, format!("machine.{key}"), value);
     }
     all.dataset(setup);
+    for (_, data) in environment.copied_data.iter().filter(|it| it.0.contains(&cell)) {
+        all.copied_data(data);
+    }
     all.load(setup);
     for operation in setup.on_start_and_operations() {
         let path = match operation.name.as_str() {
@@ -312,6 +318,7 @@ impl FactList {
                     push(&format!("restore.{}.sha256", i + 1), file.sha256.clone());
                 }
             }
+            Content::Template { database } => push("template", database.clone()),
             Content::Declared(tables) => {
                 for table in tables {
                     let full_path = |key: &str| format!("tables.{}.{key}", table.name);
@@ -324,6 +331,20 @@ impl FactList {
                         push(&full_path(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }
                 }
+            }
+        }
+    }
+
+    /// Sizes that identify copied data. If the data changed during the run, the values of all trials are listed.
+    fn copied_data(&mut self, data: &CopiedData) {
+        for it in &data.tables {
+            let rows = it.rows.map_or_else(|| "unknown number of".to_owned(), |rows| rows.to_string());
+            let (path, value) =
+                (format!("dataset.data.{}", it.table), format!("{rows} rows, {} bytes", it.bytes));
+            match self.0.iter_mut().find(|fact| fact.path == path) {
+                Some(known) if known.value.split("; ").any(|it| it == value) => {}
+                Some(known) => known.value += &format!("; {value}"),
+                None => self.push(DifferenceSubject::Dataset, path, value),
             }
         }
     }

@@ -262,6 +262,7 @@ fn loads(lang: &Lang) -> NamedTexts {
                 sha256: "0123456789abcdef".repeat(4),
             }],
         },
+        Content::Template { database: "№".to_owned() },
         Content::Profiles { users: 12_345, per_user: 12_345 },
         Content::Pgbench { scale: 12_345 },
     ];

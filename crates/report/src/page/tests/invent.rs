@@ -437,6 +437,7 @@ pub fn account() -> RunResult {
                 configured("pooler", "pgbouncer", &[2], 6433),
                 configured("postgres", "postgres", &[0, 1, 2], 5432),
             ],
+            copied_data: Vec::new(),
         },
     }
 }

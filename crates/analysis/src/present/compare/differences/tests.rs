@@ -51,8 +51,9 @@ fn check(change: Change, expected: &[&str]) {
     let nodes = [node_after.clone()];
     change(&mut other.cells[0].setup, &mut machine_after, &mut node_after);
     let nodes_after = [node_after];
-    let before = RunEnvironment { machine: &machine, nodes: &nodes, program: "0.1.0" };
-    let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
+    let before = RunEnvironment { machine: &machine, nodes: &nodes, copied_data: &[], program: "0.1.0" };
+    let after =
+        RunEnvironment { machine: &machine_after, nodes: &nodes_after, copied_data: &[], program: "0.1.0" };
     let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
     let line = |difference: &Difference| {
         let value = |it: &Option<String>| it.clone().unwrap_or("-".into());
@@ -106,7 +107,7 @@ fn names_settings_by_path() {
 
 #[test]
 fn compares_statements_on_the_data_and_starts_of_clients() {
-    let environment = RunEnvironment { machine: &[], nodes: &[], program: "" };
+    let environment = RunEnvironment { machine: &[], nodes: &[], copied_data: &[], program: "" };
     let mut one = experiment(&["direct"], None);
     one.cells[0].setup.dataset = Some(Dataset::new(42, Content::Pgbench { scale: 1 }));
     let mut other = one.clone();
@@ -150,7 +151,7 @@ fn compares_users_requests_and_feeds() {
     let mut other = one.clone();
     let setup = &mut other.cells[0].setup;
     setup.load.model = users(&[(200, None)], ThinkTime::Exponential { mean: second }, Some(500.0));
-    let environment = RunEnvironment { machine: &[], nodes: &[], program: "" };
+    let environment = RunEnvironment { machine: &[], nodes: &[], copied_data: &[], program: "" };
     let described = |one: &Experiment, other: &Experiment| {
         let all = differences((one, environment, 0), (other, environment, 0), &[]);
         let shown = |it: Option<String>| it.unwrap_or("-".into());

@@ -44,7 +44,7 @@ fn judge(repeat: u32, slow: f64, rng: &mut SplitMix64) -> RunVerdicts {
     let run = ComparedRun {
         source: RunRef { name: "run".into(), started_ms: 0, pgdyno_version: String::new() },
         experiment: &experiment,
-        environment: RunEnvironment { machine: &[], nodes: &[], program: "" },
+        environment: RunEnvironment { machine: &[], nodes: &[], copied_data: &[], program: "" },
         trials: (0..3).map(|it| of_cell(it).filter_map(TrialFigures::from_facts).collect()).collect(),
         left_out: Vec::new(),
     };
