@@ -359,7 +359,8 @@ pub enum Cache {
     AsIs,
 }
 
-/// Built-in dataset (`name`), tables that are declared here (`tables`), a dump (`restore`), or a database (`template`).
+/// Built-in dataset (`name`), tables that are declared here (`tables`), a dump (`restore`), or a
+/// database (`template`, `from`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -397,6 +398,30 @@ pub struct Dataset {
     pub restore: Option<OneOrMany<String>>,
     /// Database of the attached server, instead of `name`. It is copied before each trial, and never changed.
     pub template: Option<String>,
+    /// Database to copy, instead of `name`: `postgres://…`, or a part of it. It is only read, with one `pg_dump` per run.
+    pub from: Option<From>,
+}
+
+/// Source database.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum From {
+    Full(SourcePart),
+    Plain(String),
+}
+
+/// Part of a source database.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourcePart {
+    /// Connection string of the source, without a password.
+    pub source: String,
+    /// If true, the tables are empty. Default: false.
+    #[serde(default)]
+    pub schema_only: bool,
+    /// Share of the rows, such as 10%. Rows that other rows reference are kept with them.
+    pub sample: Option<Share>,
 }
 
 /// Table to create and fill.

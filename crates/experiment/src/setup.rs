@@ -196,7 +196,7 @@ impl SetupBuilder<'_> {
 
 /// True if the number of rows is known before the data are loaded.
 fn has_rows(dataset: &Dataset) -> bool {
-    !matches!(dataset.content, Content::Dump { .. } | Content::Template { .. })
+    !matches!(dataset.content, Content::Dump { .. } | Content::Template { .. } | Content::Source(_))
 }
 
 /// Duration in the file's notation.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedData {
     pub origin: DataOrigin,
+    /// Rows of each table in the sample; empty if no sample was taken. Partitions count as rows of their table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sampled: Vec<(String, SampledRows)>,
     /// Tables in the order of their names.
     pub tables: Vec<CopiedTable>,
 }
@@ -16,6 +19,31 @@ pub struct CopiedData {
 pub enum DataOrigin {
     /// Database of the measured server.
     Template { database: String },
+    /// Snapshot of a source database.
+    Snapshot(Snapshot),
+}
+
+/// Source database at the time when it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Address and port, or path of a Unix socket.
+    pub address: String,
+    pub database: String,
+    /// System identifier of the cluster; `None` if the user is not permitted to read it.
+    pub system: Option<String>,
+    pub major_version: u32,
+    /// True if the source was a standby.
+    pub is_standby: bool,
+    /// Time by the source's clock, such as `2026-11-26 14:00:00 UTC`.
+    pub taken_at: String,
+}
+
+/// Exact numbers of rows of a table in a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledRows {
+    pub kept: u64,
+    /// Number of rows in the source.
+    pub total: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

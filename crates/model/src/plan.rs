@@ -293,6 +293,29 @@ pub enum Content {
     Template {
         database: String,
     },
+    /// Copy of a database of another server.
+    Source(SourceDatabase),
+}
+
+/// Database that is read once per run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceDatabase {
+    /// Connection string without a password.
+    pub dsn: String,
+    pub extract: Extract,
+}
+
+/// Part of a source database that is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extract {
+    All,
+    /// The schema without rows.
+    Schema,
+    /// The schema, and about this share of the rows, 0..=1.
+    Sample {
+        fraction: f64,
+    },
 }
 
 /// Dump made by `pg_dump` or `pg_dumpall`, or other SQL for `psql`.

@@ -1185,7 +1185,8 @@ run-quick = --quick only checks that the experiment works: it measures too littl
  }; for a result, run the file without --quick
 run-load-ended = the load ended early
 run-setup-stopped = stopped
-run-resumed-kept = this run cannot be resumed, because its trials depend on data that are lost (`keep`); repeat it
+run-data-cache-number = { $name } is { $value }, which is not a number of at least 0; write a number such as { $example }
+run-resumed-kept = this run cannot be resumed, because its trials depend on data that are lost (`keep` or `from`); repeat it
 run-resumed-benchmark = a run of `pgdyno bench` cannot be resumed; measure again
 run-other-owner = another user owns it
 run-other-mode = its permissions are { $mode } instead of 0600
@@ -1962,6 +1963,9 @@ page-data-profiles = profiles, { $users ->
  } with { $each } each
 page-data-pgbench = pgbench's tables, scale { $scale }
 page-data-dump = dump { $path }, { $size }
+page-data-source = copy of { $dsn }
+page-data-source-schema = schema of { $dsn } without rows
+page-data-source-sample = sample of { $percent } % of { $dsn }
 page-data-template = copy of the database { $database }
 page-data-delivery = delivery.send and delivery.receive, scale { $scale }
 page-cache-warm = warm caches
@@ -2767,6 +2771,7 @@ live-loading = loading: { $sent } of { $total ->
  }
 live-keys = building keys and indexes
 live-restoring-dump = restoring the dump
+live-reading-source = reading the source database
 live-statistics = collecting statistics
 live-restored = data restored in { $time }
 live-data-unchanged = data unchanged: nothing was written
@@ -2784,6 +2789,13 @@ live-loaded = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
  } loaded in { $time }, { $rate } per second
+live-data-reused = data of an earlier run reused: { $size } copied from the cache, server ready in { $time }
+live-data-stored = loaded data stored in the cache for later runs: { $size } in { $time }
+live-source-read = { $database } at { $address } read as of { $at }: dump of { $size }
+live-sampled = { $table }: { $kept } of { $total ->
+    [one] { $total } row
+   *[other] { $total } rows
+ } kept ({ $percent } %)
 live-cache-not-cold = caches stay warm: pgdyno controls neither the server nor its files
 live-directory-removed = removed { $directory }, left by a run that was killed
 live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
@@ -4261,7 +4273,7 @@ experiment-dumps-empty = the list of dumps is empty
     .help = name at least one file
 experiment-dump-unreadable = { $file } cannot be used as a dump: { $error }
     .help = write the path of a file or directory of pg_dump, relative to this file
-experiment-dataset-name = the dataset has no `name`, `tables`, `restore` or `template`
+experiment-dataset-name = the dataset has no `name`, `tables`, `restore`, `template` or `from`
     .help = add the `name` `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, declare `tables`, name the file of a dump in `restore`, or a database of an attached server in `template`
 experiment-between-restored = `between` has no effect, because the data are restored before each trial
     .help = add `keep: true`, or write the statements in `after`
@@ -4489,6 +4501,10 @@ restore-foreign-database = pgdyno did not create the database { $database } and 
 restore-unmarked-database = pgdyno did not create the database { $database } and does not drop it; if it is empty and pgdyno may re-create it, run:  COMMENT ON DATABASE { $identifier } IS '{ $comment }'
 restore-foreign-table = the database { $database } contains the table { $table }, which pgdyno did not create, and is not dropped; choose an empty database
 restore-in-use = other sessions use the database { $database }; end them, or choose another database:{"\u000A"}  { $sessions }
+source-unreadable = the source in `dataset.from` cannot be copied: { $error }
+source-newer = it runs PostgreSQL { $source }, the measured server runs { $measured }; measure version { $source } or later
+source-several-hosts = the address names several hosts; write one
+source-is-measured = `dataset.from` is the measured database { $database }; write the address of another database in `attach`
 restore-no-template = the template { $template } does not exist on this server; write the name of an existing database
 restore-same-template = the template { $template } is the measured database; write the name of another database in `attach`
 restore-template-in-use = sessions use the template { $template }, so it cannot be copied; nothing was dropped; end them:{"\u000A"}  { $sessions }

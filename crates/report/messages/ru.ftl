@@ -1263,7 +1263,8 @@ run-quick = --quick лишь проверяет, что эксперимент �
  }; чтобы получить результат, запустите файл без --quick
 run-load-ended = нагрузка закончилась раньше времени
 run-setup-stopped = остановлено
-run-resumed-kept = этот прогон нельзя продолжить: его измерения зависят от данных, которых больше нет (`keep`); повторите его
+run-data-cache-number = { $name } имеет значение { $value }, а это не число от 0; напишите число, например { $example }
+run-resumed-kept = этот прогон нельзя продолжить: его измерения зависят от данных, которых больше нет (`keep` или `from`); повторите его
 run-resumed-benchmark = прогон `pgdyno bench` нельзя продолжить; измерьте заново
 run-other-owner = он принадлежит другому пользователю
 run-other-mode = его права доступа { $mode }, а не 0600
@@ -2088,6 +2089,9 @@ page-data-profiles = профили, { $users ->
  }, по { $each } у каждого
 page-data-pgbench = таблицы pgbench, масштаб { $scale }
 page-data-dump = дамп { $path }, { $size }
+page-data-source = копия { $dsn }
+page-data-source-schema = схема { $dsn } без строк
+page-data-source-sample = выборка { $percent } % из { $dsn }
 page-data-template = копия базы данных { $database }
 page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
 page-cache-warm = кэш прогрет
@@ -2896,6 +2900,7 @@ live-loading = загружено { $sent } из { $total ->
  }
 live-keys = строятся ключи и индексы
 live-restoring-dump = восстанавливается дамп
+live-reading-source = чтение исходной базы данных
 live-statistics = собирается статистика
 live-restored = данные восстановлены за { $time }
 live-data-unchanged = данные не менялись: записи не было
@@ -2915,6 +2920,13 @@ live-loaded = загрузка: { $rows ->
     [few] { $rows } строки
    *[many] { $rows } строк
  } за { $time }, { $rate } в секунду
+live-data-reused = использованы данные прошлого прогона: { $size } скопировано из кэша, сервер готов за { $time }
+live-data-stored = загруженные данные сохранены в кэше для следующих прогонов: { $size } за { $time }
+live-source-read = { $database } на { $address } прочитана по состоянию на { $at }: дамп { $size }
+live-sampled = { $table }: { $total ->
+    [one] взята { $kept } из { $total } строки
+   *[other] взято { $kept } из { $total } строк
+ } ({ $percent } %)
 live-cache-not-cold = кэши остаются прогретыми: сервер и его файлы не под управлением pgdyno
 live-directory-removed = каталог { $directory } удалён: он остался от прерванного запуска
 live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }
@@ -4425,7 +4437,7 @@ experiment-dumps-empty = список дампов пуст
     .help = укажите хотя бы один файл
 experiment-dump-unreadable = { $file } нельзя использовать как дамп: { $error }
     .help = укажите путь к файлу или каталогу, созданному `pg_dump`, относительно этого файла
-experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`, ни `restore`, ни `template`
+experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`, ни `restore`, ни `template`, ни `from`
     .help = добавьте в `name` `tickets`, `books`, `delivery`, `users`, `profiles` или `pgbench`, опишите `tables`, укажите файл дампа в `restore` или базу данных подключённого сервера в `template`
 experiment-between-restored = `between` ни на что не влияет: данные восстанавливаются перед каждым измерением
     .help = добавьте `keep: true` или перенесите команды в `after`
@@ -4649,6 +4661,10 @@ restore-foreign-database = базу данных { $database } создал не
 restore-unmarked-database = базу данных { $database } создал не pgdyno, и он её не удаляет; если она пуста и pgdyno может создать её заново, выполните:  `COMMENT ON DATABASE { $identifier } IS '{ $comment }'`
 restore-foreign-table = база данных { $database } содержит таблицу { $table }, которую создал не pgdyno, и не удаляется; выберите пустую базу данных
 restore-in-use = базу данных { $database } используют другие сеансы; завершите их или выберите другую базу данных:{"\u000A"}  { $sessions }
+source-unreadable = исходную базу данных из `dataset.from` скопировать нельзя: { $error }
+source-newer = там PostgreSQL { $source }, а измеряемый сервер имеет версию { $measured }; измеряйте версию { $source } или новее
+source-several-hosts = в адресе несколько узлов; укажите один
+source-is-measured = `dataset.from` и есть измеряемая база данных { $database }; укажите в `attach` другую базу данных
 restore-no-template = на этом сервере нет шаблона { $template }; укажите имя существующей базы данных
 restore-same-template = шаблон { $template } и есть измеряемая база данных; укажите в `attach` другую базу данных
 restore-template-in-use = шаблон { $template } используют сеансы, поэтому скопировать его нельзя; ничего не удалено; завершите их:{"\u000A"}  { $sessions }

@@ -19,15 +19,17 @@ mod replicas;
 mod service;
 mod start;
 mod store_cluster;
+mod stored_data;
 mod target;
 
-pub use attach::{DsnError, DsnTarget, describe_dsn};
+pub use attach::{DsnError, DsnTarget, connect_source, describe_dsn};
 pub use direct::IDENTITY_FUNCTION;
 pub use faults::{ActiveFault, InjectedFault};
 pub use problem::ChainError;
 pub use promote::{Promotion, RejoinResult};
 pub use replicas::ServerStatus;
 pub use service::expand_copies;
+pub use stored_data::{DataCopy, DataSource};
 
 use crate::client::{Address, Target};
 use crate::component::postgres::Postgres;
@@ -69,6 +71,10 @@ pub struct Chain {
     manager: Option<ManagerPrograms>,
     /// Replicas of the chain's PostgreSQL server; `None` until they exist.
     replicas: Option<Replicas>,
+    /// Data from which the next new server starts.
+    data_source: Option<DataSource>,
+    /// Copy from which the last new server started.
+    data_copy: Option<DataCopy>,
 }
 
 /// A node that was ready when it was last checked.
@@ -152,12 +158,24 @@ impl Chain {
         programs: &Programs,
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<Chain, ChainError> {
+        let mut chain = Chain::idle(ports, supervisor)?;
+        match chain.reconcile(supervisor, stack, programs, on_progress) {
+            Ok(()) => Ok(chain),
+            Err(problem) => {
+                chain.down(supervisor, on_progress)?;
+                Err(problem)
+            }
+        }
+    }
+
+    /// Creates a chain without nodes.
+    pub fn idle(ports: fn() -> io::Result<u16>, supervisor: &Supervisor) -> Result<Chain, ChainError> {
         let user = |name: &str| {
             User::new(name).map_err(|it| NodeError::new("stack", message!("attempt-get-password"), &it))
         };
         let users = Users { app: user(APP)?, database: APP.to_owned(), console: user(CONSOLE_USER)? };
         raise_file_limit(supervisor);
-        let mut chain = Chain {
+        Ok(Chain {
             nodes: Vec::new(),
             quiesced: Vec::new(),
             users,
@@ -167,14 +185,9 @@ impl Chain {
             requested_replication: None,
             manager: None,
             replicas: None,
-        };
-        match chain.reconcile(supervisor, stack, programs, on_progress) {
-            Ok(()) => Ok(chain),
-            Err(problem) => {
-                chain.down(supervisor, on_progress)?;
-                Err(problem)
-            }
-        }
+            data_source: None,
+            data_copy: None,
+        })
     }
 
     /// Checks that every component of the stack is available. Starts no node, but may download PostgreSQL.

@@ -21,13 +21,14 @@ mod titles;
 pub mod users;
 mod zipf;
 
-pub use dataset_record::GENERATOR_VERSION;
+pub use dataset_record::{GENERATOR_VERSION, content_key};
 pub use dump::{DumpError, DumpLoader, describe as describe_dump, load as restore_dump};
 pub use load::{bare_copy, load, unload};
 
 use crate::client::{self, Target};
 use copy::CopyProgress;
 pub(crate) use dataset_record::{quote_literal, recorded_tables};
+pub(crate) use dump::find_program;
 use model::message;
 use model::message::Message;
 use model::plan::{Content, Dataset};
@@ -125,7 +126,7 @@ pub fn total_rows(content: &Content) -> Option<u64> {
         Content::Users { users } => *users,
         Content::Books { rows } => *rows,
         Content::Declared(tables) => tables.iter().map(|it| it.rows).sum(),
-        Content::Dump { .. } | Content::Template { .. } => return None,
+        Content::Dump { .. } | Content::Template { .. } | Content::Source(_) => return None,
     })
 }
 
@@ -149,8 +150,8 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
         Content::Users { users } => vec![users::UserTable { users: *users, seed }.table_spec()],
         Content::Books { rows } => vec![books::Books { rows: *rows, seed }.table_spec()],
         Content::Declared(tables) => declared::table_specs(tables, seed).map_err(Error::InvalidTables)?,
-        // The dump or the template contains the tables.
-        Content::Dump { .. } | Content::Template { .. } => Vec::new(),
+        // The dump, the template or the source contains the tables.
+        Content::Dump { .. } | Content::Template { .. } | Content::Source(_) => Vec::new(),
     })
 }
 

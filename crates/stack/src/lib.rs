@@ -6,9 +6,11 @@
 pub mod chain;
 pub mod client;
 pub mod component;
+pub mod data_cache;
 pub mod dataset;
 pub mod embedded;
 pub mod features;
+mod file_hash;
 pub mod find;
 pub mod freshness;
 pub mod hook;
@@ -26,5 +28,6 @@ pub mod replication;
 pub mod restore;
 pub mod roles;
 pub mod sampler;
+pub mod source;
 pub mod supervisor;
 pub mod tls_files;

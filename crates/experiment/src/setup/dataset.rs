@@ -4,7 +4,10 @@ use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName, OneOrMany};
 use model::message::Message;
-use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, NodeKind, Stack, Table};
+use model::plan::{
+    CacheState, Column, ColumnGenerator, Content, Dataset, DumpFile, Extract, NodeKind, SourceDatabase,
+    Stack, Table,
+};
 use model::product::Role;
 use model::{message, parse_utc};
 
@@ -57,6 +60,7 @@ impl SetupBuilder<'_> {
             ("tables", source.tables.is_some()),
             ("restore", source.restore.is_some()),
             ("template", source.template.is_some()),
+            ("from", source.from.is_some()),
         ];
         let mut given = sources.iter().filter(|it| it.1).map(|it| it.0);
         if let Some(first) = given.next() {
@@ -66,8 +70,10 @@ impl SetupBuilder<'_> {
             }
         }
         let restore = source.restore.map(|dumps| self.dumps(dumps));
+        let from = source.from.map(|it| self.source(it));
         let content = match (source.name, source.tables) {
             _ if restore.is_some() => Content::Dump { files: restore.unwrap_or_default() },
+            _ if from.is_some() => Content::Source(from.expect("the guard checks it")),
             _ if source.template.is_some() => {
                 Content::Template { database: self.template(source.template.unwrap_or_default(), stack) }
             }
@@ -98,6 +104,29 @@ impl SetupBuilder<'_> {
             self.report("dataset.between", message!("experiment-between-restored"));
         }
         Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache, keep, between }
+    }
+
+    /// Source database, and the part of it that is copied.
+    fn source(&mut self, source: file::From) -> SourceDatabase {
+        let (path, part) = match source {
+            file::From::Plain(dsn) => {
+                ("dataset.from", file::SourcePart { source: dsn, schema_only: false, sample: None })
+            }
+            file::From::Full(part) => ("dataset.from.source", part),
+        };
+        self.check_address(path, &part.source);
+        let extract = match (part.schema_only, part.sample) {
+            (true, Some(_)) => {
+                let message =
+                    message!("experiment-conflicting-keys", first = "schema_only", second = "sample");
+                self.report("dataset.from.sample", message);
+                Extract::Schema
+            }
+            (true, None) => Extract::Schema,
+            (false, Some(share)) => Extract::Sample { fraction: share.0 },
+            (false, None) => Extract::All,
+        };
+        SourceDatabase { dsn: part.source, extract }
     }
 
     /// Name of the template database, which only an attached server can contain.

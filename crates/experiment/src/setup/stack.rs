@@ -257,15 +257,7 @@ impl SetupBuilder<'_> {
         }
         for (key, dsn) in [("attach", Some(&dsn)), ("admin", admin.as_ref())] {
             let Some(dsn) = dsn else { continue };
-            let path = format!("stack.{name}.{key}");
-            if has_password(dsn) {
-                self.report(&path, message!("experiment-address-password"));
-            } else if !dsn.starts_with("postgres://")
-                && !dsn.starts_with("postgresql://")
-                && !dsn.contains('=')
-            {
-                self.report(&path, message!("experiment-address", text = quote(dsn)));
-            }
+            self.check_address(&format!("stack.{name}.{key}"), dsn);
         }
         let place = (self.request.grammars.dsn)(&dsn);
         guards.extend(place.and_then(|it| self.guard(attached, allow.as_deref(), caps, &it)));
@@ -276,6 +268,15 @@ impl SetupBuilder<'_> {
             kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions }),
             transport,
             limits: Limits::default(),
+        }
+    }
+
+    /// Reports a connection string with a password, and a text that is none.
+    pub(super) fn check_address(&mut self, path: &str, dsn: &str) {
+        if has_password(dsn) {
+            self.report(path, message!("experiment-address-password"));
+        } else if !dsn.starts_with("postgres://") && !dsn.starts_with("postgresql://") && !dsn.contains('=') {
+            self.report(path, message!("experiment-address", text = quote(dsn)));
         }
     }
 

@@ -210,7 +210,9 @@ impl Schema {
             Content::Delivery { .. } => Content::Delivery { scale: 0.0 },
             Content::Users { .. } => Content::Users { users: 0 },
             Content::Books { .. } => Content::Books { rows: 0 },
-            Content::Declared(_) | Content::Dump { .. } | Content::Template { .. } => content.clone(),
+            Content::Declared(_) | Content::Dump { .. } | Content::Template { .. } | Content::Source(_) => {
+                content.clone()
+            }
         };
         let server = setup.stack.nodes.last().expect("a stack has a node");
         let detail = match &server.kind {

@@ -10,7 +10,7 @@ use crate::run_name;
 use crate::run_result::stored::{self, StoredRun};
 use experiment::Plan;
 use model::fact::Fact;
-use model::plan::Experiment;
+use model::plan::{Content, Experiment};
 use report::lang::Lang;
 use report::say;
 use serde::Deserialize;
@@ -90,8 +90,12 @@ fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandErr
     if let Some(command) = stored.command.as_ref().filter(|it| is_benchmark(it)) {
         return Err(CommandError::new(say!(lang, "run-resumed-benchmark")).with_hint(command.clone()));
     }
-    let keeps_data =
-        plan.experiment.cells.iter().filter_map(|it| it.setup.dataset.as_ref()).any(|it| it.keep);
+    let keeps_data = plan
+        .experiment
+        .cells
+        .iter()
+        .filter_map(|it| it.setup.dataset.as_ref())
+        .any(|it| it.keep || matches!(it.content, Content::Source(_)));
     if keeps_data && !stored.trials.is_empty() {
         let hint = stored.command.unwrap_or_default();
         return Err(CommandError::new(say!(lang, "run-resumed-kept")).with_hint(hint));

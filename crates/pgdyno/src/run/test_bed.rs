@@ -3,6 +3,7 @@
 //! One supervisor runs one chain of nodes. For the next cell, the chain is changed; nodes that both chains contain keep
 //! running. The dataset is restored before each trial.
 
+mod cache;
 mod data;
 
 use super::feeds::{self, Feeds};
@@ -14,20 +15,23 @@ use crate::signals::Signals;
 use data::LoadedDataset;
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
+use model::copied_data::SampledRows;
 use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
-use model::plan::{Feed, Replication, Setup, Stack};
+use model::plan::{Dataset, Feed, Replication, Setup, SourceDatabase, Stack};
 use model::row_table::Rows;
 use model::target::TargetState;
-use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
+use stack::chain::{Chain, ChainError, ChainProgress, DataCopy, DataSource, RunningNode};
 use stack::client::Address;
 use stack::component::program::Programs;
+use stack::data_cache::DataCache;
 use stack::dataset::{LoadResult, Stage};
 use stack::interrupt::with_interrupt;
 use stack::plans::IndexBuild;
 use stack::restore::{CachePreparation, CopyResult};
-use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
+use stack::source::SourceDump;
+use stack::supervisor::{KeeperProgram, NodeId, Supervisor, free_port};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -45,6 +49,10 @@ pub struct TestBed {
     programs: Programs,
     chain: Option<Chain>,
     dataset: Option<LoadedDataset>,
+    /// Source databases that the run has read.
+    sources: Vec<(SourceDatabase, u64, SourceDump)>,
+    /// Loaded data of earlier runs; `None` if the cache is switched off.
+    data_cache: Option<DataCache>,
     /// Indexes that were built for the trial after loading.
     built: Vec<IndexBuild>,
     /// Number of processes that the kernel had killed for lack of memory before the last trial, by node.
@@ -62,6 +70,15 @@ pub enum Update<'a> {
     Chain(ChainProgress<'a>),
     Loading(Stage, u64),
     Loaded(&'a LoadResult),
+    /// The source database is being read.
+    ReadingSource,
+    SourceRead(&'a SourceDump),
+    /// Rows of a table in the sample.
+    Sampled(&'a str, SampledRows),
+    /// The server started from data that an earlier run loaded.
+    DataReused(DataCopy),
+    /// The loaded data were stored for later runs.
+    DataStored(DataCopy),
     Restored(&'a CopyResult),
     /// The previous trial wrote nothing.
     DataUnchanged,
@@ -87,6 +104,7 @@ impl TestBed {
     pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<TestBed, CommandError> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| CommandError::new(&it))?;
+        let data_cache = cache::from_environment()?;
         let (chain, filled, built, starved) = (None, None, Vec::new(), Vec::new());
         let (programs, feeds) = (Programs::from_environment(), Feeds::default());
         Ok(TestBed {
@@ -94,6 +112,8 @@ impl TestBed {
             programs,
             chain,
             dataset: filled,
+            sources: Vec::new(),
+            data_cache,
             built,
             oom_kills: starved,
             feeds,
@@ -222,7 +242,7 @@ impl TestBed {
             generator: setup.stack.generator.clone(),
             replication: setup.stack.replication.as_ref().map(Replication::primary_only),
         };
-        self.set_up_chain(&base, on_update)?;
+        self.set_up_chain(&base, setup.dataset.as_ref(), on_update)?;
         self.target = None;
         let server = self.chain().server_identity()?;
         known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
@@ -230,7 +250,7 @@ impl TestBed {
             self.load_dataset(dataset, setup, on_update)?;
         }
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
-            self.set_up_chain(&setup.stack, on_update)?;
+            self.set_up_chain(&setup.stack, setup.dataset.as_ref(), on_update)?;
             known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         }
         self.target = server.map(|server| {
@@ -299,15 +319,32 @@ impl TestBed {
         all
     }
 
+    /// Changes the chain. If a new server starts and the cache has the dataset, the server starts from a copy of it.
     fn set_up_chain(
         &mut self,
         stack: &Stack,
+        dataset: Option<&Dataset>,
         on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
-        let on_update = &mut |it: ChainProgress<'_>| on_update(Update::Chain(it));
-        match &mut self.chain {
-            Some(chain) => chain.reconcile(&mut self.supervisor, stack, &self.programs, on_update)?,
-            None => self.chain = Some(Chain::up(&mut self.supervisor, stack, &self.programs, on_update)?),
+        let is_new = self.chain.is_none();
+        let mut chain = match self.chain.take() {
+            Some(chain) => chain,
+            None => Chain::idle(free_port, &self.supervisor)?,
+        };
+        let content = dataset.and_then(stack::dataset::content_key);
+        let source = self.data_cache.clone().zip(content);
+        chain.set_data_source(source.map(|(cache, content)| DataSource { cache, content }));
+        let on_progress = &mut |it: ChainProgress<'_>| on_update(Update::Chain(it));
+        let changed = chain.reconcile(&mut self.supervisor, stack, &self.programs, on_progress);
+        if is_new && changed.is_err() {
+            chain.down(&mut self.supervisor, on_progress).map_err(failed)?;
+            return Ok(changed?);
+        }
+        let copy = chain.take_data_copy();
+        self.chain = Some(chain);
+        changed?;
+        if let Some(copy) = copy {
+            on_update(Update::DataReused(copy));
         }
         Ok(())
     }

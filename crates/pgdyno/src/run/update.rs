@@ -43,6 +43,24 @@ pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
             let (rows, took, rate) = (load.rows, load.took.into(), model::PerSecond(load.rows_per_second));
             DisplayUpdate::Permanent(Milestone::Loaded { rows, took, rate })
         }
+        Update::DataReused(it) => {
+            DisplayUpdate::Permanent(Milestone::DataReused { bytes: it.bytes, took: it.took.into() })
+        }
+        Update::DataStored(it) => {
+            DisplayUpdate::Permanent(Milestone::DataStored { bytes: it.bytes, took: it.took.into() })
+        }
+        Update::ReadingSource => DisplayUpdate::Transient(Activity::ReadingSource),
+        Update::SourceRead(dump) => {
+            let (address, database) = (dump.snapshot.address.clone(), dump.snapshot.database.clone());
+            let bytes = dump.files.iter().map(|it| it.bytes).sum();
+            let at = dump.snapshot.taken_at.clone();
+            DisplayUpdate::Permanent(Milestone::SourceRead { address, database, at, bytes })
+        }
+        Update::Sampled(table, rows) => DisplayUpdate::Permanent(Milestone::Sampled {
+            table: (*table).to_owned(),
+            kept: rows.kept,
+            total: rows.total,
+        }),
         Update::Restored(it) => DisplayUpdate::Transient(Activity::Restored { took: it.took.into() }),
         Update::DataUnchanged => DisplayUpdate::Transient(Activity::DataUnchanged),
         Update::Warmed(CachePreparation::ColdUnavailable) => {

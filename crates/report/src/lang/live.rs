@@ -28,6 +28,7 @@ pub enum Activity {
     Restored {
         took: Nanos,
     },
+    ReadingSource,
     /// No write has occurred since the last restore.
     DataUnchanged,
     Warmed,
@@ -52,6 +53,29 @@ pub enum Milestone {
         rows: u64,
         took: Nanos,
         rate: PerSecond,
+    },
+    /// The server started from a copy of data that an earlier run loaded.
+    DataReused {
+        bytes: u64,
+        took: Nanos,
+    },
+    /// The loaded data were stored for later runs.
+    DataStored {
+        bytes: u64,
+        took: Nanos,
+    },
+    /// A source database was read. `at` is the time of the snapshot, `bytes` the size of the dump.
+    SourceRead {
+        address: String,
+        database: String,
+        at: String,
+        bytes: u64,
+    },
+    /// Some rows of a source table are in the sample.
+    Sampled {
+        table: String,
+        kept: u64,
+        total: u64,
     },
     /// The experiment requires a cold cache, which is unavailable.
     CacheNotCold,
@@ -144,6 +168,7 @@ impl Lang {
             Activity::Loading { sent, total } => say!(self, "live-loading", sent = *sent, total = *total),
             Activity::Keys => say!(self, "live-keys"),
             Activity::RestoringDump => say!(self, "live-restoring-dump"),
+            Activity::ReadingSource => say!(self, "live-reading-source"),
             Activity::Statistics => say!(self, "live-statistics"),
             Activity::Restored { took } => say!(self, "live-restored", time = self.tenths(*took)),
             Activity::DataUnchanged => say!(self, "live-data-unchanged"),
@@ -163,6 +188,20 @@ impl Lang {
             Milestone::Loaded { rows, took, rate } => {
                 let rate = self.numbers().fixed(rate.0, 0);
                 say!(self, "live-loaded", rows = *rows, time = self.tenths(*took), rate)
+            }
+            Milestone::DataReused { bytes, took } => {
+                say!(self, "live-data-reused", size = self.bytes(*bytes as f64), time = self.tenths(*took))
+            }
+            Milestone::DataStored { bytes, took } => {
+                say!(self, "live-data-stored", size = self.bytes(*bytes as f64), time = self.tenths(*took))
+            }
+            Milestone::SourceRead { address, database, at, bytes } => {
+                say!(self, "live-source-read", address, database, at, size = self.bytes(*bytes as f64))
+            }
+            Milestone::Sampled { table, kept, total } => {
+                let share = *kept as f64 / (*total).max(1) as f64;
+                let percent = self.numbers().fixed(share * 100.0, 1);
+                say!(self, "live-sampled", table, kept = *kept, total = *total, percent)
             }
             Milestone::CacheNotCold => say!(self, "live-cache-not-cold"),
             Milestone::StaleDirectory(stale) => self.stale_directory(stale),

@@ -2,7 +2,10 @@
 
 use super::Lang;
 use crate::say;
-use model::plan::{CacheState, Content, Dataset, Load, LoadModel, RecordingFile, ThinkTime, UserStage};
+use model::plan::{
+    CacheState, Content, Dataset, Extract, Load, LoadModel, RecordingFile, SourceDatabase, ThinkTime,
+    UserStage,
+};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
@@ -159,6 +162,18 @@ impl Lang {
                 });
                 each.collect::<Vec<_>>().join("; ")
             }
+            Content::Source(SourceDatabase { dsn, extract }) => match extract {
+                Extract::All => say!(self, "page-data-source", dsn),
+                Extract::Schema => say!(self, "page-data-source-schema", dsn),
+                Extract::Sample { fraction } => {
+                    say!(
+                        self,
+                        "page-data-source-sample",
+                        dsn,
+                        percent = self.numbers().plain(fraction * 100.0)
+                    )
+                }
+            },
             Content::Template { database } => say!(self, "page-data-template", database),
             Content::Delivery { scale } => {
                 say!(self, "page-data-delivery", scale = self.numbers().plain(*scale))

@@ -149,6 +149,26 @@ fn connect_first_host(
     Err(node_error(&node.name, message!("attempt-reach"), reason).into())
 }
 
+/// Logs in to a database that is only read, which needs no permission. Returns the host that accepted the login.
+pub fn connect_source(dsn: &str) -> Result<Target, Message> {
+    let settings = resolve_dsn(dsn).map_err(|it| Message::from(&it))?;
+    let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
+    // pg_dump must read the same server, so there is one host.
+    let [host] = &settings.hosts[..] else { return Err(message!("source-several-hosts")) };
+    let mut tried = Vec::new();
+    for address in resolve_addresses(host).map_err(|it| Message::from(&it))? {
+        let mut login = settings.login(host);
+        login.parameters.retain(|it| it.0 != "application_name");
+        login.parameters.push(("application_name".to_owned(), "pgdyno source".to_owned()));
+        let target = Target { address, login: Arc::new(login) };
+        match target.open(log_in) {
+            Ok(_) => return Ok(target),
+            Err(error) => tried.push((&error).into()),
+        }
+    }
+    Err(Message::join(tried).unwrap_or_else(|| message!("attach-no-address")))
+}
+
 /// Target of a connection string, determined without a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsnTarget {

@@ -131,11 +131,14 @@ impl Chain {
                 reconfigured?;
                 postgres
             }
-            None => {
-                let postgres = Postgres::start(supervisor, installation, &settings)?;
-                self.create_application(&node.name, &postgres.target())?;
-                Box::new(postgres)
-            }
+            None => match self.start_from_cache(supervisor, installation, &settings)? {
+                Some(postgres) => Box::new(postgres),
+                None => {
+                    let postgres = Postgres::start(supervisor, installation, &settings)?;
+                    self.create_application(&node.name, &postgres.target())?;
+                    Box::new(postgres)
+                }
+            },
         };
         running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }

@@ -1,5 +1,7 @@
 //! Temporary PostgreSQL server
 
+mod stored;
+
 use super::program::ProgramInfo;
 use super::{Component, InvalidNode, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::client::{Address, Connection, Error, Target};
@@ -316,21 +318,10 @@ impl Postgres {
             |it: std::io::Error| NodeError::new(self.name(), message!("attempt-write-password-file"), &it);
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
-        // C.UTF-8 sorts by bytes and classifies all letters. Every Linux distribution's glibc has it; macOS does not.
-        let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
         let launch =
             Launch::new(&format!("{}-initdb", self.name()), self.program("initdb"), &supervisor.home())
                 .as_user(supervisor.user())
-                .args([
-                    "--username",
-                    SUPERUSER,
-                    "--auth",
-                    "scram-sha-256",
-                    "--encoding",
-                    "UTF8",
-                    "--locale",
-                    locale,
-                ])
+                .args(initdb_arguments())
                 // An empty cluster need not survive a crash of the machine.
                 .arg("--no-sync")
                 .arg("--pwfile")
@@ -467,6 +458,13 @@ impl Component for PostgresComponent {
             statistics: None,
         })
     }
+}
+
+/// Arguments of `initdb` that determine the new cluster.
+fn initdb_arguments() -> [&'static str; 8] {
+    // C.UTF-8 sorts by bytes and classifies all letters. Every Linux distribution's glibc has it; macOS does not.
+    let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
+    ["--username", SUPERUSER, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", locale]
 }
 
 fn config_file_name(name: &str) -> String {

@@ -7,7 +7,7 @@
 
 use super::TableSpec;
 use crate::client::{Connection, Error};
-use model::plan::{Dataset, DumpFile};
+use model::plan::{Content, Dataset, DumpFile};
 
 /// Version of the generators; incremented when the same seed gives other rows.
 pub const GENERATOR_VERSION: u32 = 2;
@@ -41,6 +41,15 @@ pub(super) fn dataset_key(dataset: &Dataset) -> String {
 pub(super) fn dump_key(files: &[DumpFile]) -> String {
     let hashes: Vec<&str> = files.iter().map(|file| file.sha256.as_str()).collect();
     format!("dump {}", hashes.join(" "))
+}
+
+/// Returns a key that is equal for equal contents; `None` if the content can change without a change of the dataset.
+pub fn content_key(dataset: &Dataset) -> Option<String> {
+    match &dataset.content {
+        Content::Dump { files } => Some(dump_key(files)),
+        Content::Template { .. } | Content::Source(_) => None,
+        _ => Some(dataset_key(dataset)),
+    }
 }
 
 /// Lists tables in this database that pgdyno loaded.

@@ -218,12 +218,8 @@ impl DumpLoader<'_> {
         ]
     }
 
-    /// Finds a program in the directory of the server's programs, in `PATH`, or else in an installed server.
     fn program(&self, name: &str) -> Result<PathBuf, Error> {
-        let variable = std::env::var_os("PATH").unwrap_or_default();
-        let directories = self.programs.clone().into_iter().chain(std::env::split_paths(&variable));
-        let installed = find::InstallationSearch::default().find_first().ok().map(|it| it.bin);
-        let path = directories.chain(installed).map(|it| it.join(name)).find(|it| it.is_file());
+        let path = find_program(self.programs.as_deref(), name);
         path.ok_or_else(|| DumpError::MissingProgram { program: name.to_owned() }.into())
     }
 
@@ -249,6 +245,14 @@ impl DumpLoader<'_> {
         let major = connection.server_version() / 10_000;
         Err(DumpError::MissingExtensions { path: file.path.clone(), extensions, major }.into())
     }
+}
+
+/// Finds a program in the directory of the server's programs, in `PATH`, or else in an installed server.
+pub(crate) fn find_program(programs: Option<&Path>, name: &str) -> Option<PathBuf> {
+    let variable = std::env::var_os("PATH").unwrap_or_default();
+    let directories = programs.map(Path::to_owned).into_iter().chain(std::env::split_paths(&variable));
+    let installed = find::InstallationSearch::default().find_first().ok().map(|it| it.bin);
+    directories.chain(installed).map(|it| it.join(name)).find(|it| it.is_file())
 }
 
 /// Script that pipes a decompressed file into `psql`. It fails if the decompressor or `psql` fails. Arguments:

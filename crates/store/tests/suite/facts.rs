@@ -2,7 +2,7 @@
 
 use crate::invent::{Describe, TestDirectory, end, header, outcome, read_all, trial};
 use model::advice::IndexBuild;
-use model::copied_data::{CopiedData, CopiedTable, DataOrigin};
+use model::copied_data::{CopiedData, CopiedTable, DataOrigin, SampledRows};
 use model::explain::Plans;
 use model::fact::Fact;
 use model::fault_injection::{FaultInjection, RejoinRecord};
@@ -46,6 +46,7 @@ fn samples() -> Vec<Fact> {
         Fact::TargetState(TargetState { server, data: None }),
         Fact::CopiedData(CopiedData {
             origin: DataOrigin::Template { database: "golden".to_owned() },
+            sampled: vec![("shop.goods".to_owned(), SampledRows { kept: 10, total: 100 })],
             tables: vec![CopiedTable { table: "shop.goods".to_owned(), bytes: 8192, rows: None }],
         }),
         Fact::FeedCoverage(FeedCoverage {

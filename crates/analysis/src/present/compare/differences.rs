@@ -5,7 +5,7 @@
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
-use model::copied_data::CopiedData;
+use model::copied_data::{CopiedData, DataOrigin, Snapshot};
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
     NodeKind, ON_START, OperationKind, Setup, Transport, UserStage,
@@ -318,6 +318,10 @@ impl FactList {
                     push(&format!("restore.{}.sha256", i + 1), file.sha256.clone());
                 }
             }
+            Content::Source(source) => {
+                push("from", source.dsn.clone());
+                push("from.extract", format!("{:?}", source.extract));
+            }
             Content::Template { database } => push("template", database.clone()),
             Content::Declared(tables) => {
                 for table in tables {
@@ -337,6 +341,13 @@ impl FactList {
 
     /// Sizes that identify copied data. If the data changed during the run, the values of all trials are listed.
     fn copied_data(&mut self, data: &CopiedData) {
+        if let DataOrigin::Snapshot(Snapshot { system: Some(system), database, .. }) = &data.origin {
+            self.push(
+                DifferenceSubject::Dataset,
+                "dataset.data.source".to_owned(),
+                format!("{database} of {system}"),
+            );
+        }
         for it in &data.tables {
             let rows = it.rows.map_or_else(|| "unknown number of".to_owned(), |rows| rows.to_string());
             let (path, value) =

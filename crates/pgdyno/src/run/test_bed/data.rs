@@ -1,17 +1,21 @@
 //! Data of a trial: loaded once, and restored before each later trial
 
 use super::{FEED_QUERY_TIMEOUT, SetupError, TABLE_QUERY_TIMEOUT, TestBed, Update, failed};
-use model::copied_data::{CopiedData, CopiedTable, DataOrigin};
+use model::copied_data::{CopiedData, CopiedTable, DataOrigin, SampledRows};
 use model::message;
 use model::message::Message;
-use model::plan::{CacheState, Content, Dataset, Setup};
+use model::plan::{CacheState, Content, Dataset, Setup, SourceDatabase};
 use model::table_sizes::TableSizes;
-use stack::chain::Chain;
+use model::target::ServerIdentity;
+use stack::chain::{Chain, RunningNode};
+use stack::data_cache::DataCache;
 use stack::dataset::{self, DumpLoader, Loader};
 use stack::interrupt::without_interrupt;
 use stack::plans;
 use stack::restore::{self, DatabaseState, ServerOwnership, Template};
+use stack::source::{self, SourceDump, SourceReader};
 use stack::supervisor::NodeId;
+use std::path::PathBuf;
 
 /// Number of connections that load a dataset in parallel.
 const WORKERS: u16 = 2;
@@ -27,6 +31,8 @@ pub(super) struct LoadedDataset {
     template: Option<Template>,
     /// Database from which the data were copied; `None` for other datasets.
     origin: Option<DataOrigin>,
+    /// Rows of each table in a sample; empty without a sample.
+    sampled: Vec<(String, SampledRows)>,
     /// Tables before the current trial; `None` if they could not be examined.
     before: Option<DatabaseState>,
     /// True if a trial has used the data.
@@ -45,7 +51,16 @@ impl LoadedDataset {
         template: Option<Template>,
         origin: Option<DataOrigin>,
     ) -> LoadedDataset {
-        LoadedDataset { server, dataset, template, origin, before: None, is_used: false, untouched: None }
+        LoadedDataset {
+            server,
+            dataset,
+            template,
+            origin,
+            before: None,
+            is_used: false,
+            untouched: None,
+            sampled: Vec::new(),
+        }
     }
 }
 
@@ -131,7 +146,8 @@ impl TestBed {
             bytes: it.heap + it.indexes,
             rows: it.rows,
         });
-        Some(CopiedData { origin: loaded.origin.clone()?, tables: tables.collect() })
+        let (origin, sampled) = (loaded.origin.clone()?, loaded.sampled.clone());
+        Some(CopiedData { origin, sampled, tables: tables.collect() })
     }
 
     /// Loads a dataset that the server does not contain, and copies it to a template.
@@ -143,17 +159,25 @@ impl TestBed {
     ) -> Result<(), SetupError> {
         let chain = self.chain.as_ref().expect("its server is up");
         let postgres = chain.postgres().expect("the chain ends with a server");
-        let previous = self.dataset.take();
+        // Only a dataset on the same server has left data there.
+        let previous = self.dataset.take().filter(|it| it.server == server).map(|it| it.dataset.clone());
         self.feeds.forget_queries();
         let target = postgres.endpoint.clone();
         let loader = Loader { target, workers: WORKERS, force: false };
         // Restore an attached server as a superuser if the user supplied one.
-        let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
-        let database = &chain.users().database;
+        let superuser = &postgres.admin.as_ref().unwrap_or(&postgres.endpoint).clone();
+        let database = &chain.users().database.clone();
         let ownership =
             if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
         // Check first, because pgdyno loads only data that it can restore later.
         Template::check(superuser, database, ownership).map_err(failed)?;
+        let read = match &base.content {
+            Content::Source(source) => Some(self.read_source(source, base.seed, on_update)?),
+            _ => None,
+        };
+        // The borrow ended while the source was read.
+        let chain = self.chain.as_ref().expect("its server is up");
+        let postgres = chain.postgres().expect("the chain ends with a server");
         if let Content::Template { database: name } = &base.content {
             let template = Template::of_user(superuser, database, name).map_err(failed)?;
             let restored = without_interrupt(|| template.restore()).map_err(failed)?;
@@ -163,9 +187,11 @@ impl TestBed {
             self.dataset = Some(LoadedDataset::new(server, base, template, origin));
             return Ok(());
         }
-        let is_dump = |dataset: &Dataset| matches!(dataset.content, Content::Dump { .. });
-        let previous = previous.map(|it| it.dataset.clone());
-        if ownership == ServerOwnership::Ours && previous.is_some_and(|it| is_dump(&it) || is_dump(&base)) {
+        let is_dump =
+            |dataset: &Dataset| matches!(dataset.content, Content::Dump { .. } | Content::Source(_));
+        if ownership == ServerOwnership::Ours
+            && previous.as_ref().is_some_and(|it| is_dump(it) || is_dump(&base))
+        {
             chain.recreate_database().map_err(failed)?;
         }
         if ownership == ServerOwnership::Attached {
@@ -176,23 +202,35 @@ impl TestBed {
         }
         let rows = dataset::total_rows(&base.content).unwrap_or(0);
         let on_stage = &mut |it| on_update(Update::Loading(it, rows));
-        let loaded = match &base.content {
-            Content::Dump { files } => dataset::restore_dump(
+        let files = match (&base.content, &read) {
+            (Content::Dump { files }, _) => Some(files),
+            (_, Some(dump)) => Some(&dump.files),
+            _ => None,
+        };
+        let loaded = match files {
+            Some(files) => dataset::restore_dump(
                 files,
                 &mut DumpLoader {
                     supervisor: &mut self.supervisor,
                     login: superuser.in_database(database),
                     role: &chain.users().app.name,
-                    programs: postgres.program.as_ref().and_then(|it| Some(it.parent()?.to_owned())),
+                    programs: programs(postgres),
                     jobs: WORKERS,
                     creates_roles: ownership == ServerOwnership::Ours,
                 },
                 on_stage,
             ),
-            _ => dataset::load(&base, &loader, on_stage),
+            None => dataset::load(&base, &loader, on_stage),
         };
         let loaded = loaded.map_err(failed)?;
         on_update(Update::Loaded(&loaded));
+        let is_stored = |it: &DataCache| !loaded.reused && previous.is_none() && loaded.took >= it.minimum;
+        if ownership == ServerOwnership::Ours && self.data_cache.as_ref().is_some_and(is_stored) {
+            let chain = self.chain.as_mut().expect("its server is up");
+            if let Some(copy) = chain.store_data(&mut self.supervisor)? {
+                on_update(Update::DataStored(copy));
+            }
+        }
         let create = || without_interrupt(|| Template::create(superuser, database, ownership));
         let template = (!base.keep).then(create).transpose().map_err(|refused| {
             let left = match loaded.reused || is_dump(&base) {
@@ -205,8 +243,46 @@ impl TestBed {
                 Err(left) => error.and(message!("failure-data-left", error = Message::from(&left))),
             })
         })?;
-        self.dataset = Some(LoadedDataset::new(server, base, template, None));
+        let mut loaded = LoadedDataset::new(server, base, template, None);
+        if let Some(dump) = read {
+            (loaded.origin, loaded.sampled) = (Some(DataOrigin::Snapshot(dump.snapshot)), dump.sampled);
+        }
+        self.dataset = Some(loaded);
         Ok(())
+    }
+
+    /// Reads a source database, once per run.
+    fn read_source(
+        &mut self,
+        source: &SourceDatabase,
+        seed: u64,
+        on_update: &mut dyn FnMut(Update<'_>),
+    ) -> Result<SourceDump, SetupError> {
+        if let Some((_, _, dump)) = self.sources.iter().find(|it| it.0 == *source && it.1 == seed) {
+            return Ok(dump.clone());
+        }
+        on_update(Update::ReadingSource);
+        let postgres = self.chain().postgres().expect("the chain ends with a server");
+        let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
+        let (major_version, programs) = (connection.server_version() / 10_000, programs(postgres));
+        let supervisor = &mut self.supervisor;
+        let mut reader = SourceReader { supervisor, programs, major_version, seed };
+        let dump = source::dump(source, &mut reader).map_err(failed)?;
+        let measured = self.chain().server_identity()?;
+        let is_measured = |it: &ServerIdentity| {
+            it.system.is_some()
+                && (&it.system, &it.database) == (&dump.snapshot.system, &dump.snapshot.database)
+        };
+        if measured.as_ref().is_some_and(is_measured) {
+            return Err(SetupError::Failed(message!(
+                "source-is-measured",
+                database = &dump.snapshot.database
+            )));
+        }
+        on_update(Update::SourceRead(&dump));
+        dump.sampled.iter().for_each(|(table, rows)| on_update(Update::Sampled(table, *rows)));
+        self.sources.push((source.clone(), seed, dump.clone()));
+        Ok(dump)
     }
 
     /// Executes statements that prepare the data, such as CREATE INDEX, as the owner of the tables.
@@ -232,6 +308,11 @@ impl TestBed {
         self.built = built;
         Ok(())
     }
+}
+
+/// Directory of the programs of a server that pgdyno started.
+fn programs(postgres: &RunningNode) -> Option<PathBuf> {
+    postgres.program.as_ref().and_then(|it| Some(it.parent()?.to_owned()))
 }
 
 /// State of the tables of the database under test; `None` if they cannot be examined.

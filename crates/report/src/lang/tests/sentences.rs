@@ -13,8 +13,9 @@ use model::comparison::{
 use model::live::{LiveSecond, NodeCpu, PoolState, SearchBracket};
 use model::matrix::BaselineComparison;
 use model::plan::{
-    CacheState, ClusterManager, Content, Dataset, DumpFile, FailoverManager, Limits, Load,
-    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, RecordingFile, SyncMode, ThinkTime, UserStage,
+    CacheState, ClusterManager, Content, Dataset, DumpFile, Extract, FailoverManager, Limits, Load,
+    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, RecordingFile, SourceDatabase, SyncMode,
+    ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::validity::DoubtSummary;
@@ -263,6 +264,11 @@ fn loads(lang: &Lang) -> NamedTexts {
             }],
         },
         Content::Template { database: "№".to_owned() },
+        Content::Source(SourceDatabase { dsn: "№".to_owned(), extract: Extract::All }),
+        Content::Source(SourceDatabase { dsn: "№".to_owned(), extract: Extract::Schema }),
+        Content::Source(SourceDatabase {
+            dsn: "№".to_owned(), extract: Extract::Sample { fraction: 0.125 }
+        }),
         Content::Profiles { users: 12_345, per_user: 12_345 },
         Content::Pgbench { scale: 12_345 },
     ];
@@ -427,6 +433,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::Loading { sent: 12_345, total: 100_001 },
         Activity::Keys,
         Activity::RestoringDump,
+        Activity::ReadingSource,
         Activity::Statistics,
         Activity::Restored { took },
         Activity::DataUnchanged,
@@ -434,7 +441,7 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::WarmingUp,
         Activity::Measuring { second: 12_345, total: took },
     ];
-    covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, RestoringDump, Statistics, Restored, DataUnchanged, Warmed,
+    covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, RestoringDump, ReadingSource, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
     for activity in doing {
         add("doing", lang.activity(&activity));
@@ -445,12 +452,18 @@ fn live(lang: &Lang) -> NamedTexts {
         Milestone::Ready { node: "№".into(), took },
         Milestone::AlreadyLoaded { rows: 12_345 },
         Milestone::Loaded { rows: 12_345, took, rate: PerSecond(12_345.6) },
+        Milestone::DataReused { bytes: 1_234_567, took },
+        Milestone::DataStored { bytes: 1_234_567, took },
+        Milestone::Sampled { table: "№".into(), kept: 1234, total: 12_345 },
+        Milestone::SourceRead {
+            address: "№".into(), database: "№".into(), at: "№".into(), bytes: 1_234_567
+        },
         Milestone::CacheNotCold,
         stale(None),
         stale(Some(RetainReason::InUse { pid: 1234, program: "№".into() })),
         stale(Some(RetainReason::ControlGroups)),
     ];
-    covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, CacheNotCold, StaleDirectory);
+    covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, DataReused, DataStored, SourceRead, Sampled, CacheNotCold, StaleDirectory);
     for milestone in milestones {
         add("milestone", lang.milestone(&milestone));
     }

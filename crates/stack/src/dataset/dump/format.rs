@@ -1,5 +1,6 @@
 //! Formats of dumps, and their identity
 
+use crate::file_hash::{hash_contents, hex};
 use model::message;
 use model::plan::DumpFile;
 use sha2::{Digest, Sha256};
@@ -70,34 +71,15 @@ pub fn describe(path: &Path) -> io::Result<DumpFile> {
         files.sort();
         for file in files {
             let mut contents = Sha256::new();
-            bytes += copy(&file, &mut contents)?;
+            bytes += hash_contents(&file, &mut contents)?;
             hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
             hash.update(b"\0");
             hash.update(contents.finalize());
         }
     } else {
-        bytes = copy(path, &mut hash)?;
+        bytes = hash_contents(path, &mut hash)?;
     }
-    let sha256 = hash.finalize().iter().map(|it| format!("{it:02x}")).collect();
-    Ok(DumpFile { path: std::path::absolute(path)?, bytes, sha256 })
-}
-
-/// Hashes the contents of a file; returns its size.
-fn copy(path: &Path, hash: &mut Sha256) -> io::Result<u64> {
-    let mut file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(message!("error-not-regular-file", kind = "other").into_io_error());
-    }
-    let mut buffer = vec![0; 1 << 20];
-    let mut bytes = 0;
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(bytes);
-        }
-        hash.update(&buffer[..count]);
-        bytes += count as u64;
-    }
+    Ok(DumpFile { path: std::path::absolute(path)?, bytes, sha256: hex(hash) })
 }
 
 #[cfg(test)]
