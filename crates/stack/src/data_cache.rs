@@ -9,9 +9,8 @@ mod copy;
 
 pub use copy::copy_data;
 
-use crate::embedded::cache_directory_for;
+use crate::embedded::user_cache_directory;
 use crate::file_hash::{hash_file, hex};
-use crate::supervisor::MachineError;
 use rustix::fs::{FlockOperation, flock, statvfs, syncfs};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -72,9 +71,9 @@ const FREE_SHARE: u64 = 10;
 const STALE_AFTER: Duration = Duration::from_secs(3600);
 
 impl DataCache {
-    /// Directory of the cache for this user.
-    pub fn default_directory() -> Result<PathBuf, MachineError> {
-        cache_directory_for("data")
+    /// Directory of the cache for this user, which no other user needs to read; `None` if the environment names none.
+    pub fn default_directory() -> Option<PathBuf> {
+        user_cache_directory().map(|it| it.join("pgdyno/data"))
     }
 
     /// Finds the data with this key. Removes them if they are outdated.
@@ -104,7 +103,14 @@ impl DataCache {
     /// Copies the data directory of a stopped server into the cache. Removes the least recently used entries if the limit
     /// requires it.
     pub fn store(&self, key: &str, data: &Path, files: &[PathBuf]) -> io::Result<StoreResult> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        // Other users read the servers and programs in the parent directory.
+        if let Some(parent) = self.directory.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        match DirBuilder::new().mode(0o700).create(&self.directory) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         self.remove_stale();
         let bytes = copy::size(data)?;
         if bytes > self.limit {

@@ -111,14 +111,18 @@ fn cache_directory() -> Result<PathBuf, MachineError> {
     cache_directory_for("postgresql")
 }
 
+/// Cache directory of this user; `None` if the environment names none.
+pub(crate) fn user_cache_directory() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")))
+}
+
 /// Subdirectory of pgdyno's cache, such as `postgresql` or `programs`.
 pub(crate) fn cache_directory_for(subdirectory: &str) -> Result<PathBuf, MachineError> {
-    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let user_cache = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
     let other_user = SystemUser::unprivileged()?.is_some();
     let existing = |path: &Path| path.ancestors().find(|it| it.exists()).map(Path::to_owned);
     let reachable = |path: &PathBuf| !other_user || existing(path).is_some_and(|it| open_to_all(&it));
-    let base = user_cache.filter(reachable).or(other_user.then(|| "/var/cache".into()));
+    let base = user_cache_directory().filter(reachable).or(other_user.then(|| "/var/cache".into()));
     base.map(|it| it.join("pgdyno").join(subdirectory)).ok_or(MachineError::NoCacheDirectory)
 }
 

@@ -45,15 +45,17 @@ impl Chain {
         let Some((source, key)) = self.data_key(installation, settings) else { return Ok(None) };
         let Some(stored) = source.cache.find(&key) else { return Ok(None) };
         let begun = Instant::now();
-        let started = Postgres::start_stored(supervisor, installation, settings, &stored);
+        let copied = Postgres::from_stored(supervisor, installation, settings, &stored);
         let bytes = stored.bytes;
         drop(stored);
-        let Ok(postgres) = started else {
+        // Without the copy, the data are loaded again.
+        let Ok(mut postgres) = copied else { return Ok(None) };
+        if postgres.start_stored(supervisor).is_err() {
             if !crate::interrupt::is_interrupted() {
                 source.cache.discard(&key);
             }
             return Ok(None);
-        };
+        }
         let app = &self.users.app;
         let failure =
             |it: crate::client::Error| node_error(&settings.name, message!("attempt-create-database"), &it);

@@ -21,7 +21,7 @@ pub fn from_environment() -> Result<Option<DataCache>, CommandError> {
     if gigabytes == 0.0 {
         return Ok(None);
     }
-    let directory = DataCache::default_directory().ok();
+    let directory = DataCache::default_directory();
     let minimum = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     Ok(directory.map(|directory| DataCache { directory, limit: (gigabytes * 1e9) as u64, minimum }))
 }

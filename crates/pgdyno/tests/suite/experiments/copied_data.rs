@@ -179,8 +179,8 @@ fn value_of_copy(from: &str, password: &str, sql: &str) -> (String, RunOutput, V
     let failing = format!("dataset.after=[\"DO $$ BEGIN RAISE EXCEPTION 'value %', ({sql}); END $$\"]");
     let mut command = workspace.command(&["--set", &failing]);
     let failed = workspace.spawn_command(command.env("PGPASSWORD", password)).wait();
-    let rest = failed.err.split_once("value ").unwrap_or_else(|| panic!("no value: {}", failed.err)).1;
-    let found = rest.lines().next().expect("a line").to_owned();
+    let rest = failed.err.split_once("ERROR: value ").unwrap_or_else(|| panic!("no value: {}", failed.err)).1;
+    let found = rest.split(" (SQLSTATE").next().expect("the value").to_owned();
     let mut command = workspace.command(&[]);
     let ended = workspace.spawn_command(command.env("PGPASSWORD", password)).wait();
     ended.expect(0);

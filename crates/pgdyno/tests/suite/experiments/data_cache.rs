@@ -38,8 +38,9 @@ fn run(workspace: &Workspace, gigabytes: &str, arguments: &[&str]) -> RunOutput 
 /// Checksum in the message of the failed trial.
 fn checksum(ended: &RunOutput) -> String {
     ended.expect(1);
-    let (_, rest) = ended.err.split_once("checksum ").unwrap_or_else(|| panic!("no checksum: {}", ended.err));
-    rest.lines().next().expect("a line").to_owned()
+    let (_, rest) =
+        ended.err.split_once("ERROR: checksum ").unwrap_or_else(|| panic!("no checksum: {}", ended.err));
+    rest.split(" (SQLSTATE").next().expect("the value").to_owned()
 }
 
 fn entries(workspace: &Workspace) -> Vec<PathBuf> {

@@ -1,11 +1,11 @@
 //! Start of a server from stored data
 
-use super::{Postgres, Settings, random_password};
-use crate::client::Target;
+use super::{Postgres, SUPERUSER, Settings, random_password};
+use crate::client::{Error, Target};
 use crate::data_cache::{StoredData, copy_data};
 use crate::file_hash::hash_file;
 use crate::find::Installation;
-use crate::supervisor::{NodeError, Supervisor};
+use crate::supervisor::{NodeError, NodeId, Supervisor};
 use model::message;
 use std::fmt::Write as _;
 use std::io;
@@ -15,6 +15,8 @@ use std::time::Duration;
 /// Version of the way in which pgdyno prepares a server; incremented when the same key gives other data.
 const FORMAT: u32 = 1;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Id of a server that was never launched.
+const NOT_LAUNCHED: NodeId = NodeId(u32::MAX);
 /// Settings that do not influence the data that a load stores. All others are part of the key.
 const NEUTRAL_SETTINGS: [&str; 30] = [
     "checkpoint_completion_target",
@@ -75,57 +77,63 @@ impl Postgres {
         Ok(key)
     }
 
-    /// Starts a server from a copy of stored data, with a new password of the superuser. If this fails, no data are left.
-    pub fn start_stored(
-        supervisor: &mut Supervisor,
+    /// Creates a server with a copy of stored data that does not run yet. If this fails, no data are left.
+    pub fn from_stored(
+        supervisor: &Supervisor,
         installation: &Installation,
         settings: &Settings,
         stored: &StoredData,
     ) -> Result<Postgres, NodeError> {
-        let name = &settings.name;
-        let password =
-            random_password().map_err(|it| NodeError::new(name, message!("attempt-get-password"), &it))?;
-        let mut postgres = Postgres::new(supervisor, installation, settings, password);
-        let started = postgres.copy_and_launch(supervisor, stored);
-        if started.is_err() {
-            let ended = supervisor.end_of(postgres.node).is_some() || postgres.node.0 == 0;
-            if !ended {
-                supervisor.stop(postgres.node)?;
-            }
+        let failure = |it: io::Error| NodeError::new(&settings.name, message!("attempt-copy-data"), &it);
+        let password = random_password().map_err(failure)?;
+        let postgres = Postgres::new(supervisor, installation, settings, password);
+        let owner = supervisor.user().map(|it| (it.uid, it.gid));
+        let copied = copy_data(stored.path(), &postgres.local_data, owner);
+        if copied.is_err() {
             let _ = std::fs::remove_dir_all(&postgres.local_data);
         }
-        started.map(|()| postgres)
+        copied.map(|()| postgres).map_err(failure)
     }
 
-    fn copy_and_launch(&mut self, supervisor: &mut Supervisor, stored: &StoredData) -> Result<(), NodeError> {
-        let failure = |it: io::Error| NodeError::new(&self.settings.name, message!("attempt-copy-data"), &it);
-        let owner = supervisor.user().map(|it| (it.uid, it.gid));
-        copy_data(stored.path(), &self.local_data, owner).map_err(failure)?;
+    /// Starts a server from [`Postgres::from_stored`], and sets a new password of the superuser. If this fails, the server
+    /// is stopped and its data are removed.
+    pub fn start_stored(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
+        self.node = NOT_LAUNCHED;
+        let started = self.launch_with_new_password(supervisor);
+        if started.is_err() {
+            if self.node != NOT_LAUNCHED {
+                self.stop(supervisor)?;
+            }
+            let _ = std::fs::remove_dir_all(&self.local_data);
+        }
+        started
+    }
+
+    fn launch_with_new_password(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
+        let name = self.settings.name.clone();
+        let failure = |it: io::Error| NodeError::new(&name, message!("attempt-copy-data"), &it);
         // The stored password is unknown. Only the server's user can reach the socket, so the superuser may log in there
         // without a password until the new password is set.
         let access = self.local_data.join("pg_hba.conf");
         let original = std::fs::read_to_string(&access).map_err(failure)?;
-        std::fs::write(&access, format!("local all {} trust\n{original}", super::SUPERUSER))
-            .map_err(failure)?;
+        std::fs::write(&access, format!("local all {SUPERUSER} trust\n{original}")).map_err(failure)?;
         self.launch_on_free_port(supervisor)?;
         self.cluster = self.node;
-        let failure = |it: io::Error| NodeError::new(&self.settings.name, message!("attempt-copy-data"), &it);
         std::fs::write(&access, original).map_err(failure)?;
-        let refused = |it: crate::client::Error| {
-            NodeError::new(&self.settings.name, message!("attempt-copy-data"), &it)
-        };
+        let refused = |it: Error| NodeError::new(&name, message!("attempt-copy-data"), &it);
         let mut connection = self.target().open(CONNECT_TIMEOUT).map_err(refused)?;
-        let password = self.password.reveal();
-        connection
-            .query(&format!("alter role {} password '{password}'", super::SUPERUSER))
-            .map_err(refused)?;
+        // The server may log its statements, so they contain only the verifier.
+        let salt = crate::client::nonce().map_err(failure)?;
+        let salt: &[u8; 16] = salt.first_chunk().expect("a nonce has 18 bytes");
+        let verifier = wire::pg::scram_verifier(self.password.reveal(), salt);
+        connection.query(&format!("alter role {SUPERUSER} password '{verifier}'")).map_err(refused)?;
         connection.query("select pg_reload_conf()").map_err(refused)?;
         Ok(())
     }
 
     /// Files outside the data directory on which the data of the database `database` depend: those of its extensions.
     /// `None` if its indexes or columns depend on the version of a collation, which may change.
-    pub fn required_files(database: &Target) -> Result<Option<Vec<PathBuf>>, crate::client::Error> {
+    pub fn required_files(database: &Target) -> Result<Option<Vec<PathBuf>>, Error> {
         let mut connection = database.open(CONNECT_TIMEOUT)?;
         let versioned = "select 1 from pg_attribute join pg_collation c on c.oid = attcollation \
              where attrelid >= 16384 and collversion is not null limit 1";
