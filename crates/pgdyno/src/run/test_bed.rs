@@ -27,7 +27,7 @@ use stack::client::Address;
 use stack::component::program::Programs;
 use stack::data_cache::DataCache;
 use stack::dataset::{LoadResult, Stage};
-use stack::interrupt::with_interrupt;
+use stack::interrupt::{with_interrupt, without_interrupt};
 use stack::plans::IndexBuild;
 use stack::restore::{CachePreparation, CopyResult};
 use stack::source::SourceDump;
