@@ -2091,7 +2091,7 @@ page-data-pgbench = таблицы pgbench, масштаб { $scale }
 page-data-dump = дамп { $path }, { $size }
 page-data-source = копия { $dsn }
 page-data-source-schema = схема { $dsn } без строк
-page-data-source-sample = выборка { $percent } % из { $dsn }
+page-data-source-sample = выборка { $percent } % из { $dsn }
 page-data-template = копия базы данных { $database }
 page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
 page-cache-warm = кэш прогрет
@@ -2926,7 +2926,7 @@ live-source-read = { $database } на { $address } прочитана по со�
 live-sampled = { $table }: { $total ->
     [one] взята { $kept } из { $total } строки
    *[other] взято { $kept } из { $total } строк
- } ({ $percent } %)
+ } ({ $percent } %)
 live-cache-not-cold = кэши остаются прогретыми: сервер и его файлы не под управлением pgdyno
 live-directory-removed = каталог { $directory } удалён: он остался от прерванного запуска
 live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }

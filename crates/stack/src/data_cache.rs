@@ -11,14 +11,16 @@ pub use copy::copy_data;
 
 use crate::embedded::user_cache_directory;
 use crate::file_hash::{hash_file, hex};
-use rustix::fs::{FlockOperation, flock, statvfs, syncfs};
+use rustix::fs::{
+    AtFlags, CWD, FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, statvfs, syncfs, utimensat,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Directory and limits of the cache.
 #[derive(Clone, Debug)]
@@ -65,8 +67,8 @@ const ENTRY: &str = "entry.json";
 const DATA: &str = "data";
 /// Prefixes of entries that are being made or removed.
 const TEMPORARY: [&str; 2] = [".new-", ".old-"];
-/// Share of the file system that stays free: 1/10.
-const FREE_SHARE: u64 = 10;
+/// Space that stays free on the disk, bytes, besides the space for two copies of the data, which the run needs.
+const RESERVE: u64 = 2_000_000_000;
 /// Age of a temporary directory without a lock file after which its run is assumed to be dead.
 const STALE_AFTER: Duration = Duration::from_secs(3600);
 
@@ -88,10 +90,9 @@ impl DataCache {
             return None;
         };
         // The time of the last use decides which entry is removed first. Without write permission, it stays as it is.
-        let _ = OpenOptions::new()
-            .write(true)
-            .open(path.join(ENTRY))
-            .and_then(|it| it.set_modified(SystemTime::now()));
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        let _ = utimensat(CWD, path.join(ENTRY), &times, AtFlags::empty());
         Some(StoredData { path: path.join(DATA), bytes: entry.bytes, _lock: lock })
     }
 
@@ -119,7 +120,7 @@ impl DataCache {
         self.make_room(bytes)?;
         let disk = statvfs(&self.directory)?;
         let free = disk.f_bavail * disk.f_frsize;
-        if free < bytes.saturating_add(disk.f_blocks * disk.f_frsize / FREE_SHARE) {
+        if free < bytes.saturating_mul(3).saturating_add(RESERVE) {
             return Ok(StoreResult::NoSpace);
         }
         let files =
@@ -157,8 +158,7 @@ impl DataCache {
         let mut entries = Vec::new();
         for path in self.entries(|name| !TEMPORARY.iter().any(|it| name.starts_with(it)))? {
             let Some(entry) = read_entry(&path) else { continue };
-            let used =
-                fs::metadata(path.join(ENTRY)).and_then(|it| it.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let used = fs::metadata(path.join(ENTRY)).and_then(|it| it.modified()).ok();
             entries.push((used, entry.bytes, path));
         }
         entries.sort();

@@ -43,11 +43,11 @@ pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
             let (rows, took, rate) = (load.rows, load.took.into(), model::PerSecond(load.rows_per_second));
             DisplayUpdate::Permanent(Milestone::Loaded { rows, took, rate })
         }
-        Update::DataReused(it) => {
-            DisplayUpdate::Permanent(Milestone::DataReused { bytes: it.bytes, took: it.took.into() })
+        Update::DataReused(copy) => {
+            DisplayUpdate::Permanent(Milestone::DataReused { bytes: copy.bytes, took: copy.took.into() })
         }
-        Update::DataStored(it) => {
-            DisplayUpdate::Permanent(Milestone::DataStored { bytes: it.bytes, took: it.took.into() })
+        Update::DataStored(copy) => {
+            DisplayUpdate::Permanent(Milestone::DataStored { bytes: copy.bytes, took: copy.took.into() })
         }
         Update::ReadingSource => DisplayUpdate::Transient(Activity::ReadingSource),
         Update::SourceRead(dump) => {

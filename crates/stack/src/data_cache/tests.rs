@@ -1,4 +1,5 @@
 use super::*;
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 /// Cache and a data directory of 1000 bytes.

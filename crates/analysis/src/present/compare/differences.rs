@@ -348,10 +348,10 @@ impl FactList {
                 format!("{database} of {system}"),
             );
         }
-        for it in &data.tables {
-            let rows = it.rows.map_or_else(|| "unknown number of".to_owned(), |rows| rows.to_string());
+        for table in &data.tables {
+            let rows = table.rows.map_or_else(|| "unknown number of".to_owned(), |rows| rows.to_string());
             let (path, value) =
-                (format!("dataset.data.{}", it.table), format!("{rows} rows, {} bytes", it.bytes));
+                (format!("dataset.data.{}", table.table), format!("{rows} rows, {} bytes", table.bytes));
             match self.0.iter_mut().find(|fact| fact.path == path) {
                 Some(known) if known.value.split("; ").any(|it| it == value) => {}
                 Some(known) => known.value += &format!("; {value}"),

@@ -141,10 +141,10 @@ impl TestBed {
     /// Origin and tables of the data before the trial, if they were copied from a database.
     pub fn copied_data(&self) -> Option<CopiedData> {
         let loaded = self.dataset.as_ref()?;
-        let tables = loaded.before.iter().flat_map(|it| &it.tables).map(|it| CopiedTable {
-            table: it.name.clone(),
-            bytes: it.heap + it.indexes,
-            rows: it.rows,
+        let tables = loaded.before.iter().flat_map(|it| &it.tables).map(|table| CopiedTable {
+            table: table.name.clone(),
+            bytes: table.heap + table.indexes,
+            rows: table.rows,
         });
         let (origin, sampled) = (loaded.origin.clone()?, loaded.sampled.clone());
         Some(CopiedData { origin, sampled, tables: tables.collect() })
@@ -269,9 +269,9 @@ impl TestBed {
         let mut reader = SourceReader { supervisor, programs, major_version, seed };
         let dump = source::dump(source, &mut reader).map_err(failed)?;
         let measured = self.chain().server_identity()?;
-        let is_measured = |it: &ServerIdentity| {
-            it.system.is_some()
-                && (&it.system, &it.database) == (&dump.snapshot.system, &dump.snapshot.database)
+        let is_measured = |server: &ServerIdentity| {
+            server.system.is_some()
+                && (&server.system, &server.database) == (&dump.snapshot.system, &dump.snapshot.database)
         };
         if measured.as_ref().is_some_and(is_measured) {
             return Err(SetupError::Failed(message!(

@@ -33,7 +33,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
 /// Copied data of each trial.
 fn copied(workspace: &Workspace) -> Vec<CopiedData> {
     let facts = workspace.stored().facts().expect("the run can be read");
-    let copied = facts.into_iter().filter_map(|it| match it.fact {
+    let copied = facts.into_iter().filter_map(|record| match record.fact {
         Fact::CopiedData(data) => Some(data),
         _ => None,
     });

@@ -134,6 +134,6 @@ repeat: 2
     running.signal(Signal::KILL);
     running.wait();
     run(&workspace, "20", &["--set", "dataset.rows=50000"]).expect(0);
-    let temporary = |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with('.'));
+    let temporary = |it: &PathBuf| it.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     assert!(!entries(&workspace).iter().any(temporary), "{:?}", entries(&workspace));
 }
