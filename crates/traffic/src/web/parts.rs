@@ -143,7 +143,7 @@ fn edit_json(json: &mut Json, is_secret: bool, replace: &mut dyn FnMut(ExchangeP
         Json::Null | Json::Bool(_) => {}
         Json::Text(text) if is_secret => set(text, replace(ExchangePart::Secret(text))),
         Json::Text(text) if text.contains(['{', '<', '?', '&']) => {
-            set(text, replace(ExchangePart::Fields(text)))
+            set(text, replace(ExchangePart::Fields(text)));
         }
         Json::Text(text) => set(text, replace(ExchangePart::Text(text))),
         Json::Number(number) => {

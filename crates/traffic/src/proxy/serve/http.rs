@@ -30,11 +30,11 @@ impl Observer for HttpObserver<'_> {
         Some(HttpSession::default())
     }
 
-    fn from_client(&mut self, _: u64, session: &mut HttpSession, now: Nanos, bytes: &[u8]) {
+    fn client_sent(&mut self, _: u64, session: &mut HttpSession, now: Nanos, bytes: &[u8]) {
         session.from_client(now, bytes, &mut |event| (self.0)(event));
     }
 
-    fn from_server(&mut self, _: u64, session: &mut HttpSession, now: Nanos, bytes: &[u8]) {
+    fn server_sent(&mut self, _: u64, session: &mut HttpSession, now: Nanos, bytes: &[u8]) {
         session.from_server(now, bytes, &mut |event| (self.0)(event));
     }
 

@@ -21,10 +21,10 @@ pub(super) trait Observer {
     fn session(startup: Startup, connected: Nanos) -> Option<Self::Session>;
 
     /// Observes bytes that the client sent at `now`. `id` is the number of the session.
-    fn from_client(&mut self, id: u64, session: &mut Self::Session, now: Nanos, bytes: &[u8]);
+    fn client_sent(&mut self, id: u64, session: &mut Self::Session, now: Nanos, bytes: &[u8]);
 
     /// Observes bytes that the server sent at `now`.
-    fn from_server(&mut self, id: u64, session: &mut Self::Session, now: Nanos, bytes: &[u8]);
+    fn server_sent(&mut self, id: u64, session: &mut Self::Session, now: Nanos, bytes: &[u8]);
 
     /// Observes that the server has sent everything.
     fn server_ended(&mut self, session: &mut Self::Session, now: Nanos);
@@ -57,12 +57,12 @@ impl Observer for BatchSender<'_> {
     }
 
     #[inline]
-    fn from_client(&mut self, id: u64, session: &mut ProxySession, now: Nanos, bytes: &[u8]) {
+    fn client_sent(&mut self, id: u64, session: &mut ProxySession, now: Nanos, bytes: &[u8]) {
         session.from_client(now, bytes, &mut self.sink(id));
     }
 
     #[inline]
-    fn from_server(&mut self, id: u64, session: &mut ProxySession, now: Nanos, bytes: &[u8]) {
+    fn server_sent(&mut self, id: u64, session: &mut ProxySession, now: Nanos, bytes: &[u8]) {
         session.from_server(now, bytes, &mut self.sink(id));
     }
 

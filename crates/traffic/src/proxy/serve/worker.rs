@@ -218,8 +218,8 @@ impl<'a, O: Observer> Worker<'a, O> {
             other.send(bytes);
             if let Some(session) = &mut link.session {
                 match side {
-                    Side::Client => self.observer.from_client(link.id, session, now, bytes),
-                    Side::Server => self.observer.from_server(link.id, session, now, bytes),
+                    Side::Client => self.observer.client_sent(link.id, session, now, bytes),
+                    Side::Server => self.observer.server_sent(link.id, session, now, bytes),
                 }
             }
         }

@@ -76,7 +76,7 @@ impl<O: Observer> Worker<'_, O> {
         link.session = session;
         if let Some(session) = &mut link.session {
             let now = (self.proxy.clock)();
-            self.observer.from_client(link.id, session, now, &first[length..]);
+            self.observer.client_sent(link.id, session, now, &first[length..]);
         }
         link.phase = Phase::Connecting { first, address: 0 };
         self.connect(index);
