@@ -592,7 +592,8 @@ pub struct Load {
     pub max_rate: Option<f64>,
     /// Open model: factor by which the rates of the operations are multiplied. Default: 1.
     pub coefficient: Option<f64>,
-    /// Open model: rate over time in the grammar of Yandex.Tank, such as `line(1, 200, 200s)`.
+    /// Open model: rate over time in the grammar of Yandex.Tank, such as `line(1, 200, 200s)`; or `recorded`, to send the
+    /// requests of access logs at their recorded times.
     pub schedule: Option<String>,
     /// Open model: distribution of the start times. Default: `even`.
     pub arrivals: Option<Arrivals>,
@@ -601,7 +602,7 @@ pub struct Load {
     pub max_in_flight: Option<u32>,
     /// Replay: path of a recording that `pgdyno record` or `pgdyno capture` made.
     pub traffic: Option<String>,
-    /// Replay: factor by which it is faster than the recording, from 0.01 to 1000. Default: 1.
+    /// Replay and `schedule: recorded`: factor by which the load is faster than the recording, from 0.01 to 1000. Default: 1.
     pub speed: Option<f64>,
     /// Duration of the measurement, without warm-up. Only for `clients`, and for an open load that consists of rates; other
     /// loads last as long as their stages or schedule.

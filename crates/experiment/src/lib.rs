@@ -28,7 +28,10 @@ use diagnostic::quote;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Baseline, Cell, DumpFile, Experiment, FeedFormat, RecordingFile, Setup};
+use model::plan::{
+    Baseline, Cell, DumpFile, Experiment, FeedFormat, FeedSource, MissingRequests, RecordedTimes,
+    RecordingFile, Setup,
+};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -66,6 +69,31 @@ pub type Columns = Result<Vec<String>, Message>;
 /// its columns.
 pub type ColumnReader = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
+/// Requests of a feed, as an experiment needs them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedRequests {
+    /// Number of requests per second of the Unix time, in order, for the requests with a time.
+    pub seconds: Vec<(u64, u64)>,
+    /// Times of the first and the last request since the Unix epoch.
+    pub first: Nanos,
+    pub last: Nanos,
+    pub missing: MissingRequests,
+    /// All requests.
+    pub total: RequestGroup,
+    /// Most frequent tags, then the rest without a tag, if there is one.
+    pub tags: Vec<RequestGroup>,
+}
+
+/// Requests with the same tag.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestGroup {
+    /// `None` for requests with rare tags.
+    pub tag: Option<String>,
+    pub requests: u64,
+    /// Recorded times; the operation is 0.
+    pub times: Option<RecordedTimes>,
+}
+
 /// Checks a script. The list has the variables that are defined when the script begins; `None` if they are unknown.
 pub type ScriptChecker<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> GrammarResult + 'a;
 
@@ -95,6 +123,8 @@ pub struct Grammars<'a> {
     /// Target of a database's address, as far as it can be parsed; errors in it are reported when the database is
     /// attached.
     pub dsn: &'a dyn Fn(&str) -> Option<UrlTarget>,
+    /// Format of an access log.
+    pub log_format: &'a dyn Fn(&str) -> GrammarResult,
     /// Regular expression.
     pub regex: &'a dyn Fn(&str) -> GrammarResult,
     /// Name of an environment variable, which must be set.
@@ -137,6 +167,10 @@ pub struct ReadRequest<'a> {
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
     /// Reads the column names of a feed's file.
     pub columns: &'a ColumnReader,
+    /// Reads the beginning of an access log; fails if most lines do not fit the format.
+    pub log_sample: &'a dyn Fn(&Path, &str) -> Result<(), Message>,
+    /// Reads all requests of a feed.
+    pub requests: &'a dyn Fn(&FeedSource) -> Result<FeedRequests, Message>,
     /// Reads the statements and times of a recording.
     pub recording: &'a dyn Fn(&Path) -> Result<Recording, Message>,
     /// Reads size and hash of a dump.
@@ -297,6 +331,7 @@ mod tests {
             script: &|_, _, _| Ok(()),
             url: &|_| Err(Vec::new()),
             dsn: &|_| None,
+            log_format: &|_| Ok(()),
             regex: &|_| Ok(()),
             secret: &|_| Ok(()),
             settings: &|_, _| Vec::new(),
@@ -314,6 +349,8 @@ mod tests {
             grammars: grammars(),
             read: &|_| Ok(String::new()),
             columns: &|_, _, _| Ok(Vec::new()),
+            log_sample: &|_, _| Ok(()),
+            requests: &|_| Ok(FeedRequests::default()),
             recording: &|_| Err(message!("traffic-no-recording")),
             dump: &|_| Err(io::ErrorKind::NotFound.into()),
         }

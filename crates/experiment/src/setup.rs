@@ -17,10 +17,12 @@ mod load;
 mod mix;
 mod on_start;
 mod operations;
+mod recorded;
 mod replay;
 mod replication;
 mod service;
 mod stack;
+mod tags;
 mod users;
 
 use crate::diagnostic::{Diagnostic, Source, Span, quote};
@@ -76,18 +78,28 @@ impl SetupBuilder<'_> {
         let (feeds, known) = self.feeds(file.feeds.0);
         self.check_feed_queries(&feeds, &stack);
         let recording = self.recording(&file.load);
-        let mix = self.mix(&file.operations.0);
+        let is_recorded = recorded::is_recorded(&file.load);
+        let mix = match is_recorded {
+            true => recorded::equal_mix(file.operations.0.len()),
+            false => self.mix(&file.operations.0),
+        };
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
         let max = find::search_in_place_of_load(&find);
-        let mut requested = self.load(&file.load, &mix, max.as_ref(), recording.as_ref());
+        let mut requested = match is_recorded {
+            true => self.recorded_load(&file.load, &file.operations.0, &known),
+            false => self.load(&file.load, &mix, max.as_ref(), recording.as_ref()),
+        };
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.check_load_caps(&guard, &mut requested);
             self.check_search_caps(&guard, &mut find);
             self.abort(&guard, &mut stop);
         }
-        let RequestedLoad { load, duration, .. } = requested;
+        let RequestedLoad { mut load, duration, .. } = requested;
+        if is_recorded && (find != Goal::Once || file.prove == Some(true)) {
+            self.report("find", message!("experiment-recorded-find"));
+        }
         if dataset.as_ref().is_some_and(|it| it.keep)
             && (self.has_matrix || find != Goal::Once || !faults.is_empty())
         {
@@ -111,6 +123,7 @@ impl SetupBuilder<'_> {
         } else {
             self.operations(file.operations.0, &mix, &context)
         };
+        self.set_recorded_times(&mut load, &operations, &known);
         self.check_on_start(on_start.as_deref(), &operations);
         self.check_defaults(on_start.as_deref(), &operations);
         self.check_service_load(&load, &operations);

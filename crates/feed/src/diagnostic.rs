@@ -24,6 +24,11 @@ impl Diagnostic {
         Diagnostic::new(line, message!("feed-unreadable", error = io_message(error)))
     }
 
+    /// True if most lines of a log do not fit its format.
+    pub fn is_misfit(&self) -> bool {
+        self.message.id == "feed-log-misfits"
+    }
+
     /// Text form for tests: the line, and the message's identifier and arguments.
     #[cfg(test)]
     pub(crate) fn describe(&self) -> String {

@@ -1,5 +1,6 @@
 //! Writer of packed rows, which can be drawn without parsing
 
+use crate::access::SkippedLines;
 use crate::bounds::MAX_PACKED_BYTES;
 use crate::diagnostic::ExceededLimit;
 use model::row_table::{RowFormat, RowLayout};
@@ -13,8 +14,8 @@ pub struct PackedWriter<W> {
     /// Maximum number of bytes to write.
     limit: u64,
     layout: RowLayout,
-    /// Number of source entries that could not be converted to rows.
-    pub skipped: u64,
+    /// Lines of a log that yield no row.
+    pub skipped: SkippedLines,
 }
 
 impl<W: Write> PackedWriter<W> {
@@ -24,7 +25,7 @@ impl<W: Write> PackedWriter<W> {
             position: 0,
             limit: MAX_PACKED_BYTES,
             layout: RowLayout::new(RowFormat::Packed, columns),
-            skipped: 0,
+            skipped: SkippedLines::default(),
         }
     }
 

@@ -4,7 +4,7 @@ mod csv_rows;
 mod json_lines;
 
 use crate::pack::PackedWriter;
-use crate::{AMMO_COLUMNS, Diagnostic, ammo};
+use crate::{AMMO_COLUMNS, Diagnostic, LogFormat, access, ammo};
 use flate2::bufread::MultiGzDecoder;
 use model::plan::FeedFormat;
 use std::io::{BufRead, BufReader, Write};
@@ -19,19 +19,27 @@ pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead +
 }
 
 /// Writes the rows of `source` to `out`. `columns` names the columns of CSV and TSV text without a header line. For
-/// JSON, it selects the columns.
+/// JSON, it selects the columns. `log_format` is the format of an access log; without it, the lines have the common or
+/// combined format.
 pub fn pack<W: Write>(
     format: FeedFormat,
     columns: Option<&[String]>,
+    log_format: Option<&LogFormat>,
     source: &mut dyn BufRead,
     out: W,
 ) -> Result<PackedWriter<W>, Diagnostic> {
     match format {
         FeedFormat::Csv | FeedFormat::Tsv => csv_rows::read(format, columns, source, out),
         FeedFormat::JsonLines => json_lines::read(columns, source, out),
-        FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access => {
+        FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw => {
             let mut packing = PackedWriter::new(out, AMMO_COLUMNS.map(str::to_owned).to_vec());
-            packing.skipped = ammo::read(format, source, &mut |it| packing.push(it.fields()))?;
+            ammo::read(format, source, &mut |request| packing.push(request.fields()))?;
+            Ok(packing)
+        }
+        FeedFormat::Access => {
+            let mut packing = PackedWriter::new(out, AMMO_COLUMNS.map(str::to_owned).to_vec());
+            packing.skipped =
+                access::read(log_format, source, &mut |request| packing.push(request.fields()))?;
             Ok(packing)
         }
     }
@@ -53,7 +61,7 @@ mod tests {
             Ok(source) => source,
             Err(error) => return error.describe(),
         };
-        match pack(format, columns.as_deref(), &mut source, Vec::new()) {
+        match pack(format, columns.as_deref(), None, &mut source, Vec::new()) {
             Err(error) => error.describe(),
             Ok(packing) => {
                 let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
@@ -98,11 +106,12 @@ mod tests {
         );
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
-        let refused =
-            pack(FeedFormat::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").describe();
+        let refused = pack(FeedFormat::Csv, None, None, &mut open, Vec::new())
+            .expect_err("the row is too long")
+            .describe();
         assert!(refused.ends_with("feed-unreadable(feed-long-row(64))"), "{refused}");
         let mut line = BufReader::new(std::io::repeat(b'x'));
-        let refused = pack(FeedFormat::JsonLines, None, &mut line, Vec::new())
+        let refused = pack(FeedFormat::JsonLines, None, None, &mut line, Vec::new())
             .expect_err("the row is too long")
             .describe();
         assert!(refused.contains("feed-long-row(64)"), "{refused}");

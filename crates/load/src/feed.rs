@@ -27,6 +27,8 @@ pub enum DrawOrder {
     /// Zipfian distribution: rows with low numbers are drawn more often, as by `random_zipfian`. The parameter `s` is
     /// in [`crate::random::ZIPFIAN_MIN`]..=1000.
     Zipfian { s: f64 },
+    /// Always the same row.
+    Fixed { row: u64 },
     /// Single pass: from the first row to the last; then the feed is exhausted.
     Once,
 }
@@ -65,6 +67,7 @@ impl Feed {
                     .expect("the parameter was checked, the range is 1 or more");
                 Some(rank as u64 - 1)
             }
+            DrawOrder::Fixed { row } => Some(row),
             DrawOrder::Once => Some(count()).filter(|it| *it < rows),
         }
     }
@@ -91,6 +94,7 @@ mod tests {
     fn draws_sequentially_and_once() {
         assert_eq!(draws(&feed(3, DrawOrder::Sequential), 5), [0, 1, 2, 0, 1].map(Some));
         assert_eq!(draws(&feed(2, DrawOrder::Once), 4), [Some(0), Some(1), None, None]);
+        assert_eq!(draws(&feed(3, DrawOrder::Fixed { row: 1 }), 2), [Some(1); 2]);
     }
 
     #[test]

@@ -13,5 +13,5 @@ mod users;
 pub use arrivals::Arrivals;
 pub use parse::{MAX_DURATION, MAX_RAMPS, MAX_RATE, parse};
 pub use ramp::{even_count, expected_by, mean_rates, poisson_mean, rate_range};
-pub use streams::Streams;
+pub use streams::{Arrival, Streams};
 pub use users::{RateCap, UserEvent, think_duration, user_events};

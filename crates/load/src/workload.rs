@@ -14,7 +14,7 @@ use crate::sql_request::{ScriptTraits, SqlRequest, template};
 use model::durability::{Token, WriteKey};
 use model::plan::SqlTarget;
 use model::row_table::Fields;
-use model::{Interval, Nanos, Schedule, StatementKind};
+use model::{Interval, Nanos, Schedule, ScriptId, StatementKind};
 use std::sync::Arc;
 use wire::Template;
 use wire::pg::{Login, RowCommand, Transport, compile};
@@ -31,6 +31,8 @@ pub struct Workload {
     sql_targets: Vec<Option<SqlTarget>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
+    /// For each script whose rows select the script: the script of each row.
+    row_scripts: Vec<Option<Arc<[ScriptId]>>>,
     /// Data for keys, by script; `None` for a script whose transactions are not writes with a key. Empty if no script
     /// has keys.
     keyed: Vec<Option<KeyedWrite>>,
@@ -144,7 +146,7 @@ impl Workload {
     ) -> Workload {
         let drawn = match &plan.schedule {
             Schedule::Streams(streams) => streams.iter().any(|it| it.script.is_none()),
-            Schedule::Recorded { .. } => false,
+            Schedule::Recorded { .. } | Schedule::Listed(_) => false,
             _ => true,
         };
         let scripts = &plan.program.scripts;
@@ -200,6 +202,7 @@ impl Workload {
             sql_targets: Vec::new(),
             services,
             feeds,
+            row_scripts: Vec::new(),
             keyed,
             secret: 0,
             has_ledger: false,
@@ -231,6 +234,30 @@ impl Workload {
         }
         self.feeds = feeds;
         self
+    }
+
+    /// Lets the rows of some scripts select the script: after a row is drawn, the transaction continues with the script of
+    /// that row. All these scripts must draw the same columns from the same feed.
+    ///
+    /// # Panics
+    /// Panics if a list does not have one script per row.
+    pub fn with_row_scripts(mut self, row_scripts: Vec<Option<Arc<[ScriptId]>>>) -> Workload {
+        for (script, rows) in self.plan.program.scripts.iter().zip(&row_scripts) {
+            let Some(rows) = rows else { continue };
+            let draw = script.draw.as_ref().expect("the script draws rows");
+            assert!(rows.len() as u64 == self.feed(draw).rows.len(), "each row has a script");
+        }
+        self.row_scripts = row_scripts;
+        self
+    }
+
+    /// Script for row `n` of the script's feed.
+    #[inline]
+    pub(crate) fn script_of_row(&self, script: u16, n: u64) -> u16 {
+        match self.row_scripts.get(usize::from(script)) {
+            Some(Some(rows)) => rows[n as usize].0,
+            _ => script,
+        }
     }
 
     /// Sets the recorded sessions. The scripts then only count requests and their results.

@@ -12,9 +12,9 @@ pub use circumstance::{
     Circumstance, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin, UsageCounter,
 };
 
-use crate::StatementKind;
 use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};
+use crate::{Nanos, StatementKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -220,6 +220,31 @@ pub enum Finding {
         count: u64,
         /// Share of the compared responses with another status, 0..=1.
         share: f64,
+    },
+    /// The load does not send all recorded requests of its logs.
+    RequestsMissing {
+        cell: usize,
+        /// Number of requests that the load sends, and of those that are missing.
+        requests: u64,
+        missing: u64,
+        /// Share of the recorded requests that are missing, 0..=1.
+        share: f64,
+    },
+    /// Response times in a log, and those of the same requests in the load. The server that wrote the log did not measure the
+    /// network, so they are not compared. Of several trials, `measured` is from the one with the median p50.
+    RecordedResponseTimes {
+        cell: usize,
+        operation: String,
+        /// Number of recorded response times.
+        count: u64,
+        #[serde(rename = "recorded_p50_ns")]
+        recorded_p50: Nanos,
+        #[serde(rename = "recorded_p99_ns")]
+        recorded_p99: Option<Nanos>,
+        #[serde(rename = "measured_p50_ns")]
+        measured_p50: Nanos,
+        #[serde(rename = "measured_p99_ns")]
+        measured_p99: Option<Nanos>,
     },
     /// Results of replayed statements differ from the recorded results. The numbers are sums over all trials.
     ReplayDiverged {

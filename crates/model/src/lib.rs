@@ -67,7 +67,7 @@ pub use percent::percent_encode;
 pub use random::SplitMix64;
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use replay::{Answer, ReplayCounts, ReplayFigures, StatementAnswer};
-pub use schedule::{Curve, Schedule, Stream, UserRamp};
+pub use schedule::{ArrivalList, Curve, ListedArrival, Schedule, Stream, UserRamp};
 pub use second::{CompactInterval, OperationSecond, Second, SecondSum};
 pub use sizes::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit, StatementRows};
 pub use spacing::Spacing;
@@ -77,4 +77,4 @@ pub use step::{CommandCounts, PhaseSum, RequestPhase, RequestSample, StepFailure
 pub use successes::Successes;
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};
-pub use utc::{parse_utc, utc};
+pub use utc::{parse_utc, unix_seconds, utc};

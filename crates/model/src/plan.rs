@@ -15,7 +15,9 @@ pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
 pub use feed_format::FeedFormat;
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
-pub use load::{Load, LoadModel, RecordingFile, ThinkTime, UserStage};
+pub use load::{
+    Load, LoadModel, MissingRequests, RecordedLog, RecordedTimes, RecordingFile, ThinkTime, UserStage,
+};
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
     CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation, OperationKind,

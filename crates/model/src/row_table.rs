@@ -81,6 +81,22 @@ impl Rows {
         for _ in 0..n % RowLayout::OFFSET_INTERVAL {
             at = self.next_offset(bytes, at);
         }
+        self.fields_at(bytes, at)
+    }
+
+    /// Fields of all rows in order. This is faster than [`row`](Rows::row) for each number.
+    pub fn iter(&self) -> impl Iterator<Item = Fields<'_>> {
+        let bytes = (*self.bytes).as_ref();
+        let mut at = self.layout.offsets.first().map_or(0, |it| *it as usize);
+        (0..self.layout.count).map(move |_| {
+            let fields = self.fields_at(bytes, at);
+            at = self.next_offset(bytes, at);
+            fields
+        })
+    }
+
+    #[inline]
+    fn fields_at<'a>(&self, bytes: &'a [u8], at: usize) -> Fields<'a> {
         let rest = bytes.get(at..).unwrap_or_default();
         let (rest, delimiter) = match self.layout.format {
             RowFormat::Lines { delimiter } => (first_line(rest), Some(delimiter)),
@@ -202,6 +218,10 @@ mod tests {
         for rows in [packed(&borrowed), lines(&text, b',')] {
             let expected: Vec<String> = many.iter().map(|it| it.join("|")).collect();
             assert_eq!(join_rows(&rows), expected);
+            let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+            let iterated: Vec<String> =
+                rows.iter().map(|it| it.map(text).collect::<Vec<_>>().join("|")).collect();
+            assert_eq!(iterated, expected);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::plan::{ThinkTime, UserStage};
 use crate::{Nanos, PerSecond, ScriptId, Spacing};
 use std::ops::Add;
+use std::sync::Arc;
 
 /// Schedule of transactions: the condition for the start of the next transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub enum Schedule {
     Open { curve: Curve, spacing: Spacing },
     /// Open model with several curves at once.
     Streams(Vec<Stream>),
+    /// Open model in which each transaction has a time and a row of a feed.
+    Listed(Arc<ArrivalList>),
     /// Sessions of a recording, whose requests are sent at their recorded times. `duration` is the time from the start
     /// of the recording to its end, divided by the speed.
     Recorded { duration: Nanos },
@@ -54,6 +57,22 @@ pub struct Stream {
     pub script: Option<ScriptId>,
 }
 
+/// Arrivals in time order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrivalList {
+    /// Duration of the window. All arrivals are earlier.
+    pub duration: Nanos,
+    pub arrivals: Vec<ListedArrival>,
+}
+
+/// Transaction with its time and its row. Long logs have millions of them, so a row number has only four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedArrival {
+    pub at: Nanos,
+    pub row: u32,
+    pub script: ScriptId,
+}
+
 impl Schedule {
     /// Duration of the arrivals or users; `None` if the schedule does not determine it.
     pub fn duration(&self) -> Option<Nanos> {
@@ -61,6 +80,7 @@ impl Schedule {
             Schedule::Closed { .. } => None,
             Schedule::Users(it) => Some(it.duration()),
             Schedule::Open { curve, .. } => Some(curve.duration()),
+            Schedule::Listed(list) => Some(list.duration),
             Schedule::Recorded { duration } => Some(*duration),
             Schedule::Streams(all) => {
                 Some(all.iter().map(|it| it.curve.duration()).max().unwrap_or(Nanos::ZERO))

@@ -1,7 +1,7 @@
 //! Conversion between Unix time and UTC dates with times of day
 
 use time::macros::format_description;
-use time::{Date, Time, UtcDateTime};
+use time::{Date, Month, Time, UtcDateTime};
 
 /// Date and time of a Unix time in seconds. A time after the year 9999 becomes the end of that year.
 pub fn utc(unix_seconds: i64) -> UtcDateTime {
@@ -16,6 +16,14 @@ pub fn parse_utc(text: &str) -> Option<i64> {
     // The date parser also accepts a signed year, which is rejected here.
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit()) && date.year() > 0;
     is_plain.then(|| UtcDateTime::new(date, time).unix_timestamp())
+}
+
+/// Unix time in seconds of a date (year, month, day) and a time of day (hour, minute, second) in UTC; `None` if there is
+/// no such date or time.
+pub fn unix_seconds((year, month, day): (u16, u8, u8), (hour, minute, second): (u8, u8, u8)) -> Option<i64> {
+    let date = Date::from_calendar_date(year.into(), Month::try_from(month).ok()?, day).ok()?;
+    let time = Time::from_hms(hour, minute, second).ok()?;
+    Some(UtcDateTime::new(date, time).unix_timestamp())
 }
 
 #[cfg(test)]
@@ -36,11 +44,18 @@ mod tests {
             (253_402_214_400, "9999-12-31 00:00:00"),
         ] {
             assert_eq!(parse_utc(text), Some(seconds), "{text}");
+            let part = |range: std::ops::Range<usize>| text[range].parse::<u16>().expect("digits");
+            let small = |range| part(range) as u8;
+            let (date, clock) =
+                ((part(0..4), small(5..7), small(8..10)), (small(11..13), small(14..16), small(17..19)));
+            assert_eq!(unix_seconds(date, clock), Some(seconds), "{text}");
             let (at, (hour, minute, second)) = (utc(seconds), utc(seconds).as_hms());
             assert_eq!(format!("{} {hour:02}:{minute:02}:{second:02}", at.date()), text);
         }
         assert_eq!(utc(i64::MAX), UtcDateTime::MAX);
         assert_eq!(parse_utc("2024-01-01"), parse_utc("2024-01-01 00:00:00"));
+        assert_eq!(unix_seconds((2023, 2, 29), (0, 0, 0)), None);
+        assert_eq!(unix_seconds((2023, 2, 28), (24, 0, 0)), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub use overview::{limits, overview};
 
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
+use crate::feed_requests::RequestReader;
 use crate::files;
 use crate::recording;
 use analysis::verdict::rule::RuleContext;
@@ -67,6 +68,7 @@ pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan
 /// Plan from the text of an experiment file. `path` appears in diagnostics. Relative file names are relative to its
 /// directory.
 pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
+    let requests = RequestReader::default();
     let request = ReadRequest {
         path,
         text,
@@ -75,6 +77,8 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
         grammars: grammars::ALL,
         read: &read_text,
         columns: &feeds::columns,
+        log_sample: &feeds::check_log_sample,
+        requests: &|source| requests.read(source),
         recording: &recording::describe,
         dump: &stack::dataset::describe_dump,
     };

@@ -24,6 +24,8 @@ mod distil;
 mod doctor;
 mod exit_status;
 mod export;
+mod feed_requests;
+mod feeds;
 mod files;
 mod help;
 mod history;

@@ -24,7 +24,7 @@ pub fn add_operation(builder: &mut ProgramBuilder, operation: &Operation, draws:
     match &operation.kind {
         OperationKind::Script { text, .. } => builder.add_pgbench(&head, text, false),
         OperationKind::Http(steps) => builder.add_http(&head, 0, &operation.sets, steps),
-        OperationKind::Ammo => builder.add_ammo(&head, 0),
+        OperationKind::Ammo | OperationKind::TaggedAmmo { .. } => builder.add_ammo(&head, 0),
         OperationKind::Recorded { .. } => builder.add_recorded(&head),
     }
 }

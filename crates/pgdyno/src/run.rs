@@ -3,7 +3,6 @@
 mod completed;
 pub mod display;
 mod fault_injection;
-mod feeds;
 pub mod known_nodes;
 mod outcome;
 pub mod plans;

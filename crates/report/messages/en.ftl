@@ -287,6 +287,33 @@ feed-header-line = "{ $found }" is not a header; write one such as [Accept: */*]
 feed-many-headers = header number { $number }, but a request has at most { $max }
 feed-request-without-end = the request after this line has no empty line after its headers
 feed-request-header = the request after this line has a malformed header "{ $found }"
+feed-log-no-variable = the format contains no variable
+    .help = copy `log_format` of nginx, `LogFormat` of Apache or `log-format` of HAProxy
+feed-log-no-method = the format contains no method of a request
+    .help = add `$request` or `$request_method` (nginx), `%r` or `%m` (Apache), `%r` or `%HM` (HAProxy) to the format of the server; without it, nobody knows which requests only read
+feed-log-no-target = the format contains no path of a request
+    .help = add `$request` or `$request_uri` (nginx), `%r` or `%U%q` (Apache), `%r` or `%HU` (HAProxy) to the format of the server
+feed-log-open-quote = the format has a quote without its end
+    .help = copy the whole directive
+feed-log-open-brace = the format has a brace without its end
+    .help = write a variable such as {"`%{User-Agent}i`"}
+feed-log-time-pattern = `{ $unknown }` in `{ $variable }` is not supported
+    .help = use `%t`, or parts of a time such as %Y, %m, %d, %H, %M, %S, %z and %s
+feed-log-adjacent = nothing separates `{ $first }` from `{ $second }`
+    .help = write a text between them, such as a blank
+feed-log-prefix = the line begins with "{ $found }", but the format with "{ $expected }"
+feed-log-separator = "{ $expected }" does not follow { $field }, which begins at byte { $column }: "{ $found }"
+feed-log-value = { $field } cannot have the value at byte { $column }: "{ $found }"
+feed-log-rest = the line continues after the format at byte { $column }: "{ $found }"
+feed-log-no-request = "{ $found }" contains no request in quotes; write `log_format` if the log has another format
+feed-log-misfits = { $found }; { $misfits } of { $lines } lines do not fit the format of the log
+feed-skipped-lines = { $lines ->
+    [one] { $lines } line of the log is not sent
+   *[other] { $lines } lines of the log are not sent
+ }: { $with_body } with a method that usually has a body, { $without_request } without a valid request, { $misfits } that do not fit the format{ $first ->
+    [none] {""}
+   *[other] {" "}(first: { $first })
+ }
 feed-method = "{ $found }" is not a method
 feed-target = "{ $found }" is not a target; write a path such as /books?page=1
 feed-header-return = a header has a carriage return inside its value
@@ -393,6 +420,10 @@ check-on-start = { $request }{ $feed ->
 check-pause = after { $pause } { $request }
 check-script = script { $path }
 check-ammo = requests of feed { $feed }
+check-tagged-ammo = { $tag ->
+    [none] other requests of feed { $feed }
+   *[other] { $tag }, feed { $feed }
+ }
 check-then = {", then "}
 check-redirects = { $count ->
     [one] follows { $count } redirect
@@ -1367,6 +1398,8 @@ finding-sizes-below-recorded = responses to { $operation } are less than half as
 finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
 finding-recorded-status = responses to { $operation } have a different status than recorded in the log
 finding-replay-diverged = results of the replayed statement { $operation } differ from the recorded results
+finding-requests-missing = the load does not send all recorded requests; a log does not contain bodies
+finding-recorded-times = response times of { $operation }: those in the log are of the server, without the network, so they are not compared
 finding-replay-as-recorded = all results of the replay are as recorded
 finding-no-rows = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
@@ -1441,6 +1474,12 @@ finding-replay-difference = { $kind ->
     [fewer] { $count } with fewer rows
    *[more] { $count } with more rows
 }
+finding-requests-missing-cell = { $cell } { $share } are missing ({ $missing } of { $recorded })
+finding-recorded-times-cell = { $cell } log { $recorded } (n = { $count }), this load { $measured }
+finding-recorded-times-quantiles = p50 { $p50 }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }
+ }
 finding-replay-as-recorded-cell = { $cell } { $results } { $results ->
     [one] result
    *[other] results
@@ -1884,6 +1923,18 @@ page-question-users = What throughput does { $path } sustain with { $count ->
    *[other] { $count } users
  }?
 page-question-schedule = Does { $path } sustain { $schedule }?
+page-question-log = How does { $path } serve the requests of { $feeds }?
+load-recorded-log = recorded requests of { $feeds }, speed { $speed }, { $requests } requests in { $duration }, { $mean } on average, { $peak } at most{ $missing ->
+    [none] {""}
+   *[other] ; { $missing }
+ }
+load-missing-requests = { $share } of the recorded requests are missing ({ $reasons })
+load-missing-reason = { $reason ->
+    [body] { $count } with a body that the log does not contain
+    [request] { $count } without a valid request
+    [misfit] { $count } that do not fit the format
+   *[time] { $count } without a time
+ }
 page-question-replay = How does { $path } serve the traffic of { $recording }?
 load-replay = replay of { $recording }, speed { $speed }, { $requests } requests of { $sessions } sessions
 page-question-axes = How does throughput depend on { $axes }{ $baseline ->
@@ -4232,6 +4283,26 @@ experiment-feed-lookup = { $text } is not a column of a table
     .help = write table.column or schema.table.column
 experiment-feed-query = the stack has no PostgreSQL for this query
     .help = add {"`postgres: { attach: … }`"} to the stack, or use a `file`
+experiment-log-format-file = `log_format` requires a `file` with `format: access`
+    .help = remove it
+experiment-log-format-fits = the log { $file } does not have this format: { $reason }
+    .help = copy the format with which the server wrote the log
+experiment-feed-requests = cannot use the requests of feed { $feed }: { $reason }
+    .help = correct the file or its format
+experiment-by-tag = `by_tag` requires `ammo`, without an own `schedule`
+    .help = remove it
+experiment-recorded-key = `{ $key }` cannot be used with `schedule: recorded`
+    .help = remove it: the log determines the load
+experiment-recorded-operation = operation { $operation } has no recorded times
+    .help = with `schedule: recorded`, each operation has `ammo` with the feed of an access log
+experiment-recorded-feed = feed { $feed } has no recorded times
+    .help = use the feed of an access log, or a schedule such as `line(1, 200, 200s)`
+experiment-recorded-no-times = the requests of feed { $feed } have no times
+    .help = use a log whose format contains a time such as `$time_local` or `%t`, or write a schedule such as `line(1, 200, 200s)`
+experiment-recorded-twice = two operations send the requests of feed { $feed }
+    .help = remove one of them; `by_tag: true` makes an operation of each kind of request
+experiment-recorded-find = `schedule: recorded` has no goal: the log determines the load
+    .help = delete `find` and `prove`, or write a schedule such as `line(1, 200, 200s)`
 experiment-feed-query-empty = the query is empty
     .help = write a query such as `SELECT id FROM users`
 experiment-feed-format = cannot derive the format of the feed from the file name { $file }
@@ -4247,7 +4318,7 @@ experiment-feed-rows = { $count ->
  }
     .help = write 1 to { $max } rows; keep more rows in a file
 experiment-ammo-columns = `columns` does not apply to a feed of requests
-    .help = remove it: the columns are method, target, headers, body and tag
+    .help = remove it: the columns are those of the requests
 experiment-duplicate-column = duplicate column { $column }
     .help = remove it
 experiment-row-empty = the row is empty

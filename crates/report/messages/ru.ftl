@@ -330,6 +330,30 @@ feed-header-line = «{ $found }» — не заголовок; напишите,
 feed-many-headers = заголовков { $number }, а у запроса их не больше { $max }
 feed-request-without-end = в запросе после этой строки нет пустой строки после заголовков
 feed-request-header = в запросе после этой строки неверный заголовок «{ $found }»
+feed-log-no-variable = в формате нет переменных
+    .help = скопируйте `log_format` nginx, `LogFormat` Apache или `log-format` HAProxy
+feed-log-no-method = в формате нет метода запроса
+    .help = добавьте в формат сервера `$request` или `$request_method` (nginx), `%r` или `%m` (Apache), `%r` или `%HM` (HAProxy): без метода неизвестно, какие запросы только читают
+feed-log-no-target = в формате нет пути запроса
+    .help = добавьте в формат сервера `$request` или `$request_uri` (nginx), `%r` или `%U%q` (Apache), `%r` или `%HU` (HAProxy)
+feed-log-open-quote = в формате не закрыта кавычка
+    .help = скопируйте директиву целиком
+feed-log-open-brace = в формате не закрыта скобка
+    .help = запишите переменную так: {"`%{User-Agent}i`"}
+feed-log-time-pattern = `{ $unknown }` в `{ $variable }` не поддерживается
+    .help = используйте `%t` или части времени: %Y, %m, %d, %H, %M, %S, %z и %s
+feed-log-adjacent = между `{ $first }` и `{ $second }` нет разделителя
+    .help = поставьте между ними текст, например пробел
+feed-log-prefix = строка начинается с «{ $found }», а формат с «{ $expected }»
+feed-log-separator = после { $field }, с байта { $column }, нет «{ $expected }»: «{ $found }»
+feed-log-value = { $field } не может иметь значение с байта { $column }: «{ $found }»
+feed-log-rest = строка продолжается после конца формата с байта { $column }: «{ $found }»
+feed-log-no-request = в «{ $found }» нет запроса в кавычках; укажите `log_format`, если у журнала другой формат
+feed-log-misfits = { $found }; формату журнала не соответствуют строки: { $misfits } из { $lines }
+feed-skipped-lines = не отправляются строки журнала: { $lines }; с методом, у которого обычно есть тело: { $with_body }, без допустимого запроса: { $without_request }, не соответствуют формату: { $misfits }{ $first ->
+    [none] {""}
+   *[other] {" "}(первая: { $first })
+ }
 feed-method = «{ $found }» — не метод
 feed-target = «{ $found }» — не путь; напишите, например, `/books?page=1`
 feed-header-return = в значении заголовка есть возврат каретки
@@ -448,6 +472,10 @@ check-on-start = { $request }{ $feed ->
 check-pause = через { $pause } { $request }
 check-script = скрипт { $path }
 check-ammo = запросы из ленты данных { $feed }
+check-tagged-ammo = { $tag ->
+    [none] остальные запросы ленты { $feed }
+   *[other] { $tag }, лента { $feed }
+ }
 check-then = {", затем "}
 check-redirects = { $count ->
     [one] до { $count } перенаправления
@@ -1460,6 +1488,8 @@ finding-sizes-below-recorded = ответы на { $operation } меньше п�
 finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
 finding-recorded-status = у ответов на { $operation } не тот статус, что записан в логе
 finding-replay-diverged = результаты воспроизведённого запроса { $operation } отличаются от записанных
+finding-requests-missing = нагрузка отправляет не все записанные запросы: в журнале нет тел
+finding-recorded-times = время ответа { $operation }: в журнале это время сервера без сети, поэтому времена не сравниваются
 finding-replay-as-recorded = все результаты воспроизведения совпали с записанными
 finding-no-rows = операция { $operation }, команда { $command }: { $statement ->
     [none] несколько операторов сразу
@@ -1541,6 +1571,12 @@ finding-replay-difference = { $kind ->
     [fewer] строк меньше — { $count }
    *[more] строк больше — { $count }
 }
+finding-requests-missing-cell = { $cell } — недостаёт { $share } ({ $missing } из { $recorded })
+finding-recorded-times-cell = { $cell } — в журнале { $recorded } (n = { $count }), при этой нагрузке { $measured }
+finding-recorded-times-quantiles = p50 { $p50 }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }
+ }
 finding-replay-as-recorded-cell = { $cell } { $results ->
     [one] { $results } результат
     [few] { $results } результата
@@ -2003,6 +2039,18 @@ page-question-users = Какую нагрузку выдерживает { $path
    *[other] { $count } пользователях
  }?
 page-question-schedule = Справляется ли { $path } с нагрузкой { $schedule }?
+page-question-log = Как { $path } обслуживает запросы из { $feeds }?
+load-recorded-log = записанные запросы из { $feeds }, скорость { $speed }, запросов: { $requests } за { $duration }, в среднем { $mean }, не больше { $peak }{ $missing ->
+    [none] {""}
+   *[other] ; { $missing }
+ }
+load-missing-requests = недостаёт { $share } записанных запросов ({ $reasons })
+load-missing-reason = { $reason ->
+    [body] с телом, которого нет в журнале: { $count }
+    [request] без допустимого запроса: { $count }
+    [misfit] не соответствуют формату: { $count }
+   *[time] без времени: { $count }
+ }
 page-question-replay = Как { $path } обслуживает трафик из { $recording }?
 load-replay = воспроизведение { $recording }, скорость { $speed }, запросов: { $requests }, сеансов: { $sessions }
 page-question-axes = Как меняется пропускная способность{ $baseline ->
@@ -4396,6 +4444,26 @@ experiment-feed-lookup = { $text } — не столбец таблицы
     .help = напишите таблица.столбец или схема.таблица.столбец
 experiment-feed-query = в стеке нет PostgreSQL для этого запроса
     .help = добавьте в стек {"`postgres: { attach: … }`"} или используйте `file`
+experiment-log-format-file = для `log_format` нужен `file` с `format: access`
+    .help = удалите этот ключ
+experiment-log-format-fits = у журнала { $file } другой формат: { $reason }
+    .help = скопируйте формат, с которым сервер писал журнал
+experiment-feed-requests = запросы ленты { $feed } нельзя использовать: { $reason }
+    .help = исправьте файл или его формат
+experiment-by-tag = для `by_tag` нужен `ammo` без собственного `schedule`
+    .help = удалите этот ключ
+experiment-recorded-key = `{ $key }` нельзя указать вместе с `schedule: recorded`
+    .help = удалите этот ключ: нагрузку определяет журнал
+experiment-recorded-operation = у операции { $operation } нет записанного времени
+    .help = при `schedule: recorded` у каждой операции есть `ammo` с лентой из журнала веб-сервера
+experiment-recorded-feed = у ленты { $feed } нет записанного времени
+    .help = используйте журнал веб-сервера или расписание, например `line(1, 200, 200s)`
+experiment-recorded-no-times = у запросов ленты { $feed } нет времени
+    .help = используйте журнал, в формате которого есть время, например `$time_local` или `%t`, или укажите расписание, например `line(1, 200, 200s)`
+experiment-recorded-twice = запросы ленты { $feed } отправляют две операции
+    .help = удалите одну из них; `by_tag: true` создаёт операцию для каждого вида запросов
+experiment-recorded-find = у `schedule: recorded` нет цели: нагрузку определяет журнал
+    .help = удалите `find` и `prove` или укажите расписание, например `line(1, 200, 200s)`
 experiment-feed-query-empty = запрос пуст
     .help = напишите запрос, например `SELECT id FROM users`
 experiment-feed-format = по имени файла { $file } нельзя определить формат
@@ -4411,7 +4479,7 @@ experiment-feed-rows = { $count ->
  }
     .help = напишите от 1 до { $max } строк; остальные храните в файле
 experiment-ammo-columns = `columns` не действует для ленты запросов
-    .help = удалите этот ключ: столбцы — `method`, `target`, `headers`, `body` и `tag`
+    .help = удалите этот ключ: у запросов свои столбцы
 experiment-duplicate-column = столбец { $column } повторяется
     .help = удалите его
 experiment-row-empty = строка пуста

@@ -78,6 +78,7 @@ fn tone(finding: &Finding) -> Tone {
         | Finding::AnswerSizes { .. }
         | Finding::RecordedStatus { .. }
         | Finding::ReplayDiverged { .. }
+        | Finding::RequestsMissing { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
         Finding::NoRows { statement, .. } if statement.needs_rows() => Tone::Doubt,
@@ -107,7 +108,10 @@ fn rank(finding: &Finding) -> u8 {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
-        Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. } | Finding::ReplayDiverged { .. } => 2,
+        Finding::AnswerSizes { .. }
+        | Finding::RecordedStatus { .. }
+        | Finding::ReplayDiverged { .. }
+        | Finding::RequestsMissing { .. } => 2,
         Finding::NoRows { statement, .. } if statement.needs_rows() => 2,
         Finding::NoRows { .. } => 12,
         Finding::NotOpenLoop { .. } => 3,
@@ -125,7 +129,9 @@ fn rank(finding: &Finding) -> u8 {
         Finding::NotCompared { .. } => 15,
         Finding::LikeForLikeCost { .. } => 16,
         Finding::UnlikeComparison { .. } => 17,
-        Finding::NoDifference { .. } | Finding::ReplayAsRecorded { .. } => 18,
+        Finding::NoDifference { .. }
+        | Finding::ReplayAsRecorded { .. }
+        | Finding::RecordedResponseTimes { .. } => 18,
         Finding::Bound { .. } => 8,
         Finding::OpenAndClosed { .. } => 3,
         Finding::FeedsDiffer { .. } => 5,

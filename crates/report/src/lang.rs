@@ -102,7 +102,7 @@ impl Lang {
         let is_request = |operation: &Operation| match &operation.kind {
             OperationKind::Script { .. } => false,
             OperationKind::Http(steps) => steps.len() == 1,
-            OperationKind::Ammo | OperationKind::Recorded { .. } => true,
+            OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => true,
         };
         let mut operations = experiment.cells.iter().flat_map(|cell| &cell.setup.operations);
         if operations.all(is_request) { self.for_requests() } else { self }

@@ -39,6 +39,7 @@ pub fn run(data: &[u8]) {
                 })
             },
             dsn: &|_| None,
+            log_format: &refuse,
             regex: &refuse,
             secret: &refuse,
             settings: &|_, _| Vec::new(),
@@ -50,6 +51,8 @@ pub fn run(data: &[u8]) {
             true => Err(model::message!("feed-empty")),
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
         },
+        log_sample: &|_, _| Ok(()),
+        requests: &|_| Ok(experiment::FeedRequests::default()),
         recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|path| match path.to_string_lossy().contains('!') {
             true => Err(std::io::ErrorKind::NotFound.into()),

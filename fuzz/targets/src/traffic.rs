@@ -93,7 +93,7 @@ fn check_experiment(distilled: &Distilled) {
     let columns = move |path: &Path, format: FeedFormat, columns: Option<&[String]>| {
         let name = path.file_name().and_then(|name| name.to_str()).expect("the file names a feed");
         let content = &feeds.iter().find(|file| file.0 == name).expect("the feed is written").1;
-        let packing = feed::pack(format, columns, &mut content.as_bytes(), Vec::new());
+        let packing = feed::pack(format, columns, None, &mut content.as_bytes(), Vec::new());
         let packing = packing.map_err(|diagnostic| Message::from(&diagnostic))?;
         let (_, layout) = packing.finish().expect("writing to memory cannot fail");
         Ok(layout.columns.to_vec())
@@ -108,6 +108,7 @@ fn check_experiment(distilled: &Distilled) {
             script: &check_script,
             url: &|_| Err(Vec::new()),
             dsn: &|_| None,
+            log_format: &accept,
             regex: &accept,
             secret: &accept,
             settings: &|_, _| Vec::new(),
@@ -116,6 +117,8 @@ fn check_experiment(distilled: &Distilled) {
         },
         read: &|_| Err(std::io::ErrorKind::NotFound.into()),
         columns: &columns,
+        log_sample: &|_, _| Ok(()),
+        requests: &|_| Ok(experiment::FeedRequests::default()),
         recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     };

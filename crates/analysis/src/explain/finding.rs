@@ -18,6 +18,7 @@ mod host;
 mod idle;
 mod number;
 mod queue;
+mod recorded_log;
 mod service;
 mod tables;
 mod unused;
@@ -79,6 +80,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(answers::size_changes(cell));
         found.extend(answers::empty_statements(cell));
         found.extend(answers::recorded_answers(cell));
+        found.extend(recorded_log::findings(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
@@ -204,7 +206,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let from = match &trial.setup.load.model {
         LoadModel::Open { schedule, .. } if is_one_rate(schedule) => Nanos(window.0 / 4),
         LoadModel::Open { .. } => last_third,
-        LoadModel::Replay { .. } => Nanos::ZERO,
+        LoadModel::Log { .. } | LoadModel::Replay { .. } => Nanos::ZERO,
         LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
         LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
     };

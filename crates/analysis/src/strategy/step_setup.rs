@@ -88,7 +88,7 @@ fn closed_load(load: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> Load
         LoadModel::Users { think, pacing, rate_max, .. } => {
             LoadModel::Users { stages: stages(), think: *think, pacing: *pacing, rate_max: *rate_max }
         }
-        LoadModel::Open { .. } | LoadModel::Replay { .. } => {
+        LoadModel::Open { .. } | LoadModel::Log { .. } | LoadModel::Replay { .. } => {
             LoadModel::Closed { clients: users, think: Nanos::ZERO }
         }
     }
@@ -209,7 +209,9 @@ mod tests {
                     let each = |it: &Users| format!("{}/{:?}", it.users, it.spawn_rate);
                     stages.iter().map(each).collect::<Vec<_>>().join(" ")
                 }
-                LoadModel::Replay { .. } => unreachable!("a search has no replay"),
+                LoadModel::Log { .. } | LoadModel::Replay { .. } => {
+                    unreachable!("a search has no recorded load")
+                }
             };
             assert_eq!(actual, expected);
             assert_eq!(load.duration.is_some(), step.scale == LoadScale::Clients);

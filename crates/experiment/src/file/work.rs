@@ -15,6 +15,9 @@ pub struct Feed {
     pub file: Option<String>,
     /// Format of the file. Default: derived from its name.
     pub format: Option<FileFormat>,
+    /// Format of an access log, as the web server's configuration contains it: nginx's `log_format`, Apache's `LogFormat` or
+    /// HAProxy's `log-format`, or one of the names `combined`, `common` and `httplog`. Default: common or combined.
+    pub log_format: Option<String>,
     /// Query that returns the rows. It is executed before the load begins.
     pub sql: Option<String>,
     /// Rows, at most 1000: mappings with the same keys.
@@ -78,6 +81,9 @@ pub struct Operation {
     pub script: Option<String>,
     /// Feed whose rows are complete requests.
     pub ammo: Option<String>,
+    /// Whether each kind of the feed's requests becomes an operation. The kind is the tag of ammunition, or the method and the
+    /// path of a request in an access log. Default: false.
+    pub by_tag: Option<bool>,
     /// Requests that are sent one after the other. The first failure ends the operation.
     pub steps: Option<Vec<Step>>,
     #[serde(flatten)]

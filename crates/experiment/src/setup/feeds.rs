@@ -7,6 +7,7 @@ use crate::name::name_error;
 use crate::template::is_name;
 use model::message;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
+use std::path::Path;
 
 /// Maximum number of rows in the experiment file. Larger feeds belong in a file of their own.
 const MAX_ROWS: usize = 1000;
@@ -19,6 +20,8 @@ pub struct FeedInfo {
     pub columns: Option<Vec<String>>,
     /// True if the feed's rows are whole requests.
     pub is_ammo: bool,
+    /// Source of requests; `None` if the feed is no file or if its file cannot be read.
+    pub source: Option<FeedSource>,
 }
 
 impl SetupBuilder<'_> {
@@ -61,6 +64,12 @@ impl SetupBuilder<'_> {
         if declared.format.is_some() && declared.file.is_none() {
             self.report(&at("format"), message!("experiment-feed-format-file"));
         }
+        if let Some(log_format) = &declared.log_format {
+            let span = self.span_of(&at("log_format"));
+            if let Err(diagnostics) = (self.request.grammars.log_format)(log_format) {
+                self.report_in_text(&span, log_format, diagnostics);
+            }
+        }
         for (i, column) in declared.columns.iter().flatten().enumerate() {
             let twice = declared.columns.iter().flatten().take(i).any(|it| it == column);
             if twice || !is_name(column) {
@@ -77,17 +86,29 @@ impl SetupBuilder<'_> {
                 self.report(&at("lookup_column"), message!("experiment-feed-lookup", text = quote(column)));
             }
         }
-        let mut known = FeedInfo { name: name.clone(), columns: declared.columns.clone(), is_ammo: false };
+        let mut known =
+            FeedInfo { name: name.clone(), columns: declared.columns.clone(), is_ammo: false, source: None };
         let mut columns = declared.columns.clone();
         let source = match (declared.file, declared.sql, declared.rows) {
             (Some(file), ..) => {
-                let format = declared.format.map(feed_format).or_else(|| FeedFormat::from_extension(&file));
+                let default = || match declared.log_format {
+                    Some(_) => Some(FeedFormat::Access),
+                    None => FeedFormat::from_extension(&file),
+                };
+                let format = declared.format.map(feed_format).or_else(default);
                 let read = self.file(&path, &file, format, declared.columns.as_deref());
                 let format = format.unwrap_or(FeedFormat::Csv);
                 known.is_ammo = format.is_ammo();
                 known.columns = read.or(known.columns);
                 let folder = self.request.path.parent().unwrap_or("".as_ref());
-                FeedSource::File { path: folder.join(&file), format }
+                let path = folder.join(&file);
+                let fits = match &declared.log_format {
+                    Some(log_format) => self.log_fits(&at("log_format"), &path, format, log_format),
+                    None => known.columns.is_some(),
+                };
+                let source = FeedSource::File { path, format, log_format: declared.log_format.clone() };
+                known.source = Some(source.clone()).filter(|_| fits && known.is_ammo);
+                source
             }
             (None, Some(sql), _) => {
                 if sql.trim().is_empty() {
@@ -102,8 +123,29 @@ impl SetupBuilder<'_> {
             }
             (None, None, None) => FeedSource::Rows(Vec::new()),
         };
+        if declared.log_format.is_some() && !matches!(source, FeedSource::File { .. }) {
+            self.report(&at("log_format"), message!("experiment-log-format-file"));
+        }
         let order = declared.order.map_or(FeedOrder::Sequential, |it| it.0);
         (Feed { name, source, columns, order, lookup_column: declared.lookup_column }, known)
+    }
+
+    /// True if the lines at the beginning of a log fit its format; otherwise the error is reported.
+    fn log_fits(&mut self, at: &str, path: &Path, format: FeedFormat, log_format: &str) -> bool {
+        if format != FeedFormat::Access {
+            self.report(at, message!("experiment-log-format-file"));
+            return false;
+        }
+        // A malformed format is already reported.
+        if (self.request.grammars.log_format)(log_format).is_err() {
+            return false;
+        }
+        if let Err(reason) = (self.request.log_sample)(path, log_format) {
+            let file = quote(&path.display().to_string());
+            self.report(at, message!("experiment-log-format-fits", file, reason));
+            return false;
+        }
+        true
     }
 
     /// Column names of a feed's file.

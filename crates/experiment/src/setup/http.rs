@@ -78,8 +78,7 @@ impl file::Request {
 impl SetupBuilder<'_> {
     /// Checks that the load's service settings fit the operations.
     pub(super) fn check_service_load(&mut self, load: &Load, operations: &[Operation]) {
-        let asks =
-            operations.iter().any(|it| matches!(it.kind, OperationKind::Http(_) | OperationKind::Ammo));
+        let asks = operations.iter().any(|it| matches!(it.kind, OperationKind::Http(_)) || it.kind.is_ammo());
         for (key, given) in
             [("cookies", load.cookies), ("first_byte_timeout", load.first_byte_timeout.is_some())]
         {

@@ -75,7 +75,9 @@ impl SetupBuilder<'_> {
                 (variables.used.iter().any(|it| it == TOKEN), "${token}")
             }
             // This error is already reported.
-            OperationKind::Ammo | OperationKind::Recorded { .. } => return,
+            OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => {
+                return;
+            }
         };
         if !written {
             let message =
@@ -95,7 +97,9 @@ impl SetupBuilder<'_> {
                     steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN)
                 }
                 OperationKind::Script { text, .. } => sets_token(text),
-                OperationKind::Ammo | OperationKind::Recorded { .. } => false,
+                OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => {
+                    false
+                }
             };
             if captured || operation.sets.iter().any(|it| it.0 == TOKEN) {
                 self.second_token(&format!("operations.{}", operation.name));

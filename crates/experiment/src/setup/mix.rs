@@ -91,7 +91,7 @@ impl SetupBuilder<'_> {
 }
 
 /// Smallest integers with the ratios of `rates`. They are rounded if exact integers would be too large.
-fn proportions(rates: &[f64]) -> Vec<u32> {
+pub(super) fn proportions(rates: &[f64]) -> Vec<u32> {
     const MOST: f64 = 1e9;
     let largest = rates.iter().copied().fold(0.0, f64::max);
     let is_whole = |it: f64| (it - it.round()).abs() <= it.abs() * 1e-9;

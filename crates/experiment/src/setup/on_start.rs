@@ -32,7 +32,7 @@ impl SetupBuilder<'_> {
 
     /// Reports a start without an operation that sends requests.
     pub(super) fn check_on_start(&mut self, on_start: Option<&Operation>, operations: &[Operation]) {
-        let sends = |it: &Operation| matches!(it.kind, OperationKind::Http(_) | OperationKind::Ammo);
+        let sends = |it: &Operation| matches!(it.kind, OperationKind::Http(_)) || it.kind.is_ammo();
         if on_start.is_some() && !operations.is_empty() && !operations.iter().any(sends) {
             self.report(ON_START, message!("experiment-on-start-http"));
         }

@@ -17,7 +17,7 @@ use model::summary::QueryMode;
 use std::path::PathBuf;
 
 /// Maximum number of operations. pgbench has the same limit for scripts.
-const MAX_OPERATIONS: usize = 128;
+pub(super) const MAX_OPERATIONS: usize = 128;
 
 /// Parts of the setup on which operations depend.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +44,10 @@ impl SetupBuilder<'_> {
             self.report("operations", too_many("operations", all.len(), MAX_OPERATIONS));
         }
         let one = |((name, it), weight): (_, &u32)| self.operation(name, it, *weight, context);
+        let by_tag: Vec<bool> = all.iter().map(|it| it.1.by_tag.unwrap_or(false)).collect();
         let made: Vec<Operation> = all.into_iter().zip(&mix.weights).map(one).collect();
         self.check_token_conflicts(&made);
-        made
+        self.split_by_tag(made, &by_tag, context)
     }
 
     fn operation(
@@ -93,6 +94,9 @@ impl SetupBuilder<'_> {
             }
         }
         self.reachable(&path, is_http || source.ammo.is_some(), !works.is_empty(), context);
+        if source.by_tag.is_some() && (source.ammo.is_none() || source.schedule.is_some()) {
+            self.report(&format!("{path}.by_tag"), message!("experiment-by-tag"));
+        }
         let feed = self.feed_of(&path, &source, context);
         let mut variables = Variables::default();
         if context.has_rows {

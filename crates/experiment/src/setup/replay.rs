@@ -9,7 +9,7 @@ use model::message;
 use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
 
 /// Smallest and largest speed.
-const SPEED: (f64, f64) = (0.01, 1000.0);
+pub(super) const SPEED: (f64, f64) = (0.01, 1000.0);
 
 impl SetupBuilder<'_> {
     /// Recording of a replay; `None` if there is none or if it cannot be read.

@@ -125,6 +125,6 @@ pub(super) fn with_max_rate(model: &LoadModel, rate: f64, duration: Nanos) -> Lo
         LoadModel::Users { stages, think, pacing, .. } => {
             LoadModel::Users { stages, think, pacing, rate_max: Some(rate) }
         }
-        other @ (LoadModel::Open { .. } | LoadModel::Replay { .. }) => other,
+        other @ (LoadModel::Open { .. } | LoadModel::Log { .. } | LoadModel::Replay { .. }) => other,
     }
 }

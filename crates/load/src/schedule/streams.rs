@@ -1,7 +1,8 @@
 //! Merged arrivals of several schedules
 
 use super::Arrivals;
-use model::{Nanos, Schedule, ScriptId, SplitMix64, Stream};
+use model::{ArrivalList, Nanos, Schedule, ScriptId, SplitMix64, Stream};
+use std::sync::Arc;
 
 /// One thread's share of all arrivals of a schedule, in time order.
 ///
@@ -11,6 +12,27 @@ pub struct Streams {
     streams: Box<[(Arrivals, Option<ScriptId>)]>,
     /// Index of the stream with the next arrival.
     next: usize,
+    /// Listed arrivals, instead of streams.
+    listed: Option<ListedShare>,
+}
+
+/// One thread's share of listed arrivals.
+#[derive(Clone, Debug)]
+struct ListedShare {
+    list: Arc<ArrivalList>,
+    /// Number of the next arrival, and the distance to the one after it.
+    next: usize,
+    step: usize,
+}
+
+/// Arrival relative to the schedule's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    pub at: Nanos,
+    /// Script; `None` if it is drawn by weight.
+    pub script: Option<ScriptId>,
+    /// Row of the script's feed; `None` if it is drawn.
+    pub row: Option<u64>,
 }
 
 impl Streams {
@@ -26,29 +48,42 @@ impl Streams {
             let seed = seed.wrapping_add((n as u64).wrapping_mul(SplitMix64::STEP));
             (Arrivals::new(&stream.curve, stream.spacing, seed, (thread as u32, threads)), stream.script)
         };
+        let mut listed = None;
         let each: Vec<_> = match schedule {
             Schedule::Closed { .. } | Schedule::Users(_) | Schedule::Recorded { .. } => return None,
+            Schedule::Listed(list) => {
+                let (next, step) = (k as usize, threads as usize);
+                listed = Some(ListedShare { list: Arc::clone(list), next, step });
+                Vec::new()
+            }
             Schedule::Open { curve, spacing } => {
                 vec![(Arrivals::new(curve, *spacing, seed, (k, threads)), None)]
             }
             Schedule::Streams(streams) => streams.iter().enumerate().map(|(n, it)| arrivals(n, it)).collect(),
         };
-        let mut all = Streams { streams: each.into(), next: 0 };
+        let mut all = Streams { streams: each.into(), next: 0, listed };
         all.select_next();
         Some(all)
     }
 
-    /// Time of the next arrival, relative to the schedule's start, and its script (`None` if the script is drawn by
-    /// weight). Returns `None` after the last arrival.
+    /// Next arrival; `None` after the last one.
     #[inline]
-    pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
+    pub fn peek(&self) -> Option<Arrival> {
+        if let Some(share) = &self.listed {
+            let next = share.list.arrivals.get(share.next)?;
+            return Some(Arrival { at: next.at, script: Some(next.script), row: Some(next.row.into()) });
+        }
         let (arrivals, script) = self.streams.get(self.next)?;
-        arrivals.peek().map(|at| (at, *script))
+        arrivals.peek().map(|at| Arrival { at, script: *script, row: None })
     }
 
     /// Removes the next arrival.
     #[inline]
     pub fn pop(&mut self) {
+        if let Some(share) = &mut self.listed {
+            share.next += share.step;
+            return;
+        }
         if let Some((arrivals, _)) = self.streams.get_mut(self.next) {
             arrivals.pop();
         }
@@ -66,7 +101,7 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Curve, PerSecond, Spacing};
+    use model::{Curve, ListedArrival, PerSecond, Spacing};
     use proptest::prelude::*;
 
     fn stream(rate: f64, secs: u64, spacing: Spacing, script: Option<u16>) -> Stream {
@@ -75,14 +110,14 @@ mod tests {
         Stream { curve, spacing, script: script.map(ScriptId) }
     }
 
-    fn all(schedule: &Schedule, threads: u16) -> Vec<(Nanos, Option<ScriptId>)> {
+    fn all(schedule: &Schedule, threads: u16) -> Vec<Arrival> {
         let mut all = Vec::new();
         for k in 0..threads {
             let mut streams = Streams::new(schedule, 3, (k, threads)).expect("arrivals are scheduled");
             let mut last = Nanos::ZERO;
             while let Some(due) = streams.peek() {
-                assert!(due.0 >= last, "arrivals are in time order");
-                last = due.0;
+                assert!(due.at >= last, "arrivals are in time order");
+                last = due.at;
                 all.push(due);
                 streams.pop();
             }
@@ -100,7 +135,7 @@ mod tests {
             rates.iter().zip(0..).map(|(it, n)| stream(f64::from(3 * it), 60, Spacing::Even, Some(n)));
         let all = all(&Schedule::Streams(streams.collect()), 2);
         for (n, rate) in (0..).zip(rates) {
-            let count = all.iter().filter(|it| it.1 == Some(ScriptId(n))).count();
+            let count = all.iter().filter(|it| it.script == Some(ScriptId(n))).count();
             assert_eq!(count, 60 * 3 * rate as usize, "operation {n}");
         }
     }
@@ -117,9 +152,31 @@ mod tests {
     }
 
     #[test]
+    fn listed_arrivals_keep_their_rows() {
+        let arrival = |n: u32| ListedArrival {
+            at: Nanos::from_millis(u64::from(n / 3)),
+            row: 100 - n,
+            script: ScriptId((n % 2) as u16),
+        };
+        let list = ArrivalList { duration: Nanos::from_secs(1), arrivals: (0..100).map(arrival).collect() };
+        let schedule = Schedule::Listed(Arc::new(list));
+        assert_eq!(schedule.duration(), Some(Nanos::from_secs(1)));
+        let expected = all(&schedule, 1);
+        assert_eq!(expected.len(), 100);
+        assert!(expected.contains(&Arrival {
+            at: Nanos::from_millis(33),
+            script: Some(ScriptId(1)),
+            row: Some(1)
+        }));
+        for threads in [2, 3, 7] {
+            assert_eq!(all(&schedule, threads), expected);
+        }
+    }
+
+    #[test]
     fn streams_use_independent_random_numbers() {
         let alike = Schedule::Streams(vec![stream(100.0, 10, Spacing::Poisson, None); 2]);
-        let mut moments: Vec<Nanos> = all(&alike, 1).into_iter().map(|it| it.0).collect();
+        let mut moments: Vec<Nanos> = all(&alike, 1).into_iter().map(|it| it.at).collect();
         let count = moments.len();
         moments.dedup();
         assert_eq!(moments.len(), count);

@@ -126,6 +126,14 @@ impl Ammo {
         Some(Answer { status: number(self.status)?.parse().ok()?, bytes: number(self.bytes)?.parse().ok()? })
     }
 
+    /// True if the server that wrote the log also answered this request with this client error (4xx), so that it is the
+    /// expected response.
+    #[inline]
+    pub fn expects_client_error(&self, status: u16, variables: &Variables) -> bool {
+        let recorded = std::str::from_utf8(variables.text(self.status)).ok();
+        (400..500).contains(&status) && recorded.and_then(|it| it.parse().ok()) == Some(status)
+    }
+
     /// Slots in the order of the arguments of [`wire::http::compile::raw_request`].
     pub fn slots(&self) -> [Slot; 4] {
         [self.method, self.target, self.headers, self.body]

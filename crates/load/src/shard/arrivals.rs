@@ -13,6 +13,8 @@ pub(super) struct DueArrival {
     pub at: Nanos,
     /// Script of the transaction; drawn by weight if `None`.
     pub script: Option<ScriptId>,
+    /// Row of the script's feed; drawn if `None`.
+    pub row: Option<u64>,
 }
 
 /// Event that starts a transaction.
@@ -29,7 +31,11 @@ pub(super) enum StartCause {
 impl<R: Recorder> Shard<R> {
     pub(super) fn next_arrival(&self) -> Option<DueArrival> {
         let arrivals = self.arrivals.as_ref().filter(|_| self.arrivals_left > 0)?;
-        let due = arrivals.peek().map(|(at, script)| DueArrival { at: self.window_start + at, script });
+        let due = arrivals.peek().map(|arrival| DueArrival {
+            at: self.window_start + arrival.at,
+            script: arrival.script,
+            row: arrival.row,
+        });
         due.filter(|it| it.at < self.window_end)
     }
 

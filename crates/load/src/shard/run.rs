@@ -24,15 +24,16 @@ impl<R: Recorder> Shard<R> {
         due: DueArrival,
         cause: StartCause,
     ) -> bool {
-        let (ScriptId(script), intended) = (self.script_of(due), due.at);
+        let (ScriptId(mut script), intended) = (self.script_of(due), due.at);
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
-            let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
+            let Some(n) = due.row.or_else(|| self.work.feed(draw).draw(&mut client.rng)) else {
                 let feed = draw.feed;
                 self.feed_exhausted(now, intended, ScriptId(script), feed, cause);
                 return false;
             };
+            script = self.work.script_of_row(script, n);
             self.work.fill(draw, n, &mut client.variables);
             row = Some(n);
         }
@@ -355,7 +356,10 @@ impl<R: Recorder> Shard<R> {
         let think = match &self.work.plan.schedule {
             Schedule::Closed { think } => *think,
             Schedule::Users(it) => think_duration(&it.think, &mut client.rng),
-            Schedule::Open { .. } | Schedule::Streams(_) | Schedule::Recorded { .. } => Nanos::ZERO,
+            Schedule::Open { .. }
+            | Schedule::Streams(_)
+            | Schedule::Listed(_)
+            | Schedule::Recorded { .. } => Nanos::ZERO,
         };
         match self.closed {
             true if think > Nanos::ZERO => {

@@ -157,7 +157,12 @@ impl<R: Recorder> Shard<R> {
 
     /// Begins a transaction of client `i` of the closed model.
     fn start(&mut self, now: Nanos, i: u32) {
-        if !self.begin_transaction(now, i, DueArrival { at: now, script: None }, StartCause::ClientReady) {
+        if !self.begin_transaction(
+            now,
+            i,
+            DueArrival { at: now, script: None, row: None },
+            StartCause::ClientReady,
+        ) {
             self.finish_client(i);
         }
     }

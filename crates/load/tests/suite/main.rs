@@ -10,6 +10,7 @@ mod script_undefined;
 mod simulated;
 mod simulated_endings;
 mod simulated_hops;
+mod simulated_listed;
 mod simulated_mix;
 mod simulated_outage;
 mod simulated_pause;

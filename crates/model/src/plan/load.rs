@@ -73,6 +73,14 @@ pub enum LoadModel {
         /// Number of clients; each client has at most one transaction in flight.
         max_in_flight: u32,
     },
+    /// Requests of access logs, which are sent at their recorded times regardless of responses.
+    Log {
+        log: RecordedLog,
+        /// Factor by which the load is faster than the recording, above 0.
+        speed: f64,
+        /// Number of clients; each client has at most one request in flight.
+        max_in_flight: u32,
+    },
     /// Recorded sessions, whose requests are sent at their recorded times.
     Replay {
         recording: RecordingFile,
@@ -107,6 +115,67 @@ impl RecordingFile {
     /// Name of the file without its folder.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+}
+
+/// Requests of one or more access logs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedLog {
+    /// Names of the feeds.
+    pub feeds: Vec<String>,
+    /// Time from the first request to the last, rounded up to whole seconds.
+    #[serde(rename = "duration_ns")]
+    pub duration: Nanos,
+    /// Number of requests that the load sends, and the maximum number within one second.
+    pub requests: u64,
+    pub requests_per_second_max: u64,
+    pub missing: MissingRequests,
+    /// Recorded response times of the operations; empty if the logs contain no durations.
+    pub times: Vec<RecordedTimes>,
+}
+
+/// Numbers of recorded requests that a load does not send, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingRequests {
+    /// The method usually has a body, which a log does not contain.
+    pub with_body: u64,
+    /// The line has no valid request.
+    pub without_request: u64,
+    /// The line does not fit the format of the log.
+    pub misfits: u64,
+    /// The line has no time.
+    pub without_time: u64,
+}
+
+impl MissingRequests {
+    pub fn total(&self) -> u64 {
+        self.with_body + self.without_request + self.misfits + self.without_time
+    }
+}
+
+/// Response times of an operation in an access log, as the server measured them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedTimes {
+    /// Index of the operation.
+    pub operation: u16,
+    pub count: u64,
+    #[serde(rename = "p50_ns")]
+    pub p50: Nanos,
+    /// `None` with fewer than 1000 requests, of which ten are longer.
+    #[serde(rename = "p99_ns")]
+    pub p99: Option<Nanos>,
+}
+
+impl RecordedLog {
+    /// Duration of the load at this speed.
+    pub fn duration_at(&self, speed: f64) -> Nanos {
+        Nanos::from_secs_f64(self.duration.as_secs_f64() / speed)
+    }
+
+    /// Share of the recorded requests that the load does not send.
+    pub fn missing_share(&self) -> f64 {
+        let missing = self.missing.total() as f64;
+        if missing > 0.0 { missing / (missing + self.requests as f64) } else { 0.0 }
     }
 }
 
@@ -172,13 +241,13 @@ impl LoadModel {
         match self {
             LoadModel::Closed { clients, .. } => *clients,
             LoadModel::Users { stages, .. } => stages.iter().map(|it| it.users).max().unwrap_or(1).max(1),
-            LoadModel::Open { max_in_flight, .. } => *max_in_flight,
+            LoadModel::Open { max_in_flight, .. } | LoadModel::Log { max_in_flight, .. } => *max_in_flight,
             LoadModel::Replay { recording, .. } => recording.sessions_max.max(1),
         }
     }
 
     /// True if arrivals are independent of responses.
     pub fn is_open(&self) -> bool {
-        matches!(self, LoadModel::Open { .. } | LoadModel::Replay { .. })
+        matches!(self, LoadModel::Open { .. } | LoadModel::Log { .. } | LoadModel::Replay { .. })
     }
 }

@@ -108,12 +108,19 @@ pub enum OperationKind {
     Http(Vec<HttpStep>),
     /// Whole requests, each from a row of the operation's feed.
     Ammo,
+    /// Those of the feed's requests that have this tag; `None` for all requests whose tag no other operation has.
+    TaggedAmmo { tag: Option<String> },
     /// Requests of a recording with the same statement, which has `$1` and so on in place of values. Of statements that
     /// share one operation because they are rare, the text is empty.
     Recorded { statement: String },
 }
 
 impl OperationKind {
+    /// True if the operation sends whole requests from a feed.
+    pub fn is_ammo(&self) -> bool {
+        matches!(self, OperationKind::Ammo | OperationKind::TaggedAmmo { .. })
+    }
+
     /// True if the operation sends SQL to PostgreSQL itself, rather than requests to a service.
     pub fn is_sql(&self) -> bool {
         matches!(self, OperationKind::Script { .. } | OperationKind::Recorded { .. })
@@ -168,6 +175,10 @@ impl Operation {
                 sets.into_iter().chain(steps.iter().map(HttpStep::text)).collect::<Vec<_>>().join("\n\n")
             }
             OperationKind::Ammo => self.feed.clone().unwrap_or_default(),
+            OperationKind::TaggedAmmo { tag } => {
+                let feed = self.feed.as_deref().unwrap_or_default();
+                tag.as_ref().map_or(feed.to_owned(), |tag| format!("{feed}: {tag}"))
+            }
             OperationKind::Recorded { statement } => statement.clone(),
         }
     }
@@ -306,6 +317,10 @@ pub enum FeedSource {
         path: PathBuf,
         #[serde(alias = "form")]
         format: FeedFormat,
+        /// Format of an access log's lines, as a configuration contains it. Without it, the lines have the common or
+        /// the combined format.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        log_format: Option<String>,
     },
     /// Query that PostgreSQL executes before the load begins. The query's columns are the feed's columns.
     Query(String),

@@ -32,7 +32,7 @@ pub fn describe_mix(setup: &Setup, lang: &Lang) -> Vec<String> {
             (None, None) => format!("×{}", operation.weight),
         };
         let request = describe_operation(&operation.kind, operation.feed.as_deref(), lang);
-        let feed = operation.feed.as_ref().filter(|_| operation.kind != OperationKind::Ammo);
+        let feed = operation.feed.as_ref().filter(|_| !operation.kind.is_ammo());
         say!(lang, "check-operation", name = &operation.name, share, request, feed)
     };
     setup.operations.iter().map(line).collect()
@@ -60,6 +60,9 @@ fn describe_operation(kind: &OperationKind, feed: Option<&str>, lang: &Lang) -> 
         }
         OperationKind::Recorded { statement } => shorten(statement),
         OperationKind::Ammo => say!(lang, "check-ammo", feed = feed.unwrap_or_default()),
+        OperationKind::TaggedAmmo { tag } => {
+            say!(lang, "check-tagged-ammo", feed = feed.unwrap_or_default(), tag = tag.as_ref())
+        }
     }
 }
 
@@ -95,7 +98,7 @@ fn describe_step(step: &HttpStep, lang: &Lang) -> String {
 /// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), for book.bookv2.author`.
 pub fn describe_feed(feed: &Feed, lang: &Lang) -> String {
     let source = match &feed.source {
-        FeedSource::File { path, format } => {
+        FeedSource::File { path, format, .. } => {
             let format = match format {
                 FeedFormat::Csv => "CSV".to_owned(),
                 FeedFormat::Tsv => "TSV".to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::files;
 use experiment::Columns;
+use feed::LogFormat;
 use model::message;
 use model::message::Message;
 use model::plan::FeedFormat;
@@ -38,15 +39,38 @@ pub fn columns(path: &Path, format: FeedFormat, given: Option<&[String]>) -> Col
         line = duplicate_line(&line);
     }
     if let Some(names) = given.filter(|_| format != FeedFormat::JsonLines)
-        && let Ok(first) = feed::pack(format, None, &mut duplicate_line(&line).as_slice(), io::sink())
+        && let Ok(first) = feed::pack(format, None, None, &mut duplicate_line(&line).as_slice(), io::sink())
         && first.columns().iter().any(|it| names.contains(it))
     {
         let first = first.columns().join(", ");
         return Err(message!("feed-header", columns = first));
     }
     let packing =
-        feed::pack(format, given, &mut line.as_slice(), io::sink()).map_err(|it| Message::from(&it))?;
+        feed::pack(format, given, None, &mut line.as_slice(), io::sink()).map_err(|it| Message::from(&it))?;
     Ok(packing.columns().to_vec())
+}
+
+/// Maximum number of bytes of a log that are checked before the run.
+const LOG_SAMPLE_BYTES: u64 = 256 << 10;
+
+/// Checks that most lines at the beginning of a log fit its format. A malformed format is reported elsewhere.
+pub fn check_log_sample(path: &Path, log_format: &str) -> Result<(), Message> {
+    let Ok(format) = LogFormat::parse(log_format) else { return Ok(()) };
+    let unreadable = |error: io::Error| message!("feed-unreadable", error = Message::from(&error));
+    let file = files::open(path).map_err(unreadable)?;
+    let source = feed::decompress(BufReader::new(file)).map_err(|it| Message::from(&it))?;
+    let mut sample = Vec::new();
+    source.take(LOG_SAMPLE_BYTES).read_to_end(&mut sample).map_err(unreadable)?;
+    // The last line may be incomplete.
+    if sample.len() as u64 == LOG_SAMPLE_BYTES
+        && let Some(end) = sample.iter().rposition(|it| *it == b'\n')
+    {
+        sample.truncate(end + 1);
+    }
+    match feed::pack(FeedFormat::Access, None, Some(&format), &mut sample.as_slice(), io::sink()) {
+        Err(error) if error.is_misfit() => Err(Message::from(&error)),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub const ALL: Grammars<'static> = Grammars {
     script: &check_script,
     url: &check_address,
     dsn: &database,
+    log_format: &check_log_format,
     regex: &check_regex,
     secret: &check_secret,
     settings: &settings::check_settings,
@@ -38,6 +39,11 @@ fn peak_rate(curve: &Curve) -> f64 {
         Curve::Ramp { from, to, .. } => from.0.max(to.0),
         Curve::Chain(parts) => parts.iter().map(peak_rate).fold(0.0, f64::max),
     }
+}
+
+fn check_log_format(text: &str) -> GrammarResult {
+    let diagnostic = |message| vec![GrammarDiagnostic { span: 0..text.len(), message }];
+    feed::LogFormat::parse(text).map(drop).map_err(diagnostic)
 }
 
 fn check_address(text: &str) -> GrammarResult<UrlTarget> {

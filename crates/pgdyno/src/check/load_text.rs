@@ -27,6 +27,10 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
             let cap = say!(lang, "check-in-flight-cap", cap = max_in_flight.to_string());
             vec![say!(lang, "check-open"), schedule.clone(), spacing, cap]
         }
+        LoadModel::Log { log, speed, max_in_flight } => {
+            let cap = say!(lang, "check-in-flight-cap", cap = max_in_flight.to_string());
+            vec![say!(lang, "check-open"), lang.recorded_log(log, *speed), cap]
+        }
         LoadModel::Replay { recording, speed } => {
             return [lang.replay(recording, *speed), time(recording.duration_at(*speed))].join(", ");
         }

@@ -6,11 +6,11 @@
 mod cache;
 mod data;
 
-use super::feeds::{self, Feeds};
 use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;
 use crate::bench::connect;
 use crate::cli::CommandError;
+use crate::feeds::{self, Feeds};
 use crate::signals::Signals;
 use data::LoadedDataset;
 use load::ledger::SERVER_IDENTITY_SQL;
@@ -19,6 +19,7 @@ use model::copied_data::SampledRows;
 use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
+use model::note::Note;
 use model::plan::{Dataset, Feed, Replication, Setup, SourceDatabase, Stack};
 use model::row_table::Rows;
 use model::target::TargetState;
@@ -168,6 +169,11 @@ impl TestBed {
             Ok(connection)
         };
         with_interrupt(&self.stop, || setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect())
+    }
+
+    /// Notes about the feeds that were read since the last call.
+    pub fn take_feed_notes(&mut self) -> Vec<Note> {
+        self.feeds.take_notes()
     }
 
     /// Coverage of the feeds that name a column; empty if it cannot be determined.

@@ -86,6 +86,9 @@ pub fn run(
     }
     let variables = workload::variables(setup);
     let feeds = test_bed.feeds(setup).map_err(failed)?;
+    for note in test_bed.take_feed_notes() {
+        writer.fact(Some(id), Fact::Note(note));
+    }
     let web = test_bed.http_target();
     let planned = FaultPlan::for_setup(setup);
     let inputs = workload::LoadInputs {

@@ -2,6 +2,7 @@
 
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
+use crate::feed_requests;
 use crate::measure::{self, LoadConfig};
 use crate::operation_steps::{self, add_operation};
 use crate::recording;
@@ -18,7 +19,7 @@ use model::message;
 use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
 use model::row_table::Rows;
 use model::summary;
-use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, UserRamp};
+use model::{Nanos, PerSecond, Schedule, ScriptId, Spacing, Stream, UserRamp};
 use report::lang::english;
 use stack::client::{self, Target};
 use std::sync::Arc;
@@ -37,6 +38,9 @@ const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
 const DRAIN: Nanos = Nanos::from_secs(10);
 /// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time.
 const SPIN: Nanos = Nanos::from_micros(30);
+
+/// Text of a schedule of recorded times, as in the experiment file.
+const RECORDED: &str = "recorded";
 
 /// The load of a trial, ready to start.
 #[derive(Debug)]
@@ -77,7 +81,11 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let load = &setup.load;
     let program = compile(setup, inputs)?;
     let keyed = keyed_operations(setup, &program);
-    let schedule = schedule(setup);
+    let row_scripts = feed_requests::row_scripts(setup, inputs.feeds);
+    let schedule = match feed_requests::arrival_list(setup, inputs.feeds, &row_scripts) {
+        Some(list) => Schedule::Listed(Arc::new(list)),
+        None => schedule(setup),
+    };
     let replay = replay(load)?;
     let clients = replay.as_ref().map_or(client_count(load), Replay::clients);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
@@ -111,9 +119,12 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let described = describe(setup, &plan, driver, seed);
     let (postgres, hosts): (Option<PostgresEndpoint>, Option<Vec<Address>>) = sql.to_endpoint().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
-    let feeds =
-        setup.feeds.iter().zip(inputs.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
+    let feeds = setup.feeds.iter().zip(inputs.feeds).map(|(feed, rows)| {
+        let fixed = feed_requests::row_of_only_tag(setup, feed, rows).map(|row| DrawOrder::Fixed { row });
+        Feed::new(rows.clone(), fixed.unwrap_or_else(|| order(feed.order, seed)))
+    });
     let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
+    let work = work.with_row_scripts(row_scripts);
     let mut work = work.require_variables().quoting_texts();
     if let Some(replay) = replay {
         work = work.with_replay(replay);
@@ -315,6 +326,7 @@ fn schedule(setup: &Setup) -> Schedule {
             pacing: *pacing,
             rate_max: rate_max.map(PerSecond),
         }),
+        LoadModel::Log { .. } => unreachable!("its arrivals are listed"),
         LoadModel::Replay { recording, speed } => {
             Schedule::Recorded { duration: recording.duration_at(*speed) }
         }
@@ -372,6 +384,9 @@ fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summar
             LoadModel::Users { .. } => summary::LoadModelSummary::Closed { think: Nanos::ZERO },
             LoadModel::Open { schedule, arrivals, .. } => {
                 summary::LoadModelSummary::Open { schedule: schedule.clone(), arrivals: *arrivals }
+            }
+            LoadModel::Log { .. } => {
+                summary::LoadModelSummary::Open { schedule: RECORDED.to_owned(), arrivals: Spacing::Even }
             }
             LoadModel::Replay { recording, speed } => {
                 summary::LoadModelSummary::Replay { recording: recording.name(), speed: *speed }

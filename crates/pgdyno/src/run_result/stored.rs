@@ -332,6 +332,7 @@ pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResul
 pub fn load_duration(setup: &Setup) -> Nanos {
     let of_schedule = || match &setup.load.model {
         LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
+        LoadModel::Log { log, speed, .. } => Some(log.duration_at(*speed)),
         LoadModel::Replay { recording, speed } => Some(recording.duration_at(*speed)),
         LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
     };

@@ -79,6 +79,11 @@ impl Row<'_> {
 fn folder_of_mistakes(name: &str) -> Folder {
     let folder = Folder::new(&format!("check-{name}"));
     fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
+    let log = "1.5 \"GET /a?password=secret\" 200\n2.5 \"GET /b\" 200\n";
+    fs::write(folder.0.join("access.log"), log).expect("the file can be written");
+    fs::write(folder.0.join("no.log"), "- - - [x] \"GET /a HTTP/1.1\" 200 1\n")
+        .expect("the file can be written");
+    fs::write(folder.0.join("get.uri"), "/a\n").expect("the file can be written");
     folder
 }
 
@@ -222,11 +227,14 @@ fn documented_and_shipped_experiments_are_valid() {
     fs::write(folder.0.join("books.csv"), "author,name\nx,y\n").expect("the file can be written");
     fs::write(folder.0.join("access.log"), "127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200 1\n")
         .expect("the file can be written");
+    let timed = "10.0.0.1 - - [26/Nov/2026:14:26:10 +0000] \"GET / HTTP/1.1\" 200 6 \"-\" \"curl\" 0.012\n";
+    fs::write(folder.0.join("timed.log"), timed).expect("the file can be written");
     let service =
         "stack: { service: { url: \"http://[::1]:80\" }, postgres: { attach: \"postgres:///d\" } }\n";
     for (page, stack, least) in [
         ("experiment", COMMON[0].1, 6),
         ("operations", service, 6),
+        ("feeds", service, 1),
         ("attached", service, 1),
         ("http", service, 1),
         ("maximum", COMMON[0].1, 6),

@@ -26,6 +26,7 @@ mod planted;
 mod postgres_servers;
 mod preflight;
 mod reads;
+mod recorded;
 mod remote_hosts;
 mod replay;
 mod resume;

@@ -9,6 +9,7 @@ mod group;
 use super::{Lang, cell_list, cell_name, request};
 use crate::say;
 use group::{ApparentGain, CellSelection, ExcludedCount, RemainingGroup, ShareRange};
+use model::Nanos;
 use model::finding::{
     CellResponse, ConnectionLimit, Finding, IncomparableReason, SizeChange, ThroughputComparison,
 };
@@ -83,6 +84,10 @@ impl Lang {
                 say!(self, "finding-sizes-above-recorded", operation)
             }
             Finding::RecordedStatus { operation, .. } => say!(self, "finding-recorded-status", operation),
+            Finding::RequestsMissing { .. } => say!(self, "finding-requests-missing"),
+            Finding::RecordedResponseTimes { operation, .. } => {
+                say!(self, "finding-recorded-times", operation)
+            }
             Finding::ReplayAsRecorded { .. } => say!(self, "finding-replay-as-recorded"),
             Finding::ReplayDiverged { operation, .. } => say!(self, "finding-replay-diverged", operation),
             Finding::NoRows { operation, command, statement, .. } => {
@@ -287,6 +292,36 @@ impl Lang {
                 share = numbers.percent(*share, 0),
                 count = *count
             ),
+            Finding::RequestsMissing { cell, requests, missing, share } => say!(
+                self,
+                "finding-requests-missing-cell",
+                cell = name(cell),
+                share = numbers.percent(*share, 1),
+                missing = numbers.count(*missing),
+                recorded = numbers.count(requests + missing)
+            ),
+            Finding::RecordedResponseTimes {
+                cell,
+                count,
+                recorded_p50,
+                recorded_p99,
+                measured_p50,
+                measured_p99,
+                ..
+            } => {
+                let both = |p50: Nanos, p99: Option<Nanos>| {
+                    let (p50, p99) = (numbers.time(p50), p99.map(|it| numbers.time(it)));
+                    say!(self, "finding-recorded-times-quantiles", p50, p99)
+                };
+                say!(
+                    self,
+                    "finding-recorded-times-cell",
+                    cell = name(cell),
+                    count = numbers.count(*count),
+                    recorded = both(*recorded_p50, *recorded_p99),
+                    measured = both(*measured_p50, *measured_p99)
+                )
+            }
             Finding::ReplayAsRecorded { cell, results, with_rows } => say!(
                 self,
                 "finding-replay-as-recorded-cell",

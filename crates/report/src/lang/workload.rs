@@ -3,11 +3,11 @@
 use super::Lang;
 use crate::say;
 use model::plan::{
-    CacheState, Content, Dataset, Extract, Load, LoadModel, RecordingFile, SourceDatabase, ThinkTime,
-    UserStage,
+    CacheState, Content, Dataset, Extract, Load, LoadModel, MissingRequests, RecordedLog, RecordingFile,
+    SourceDatabase, ThinkTime, UserStage,
 };
 use model::summary::QueryMode;
-use model::{Nanos, Spacing};
+use model::{Nanos, PerSecond, Spacing};
 
 /// Question of an experiment.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,9 @@ impl Lang {
                     say!(self, "page-question-users", path, count = users.clients())
                 }
                 LoadModel::Open { schedule, .. } => say!(self, "page-question-schedule", path, schedule),
+                LoadModel::Log { log, .. } => {
+                    say!(self, "page-question-log", path, feeds = self.list_texts(&log.feeds))
+                }
                 LoadModel::Replay { recording, .. } => {
                     say!(self, "page-question-replay", path, recording = recording.name())
                 }
@@ -85,6 +88,11 @@ impl Lang {
                 parts.extend([arrivals, say!(self, "page-in-flight-cap", clients)]);
                 parts
             }
+            LoadModel::Log { log, speed, .. } => {
+                let mut parts = vec![say!(self, "page-open-model")];
+                parts.extend([self.recorded_log(log, *speed), say!(self, "page-in-flight-cap", clients)]);
+                parts
+            }
             LoadModel::Replay { recording, speed } => vec![self.replay(recording, *speed)],
         };
         let is_replay = matches!(load.model, LoadModel::Replay { .. });
@@ -112,6 +120,50 @@ impl Lang {
             requests = numbers.count(recording.requests),
             sessions = numbers.count(recording.sessions)
         )
+    }
+
+    /// Describes the requests of a recorded log: `12,000 requests of the feed log at their recorded times, speed 2, 13 min,
+    /// 34/s on average and 90/s at most; 3 % of the recorded requests are missing (…)`.
+    pub fn recorded_log(&self, log: &RecordedLog, speed: f64) -> String {
+        let numbers = self.numbers();
+        let duration = log.duration_at(speed);
+        let mean = log.requests as f64 / duration.as_secs_f64();
+        let missing = (log.missing.total() > 0).then(|| self.missing_requests(log));
+        say!(
+            self,
+            "load-recorded-log",
+            feeds = self.list_texts(&log.feeds),
+            speed = numbers.plain(speed),
+            requests = numbers.count(log.requests),
+            duration = numbers.duration(duration),
+            mean = numbers.rate(PerSecond(mean)),
+            peak = numbers.rate(PerSecond(log.requests_per_second_max as f64 * speed)),
+            missing
+        )
+    }
+
+    /// Share of the recorded requests that a load does not send, with the reasons.
+    fn missing_requests(&self, log: &RecordedLog) -> String {
+        let numbers = self.numbers();
+        let MissingRequests { with_body, without_request, misfits, without_time } = log.missing;
+        let reason =
+            |reason: &str, count: u64| (count > 0).then(|| say!(self, "load-missing-reason", reason, count));
+        let reasons: Vec<String> = [
+            reason("body", with_body),
+            reason("request", without_request),
+            reason("misfit", misfits),
+            reason("time", without_time),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let share = numbers.percent(log.missing_share(), 1);
+        say!(self, "load-missing-requests", share, reasons = reasons.join(", "))
+    }
+
+    /// Names in a list.
+    fn list_texts(&self, names: &[String]) -> String {
+        self.list(&names.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn thinking(&self, time: Nanos) -> Option<String> {

@@ -67,6 +67,8 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::AnswerSizes { cell, .. }
         | Finding::RecordedStatus { cell, .. }
         | Finding::ReplayDiverged { cell, .. }
+        | Finding::RequestsMissing { cell, .. }
+        | Finding::RecordedResponseTimes { cell, .. }
         | Finding::ReplayAsRecorded { cell, .. }
         | Finding::NoRows { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),

@@ -70,7 +70,9 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
                 [only] => std::mem::take(&mut only.users),
                 _ => setup.load.model.clients(),
             },
-            LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
+            LoadModel::Open { max_in_flight, .. } | LoadModel::Log { max_in_flight, .. } => {
+                std::mem::take(max_in_flight)
+            }
             LoadModel::Replay { .. } => 0,
         };
         if let LoadModel::Open { schedule, .. } = &mut load.model

@@ -6,6 +6,7 @@ use model::matrix::TrialStatus;
 mod alternatives;
 mod answers;
 mod error_origins;
+mod recorded_log;
 mod reported;
 mod sampled;
 mod unused;

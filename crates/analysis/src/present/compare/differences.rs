@@ -137,7 +137,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
         let work = match operation.kind {
             OperationKind::Script { .. } => "script",
             OperationKind::Http(_) => "http",
-            OperationKind::Ammo => "ammo",
+            OperationKind::Ammo | OperationKind::TaggedAmmo { .. } => "ammo",
             OperationKind::Recorded { .. } => "statement",
         };
         all.push(DifferenceSubject::Operation, format!("{path}.{work}"), operation.text().trim());
@@ -365,7 +365,12 @@ impl FactList {
             self.push(DifferenceSubject::Operation, format!("feeds.{}.{key}", feed.name), value);
         };
         match &feed.source {
-            FeedSource::File { path, format: form } => push("file", format!("{} ({form:?})", path.display())),
+            FeedSource::File { path, format: form, log_format } => {
+                push("file", format!("{} ({form:?})", path.display()));
+                if let Some(log_format) = log_format {
+                    push("log_format", log_format.clone());
+                }
+            }
             FeedSource::Query(sql) => push("sql", sql.trim().to_owned()),
             FeedSource::Rows(rows) => push("rows", format!("{rows:?}")),
         }
@@ -411,6 +416,13 @@ impl FactList {
                 push("schedule", schedule.clone());
                 let even = *arrivals == Spacing::Even;
                 push("arrivals", if even { "even" } else { "poisson" }.into());
+                push("max_in_flight", max_in_flight.to_string());
+            }
+            LoadModel::Log { log, speed, max_in_flight } => {
+                push("model", "open".into());
+                push("schedule", "recorded".into());
+                push("requests", log.requests.to_string());
+                push("speed", speed.to_string());
                 push("max_in_flight", max_in_flight.to_string());
             }
             LoadModel::Replay { recording, speed } => {

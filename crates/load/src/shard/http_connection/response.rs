@@ -83,7 +83,10 @@ impl<R: Recorder> Shard<R> {
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let request = self.work.call(tx.script, tx.command);
         let reader = connection.channel.reader();
-        if !request.call.expects(response.status) {
+        let is_recorded = || {
+            request.call.ammo.is_some_and(|it| it.expects_client_error(response.status, &client.variables))
+        };
+        if !request.call.expects(response.status) && !is_recorded() {
             return Err((Code::Http(response.status), 0));
         }
         if let Some(search) = request.search(&connection.search) {

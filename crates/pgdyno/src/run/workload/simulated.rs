@@ -4,7 +4,7 @@ use super::{HttpTarget, LoadInputs, PreparedLoad, prepare};
 use crate::check;
 use crate::cli::CommandError;
 use crate::diagnostics;
-use crate::run::feeds::Feeds;
+use crate::feeds::Feeds;
 use crate::run::search_runner;
 use analysis::strategy::search::{self, NextStep};
 use analysis::strategy::step_setup;

@@ -39,6 +39,7 @@ fn reading(
             schedule: &|_| Ok(extent),
             script: &|_, _, _| Ok(()),
             url,
+            log_format: &|_| Ok(()),
             regex: &|_| Ok(()),
             secret: &|_| Ok(()),
             settings: &|_, _| Vec::new(),
@@ -47,6 +48,8 @@ fn reading(
         },
         read: &|_| Ok(String::new()),
         columns: &|_, _, _| Ok(Vec::new()),
+        log_sample: &|_, _| Ok(()),
+        requests: &|_| Ok(experiment::FeedRequests::default()),
         recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })

@@ -31,6 +31,7 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         schedule: &|text| refuse(text).map(|()| extent),
         script: &|text, _, _| refuse(text),
         url: &|text| refuse(text).map(|()| place(text)),
+        log_format: &refuse,
         regex: &refuse,
         secret: &|name| if name == "NONE" { refuse("!") } else { Ok(()) },
         settings: &|_, _| Vec::new(),
@@ -45,6 +46,8 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         grammars,
         read: &|_| Ok(String::new()),
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
+        log_sample: &|_, _| Ok(()),
+        requests: &|_| Ok(experiment::FeedRequests::default()),
         recording: &|_| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })

@@ -164,6 +164,16 @@ pub(super) fn findings() -> Vec<Finding> {
             share: 0.9,
         },
         Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
+        Finding::RequestsMissing { cell, requests: 90_000, missing: 10_000, share: 0.1 },
+        Finding::RecordedResponseTimes {
+            cell,
+            operation: "№8".into(),
+            count: 12_345,
+            recorded_p50: Nanos::from_millis(12),
+            recorded_p99: Some(Nanos::from_millis(340)),
+            measured_p50: Nanos::from_millis(14),
+            measured_p99: None,
+        },
         Finding::ReplayAsRecorded { cell, results: 12_345, with_rows: 0 },
         Finding::ReplayDiverged {
             cell,
@@ -199,7 +209,8 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, ReplayAsRecorded, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, RequestsMissing,
+        RecordedResponseTimes, ReplayAsRecorded, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
         OpenAndClosed, FeedsDiffer);
     all
 }

@@ -6,10 +6,11 @@
 use crate::cli::CommandError;
 use crate::files;
 use analysis::facts::feed_coverage::TableStats;
-use feed::PackedWriter;
+use feed::{LogFormat, PackedWriter, SkippedLines};
 use memmap2::{Advice, Mmap};
 use model::message;
 use model::message::Message;
+use model::note::Note;
 use model::plan::{self, FeedFormat, FeedSource};
 use model::row_table::{RowFormat as Laid, RowLayout, Rows};
 use stack::client::{Connection, QueryResult};
@@ -22,6 +23,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Feeds {
     loaded: Vec<(plan::Feed, Rows)>,
+    /// Feeds with skipped lines, until they are reported.
+    skipped: Vec<(String, SkippedLines)>,
 }
 
 impl Feeds {
@@ -36,7 +39,14 @@ impl Feeds {
             return Ok(rows.clone());
         }
         let rows = match &feed.source {
-            FeedSource::File { path, format } => read_file(path, *format, feed.columns.as_deref())?,
+            FeedSource::File { path, format, log_format } => {
+                let (rows, skipped) =
+                    read_file(path, *format, feed.columns.as_deref(), log_format.as_deref())?;
+                if skipped.total() > 0 {
+                    self.skipped.push((feed.name.clone(), skipped));
+                }
+                rows
+            }
             FeedSource::Query(sql) => read_query(feed, sql, &mut connection()?)?,
             FeedSource::Rows(rows) => {
                 let mut packing =
@@ -54,13 +64,41 @@ impl Feeds {
         Ok(rows)
     }
 
+    /// Notes about lines of logs that yield no request. Each feed has a note only once.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        let note = |(feed, skipped): (String, SkippedLines)| Note {
+            subject: Message::text(feed),
+            message: describe_skipped(&skipped),
+        };
+        self.skipped.drain(..).map(note).collect()
+    }
+
     /// Discards the results of queries, because the queried data were replaced.
     pub fn forget_queries(&mut self) {
         self.loaded.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
     }
 }
 
-fn read_file(path: &Path, format: FeedFormat, columns: Option<&[String]>) -> Result<Rows, CommandError> {
+fn describe_skipped(skipped: &SkippedLines) -> Message {
+    let SkippedLines { with_body, without_request, misfits, first_misfit } = skipped;
+    let first = first_misfit.as_ref().map(Message::from);
+    message!(
+        "feed-skipped-lines",
+        lines = skipped.total(),
+        with_body = with_body.to_string(),
+        without_request = without_request.to_string(),
+        misfits = misfits.to_string(),
+        first
+    )
+}
+
+/// Reads a file. `log_format` is the format of an access log.
+pub fn read_file(
+    path: &Path,
+    format: FeedFormat,
+    columns: Option<&[String]>,
+    log_format: Option<&str>,
+) -> Result<(Rows, SkippedLines), CommandError> {
     let shown = path.display().to_string();
     let failed = |error: &io::Error| {
         CommandError::new(message!("feed-file-unreadable", path = &shown, error = Message::from(error)))
@@ -75,12 +113,18 @@ fn read_file(path: &Path, format: FeedFormat, columns: Option<&[String]>) -> Res
     if let Some(delimiter) = format.delimiter().filter(|_| !is_packed) {
         let bytes = map(&file).map_err(|it| failed(&it))?;
         if let Some(layout) = feed::index_rows(&bytes, delimiter, columns).map_err(wrong)? {
-            return Ok(map_rows(bytes, layout));
+            return Ok((map_rows(bytes, layout), SkippedLines::default()));
         }
     }
     let mut source = feed::decompress(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
-    let packing = feed::pack(format, columns, &mut source, unnamed_file()?).map_err(wrong)?;
-    finish_packing(packing)
+    let log_format = log_format
+        .map(LogFormat::parse)
+        .transpose()
+        .map_err(|error| CommandError::new(message!("feed-file", path = &shown, error)))?;
+    let mut packing =
+        feed::pack(format, columns, log_format.as_ref(), &mut source, unnamed_file()?).map_err(wrong)?;
+    let skipped = std::mem::take(&mut packing.skipped);
+    Ok((finish_packing(packing)?, skipped))
 }
 
 fn read_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Result<Rows, CommandError> {
@@ -237,7 +281,7 @@ mod tests {
             };
             assert!(outcome.ends_with(expected), "{outcome}");
         };
-        let file = |it: &TempFile, format| FeedSource::File { path: it.0.clone(), format };
+        let file = |it: &TempFile, format| FeedSource::File { path: it.0.clone(), format, log_format: None };
         let plain = TempFile::new("plain.csv", b"id,name\n1,a\n2,b\n");
         check(plan(file(&plain, FeedFormat::Csv), None), "id+name: 1|a 2|b");
         let quoted = TempFile::new("quoted.csv", b"1,\"a,b\"\n");
@@ -247,7 +291,8 @@ mod tests {
         check(plan(file(&wrong, FeedFormat::Csv), None), message);
         let none = TempFile::new("none.tsv", b"id\n");
         check(plan(file(&none, FeedFormat::Tsv), None), "feed f has no rows");
-        let missing = FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv };
+        let missing =
+            FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv, log_format: None };
         check(plan(missing, None), "could not read /nowhere/x.csv: No such file or directory");
         let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
         check(plan(rows, Some(&["id"])), "id: 7 8");
@@ -290,7 +335,7 @@ mod tests {
         // The test measures the memory of its process, so it runs in a process of its own.
         const ALONE: &str = "PGDYNO_TEST_ALONE";
         if std::env::var_os(ALONE).is_none() {
-            let name = "run::feeds::tests::maps_large_files_instead_of_reading_them";
+            let name = "feeds::tests::maps_large_files_instead_of_reading_them";
             let program = std::env::current_exe().expect("the program has a path");
             let mut command = std::process::Command::new(program);
             let status = command.args(["--exact", name]).env(ALONE, "1").status();
@@ -308,7 +353,7 @@ mod tests {
         }
         out.into_inner().expect("there is room");
         let before = own_memory();
-        let source = FeedSource::File { path: file.0.clone(), format: FeedFormat::Tsv };
+        let source = FeedSource::File { path: file.0.clone(), format: FeedFormat::Tsv, log_format: None };
         let columns: &[&str] = &["id", "rest"];
         let found =
             Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);
