@@ -86,10 +86,8 @@ impl SetupBuilder<'_> {
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
         let max = find::search_in_place_of_load(&find);
-        let mut requested = match is_recorded {
-            true => self.recorded_load(&file.load, &file.operations.0, &known),
-            false => self.load(&file.load, &mix, max.as_ref(), recording.as_ref()),
-        };
+        let recorded = is_recorded.then(|| self.recorded_model(&file.load, &file.operations.0, &known));
+        let mut requested = self.load(&file.load, &mix, max.as_ref(), recording.as_ref(), recorded);
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.check_load_caps(&guard, &mut requested);

@@ -21,18 +21,20 @@ pub struct RequestedLoad {
 
 impl SetupBuilder<'_> {
     /// Builds the load of a cell. `max`, if given, is a search or a fixed level. It then determines the level and the
-    /// duration.
+    /// duration. `recorded` is the model of a load with recorded times.
     pub(super) fn load(
         &mut self,
         source: &file::Load,
         mix: &Mix,
         max: Option<&MaxSearch>,
         recording: Option<&Recording>,
+        recorded: Option<(LoadModel, ScheduleExtent)>,
     ) -> RequestedLoad {
-        let (model, extent) = match source.model {
-            Model::Closed => self.closed(source, mix, max),
-            Model::Open => self.open(source, mix, max),
-            Model::Replay => self.replay(source, recording),
+        let (model, extent) = match (recorded, source.model) {
+            (Some(recorded), _) => recorded,
+            (None, Model::Closed) => self.closed(source, mix, max),
+            (None, Model::Open) => self.open(source, mix, max),
+            (None, Model::Replay) => self.replay(source, recording),
         };
         let warmup = source.warmup.map_or(Nanos::ZERO, |it| it.0);
         let times = [

@@ -2,7 +2,6 @@
 
 use super::SetupBuilder;
 use super::feeds::FeedInfo;
-use super::load::RequestedLoad;
 use super::mix::Mix;
 use super::replay::SPEED;
 use crate::diagnostic::quote;
@@ -27,13 +26,13 @@ pub(super) fn equal_mix(operations: usize) -> Mix {
 }
 
 impl SetupBuilder<'_> {
-    /// Builds the load of the requests in the operations' logs.
-    pub(super) fn recorded_load(
+    /// Load model for the requests in the operations' logs, with its extent.
+    pub(super) fn recorded_model(
         &mut self,
         source: &file::Load,
         operations: &[(String, file::Operation)],
         feeds: &[FeedInfo],
-    ) -> RequestedLoad {
+    ) -> (LoadModel, ScheduleExtent) {
         let others = [
             ("clients", source.clients.is_some()),
             ("users", source.users.is_some()),
@@ -57,30 +56,13 @@ impl SetupBuilder<'_> {
             self.report("load.speed", message);
         }
         let log = self.recorded_log(operations, feeds);
-        // The other settings of the load are those of any open load.
-        let plain = file::Load {
-            clients: None,
-            users: None,
-            think: None,
-            pacing: None,
-            max_rate: None,
-            coefficient: None,
-            arrivals: None,
-            duration: None,
-            warmup: None,
-            traffic: None,
-            speed: None,
-            schedule: Some("const(1, 1s)".to_owned()),
-            ..source.clone()
-        };
-        let mut requested = self.load(&plain, &Mix::default(), None, None);
+        self.needs("open", "max_in_flight", source.max_in_flight.is_some());
+        let max_in_flight = source.max_in_flight.unwrap_or(1);
         let extent = ScheduleExtent {
             duration: log.duration_at(speed.clamp(SPEED.0, SPEED.1)),
             max_rate: log.requests_per_second_max as f64 * speed,
         };
-        let max_in_flight = requested.load.model.clients();
-        requested.load.model = LoadModel::Log { log, speed, max_in_flight };
-        RequestedLoad { load: requested.load, duration: extent.duration, max_rate: extent.max_rate }
+        (LoadModel::Log { log, speed, max_in_flight }, extent)
     }
 
     fn recorded_log(&mut self, operations: &[(String, file::Operation)], feeds: &[FeedInfo]) -> RecordedLog {

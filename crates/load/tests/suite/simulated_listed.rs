@@ -12,7 +12,8 @@ use wire::pg::{Login, Transport};
 /// Recorder of the rows that transactions sent, and of their records.
 struct RowRecorder {
     id: Slot,
-    row: u32,
+    /// Rows in the order in which they were sent.
+    rows: Vec<u32>,
     /// Time since the start of the window in milliseconds, script and row.
     sent: Vec<(u64, u16, u32)>,
     lag_max: Nanos,
@@ -26,7 +27,7 @@ impl Recorder for RowRecorder {
     fn trace(&mut self, event: TraceEvent<'_>) {
         if let TraceEvent::Statement { variables, .. } = event {
             let text = std::str::from_utf8(variables.text(self.id)).expect("digits");
-            self.row = text.parse().expect("the row has its number");
+            self.rows.push(text.parse().expect("the row has its number"));
         }
     }
 
@@ -37,19 +38,22 @@ impl Recorder for RowRecorder {
         }
         assert_eq!(record.outcome, Outcome::Ok);
         self.lag_max = self.lag_max.max(record.started - record.intended);
-        self.sent.push(((record.intended - self.begin).0 / 1_000_000, record.script.0, self.row));
+        self.sent.push((
+            (record.intended - self.begin).0 / 1_000_000,
+            record.script.0,
+            *self.rows.last().expect("a request was sent"),
+        ));
     }
 }
 
-/// Runs a schedule of two scripts that share a feed of `rows` rows. Returns what was sent, in order of time, and the
-/// number of dropped arrivals.
+/// Runs a schedule of two scripts that share a feed of `rows` rows.
 fn run(
     schedule: Schedule,
     rows: u32,
     clients: u32,
     threads: u16,
     row_scripts: Option<Vec<ScriptId>>,
-) -> (Vec<(u64, u16, u32)>, usize) {
+) -> Sent {
     let columns = vec!["id".to_owned()];
     let mut layout = RowLayout::new(RowFormat::Lines { delimiter: b',' }, columns.clone());
     let mut text = String::new();
@@ -75,15 +79,32 @@ fn run(
     }
     let work = Arc::new(work);
     let world = SimulatedSystem { servers: clients, ..SimulatedSystem::default() };
-    let recorder =
-        || RowRecorder { id, row: 0, sent: Vec::new(), lag_max: Nanos::ZERO, dropped: 0, begin: Nanos::ZERO };
+    let recorder = || RowRecorder {
+        id,
+        rows: Vec::new(),
+        sent: Vec::new(),
+        lag_max: Nanos::ZERO,
+        dropped: 0,
+        begin: Nanos::ZERO,
+    };
     let shards = (0..threads).map(|k| Shard::new(Arc::clone(&work), k, recorder())).collect();
     let recorders: Vec<RowRecorder> = drive(shards, &world).into_iter().map(|it| it.recorder).collect();
-    let mut sent: Vec<(u64, u16, u32)> = recorders.iter().flat_map(|it| it.sent.iter().copied()).collect();
-    sent.sort_unstable();
+    let sent: Vec<(u64, u16, u32)> = recorders.iter().flat_map(|it| it.sent.iter().copied()).collect();
+    let mut records = sent;
+    records.sort_unstable();
     // The simulated generator is late only if all clients are busy.
     assert!(recorders.iter().all(|it| it.lag_max < Nanos::from_millis(1)));
-    (sent, recorders.iter().map(|it| it.dropped).sum())
+    let dropped = recorders.iter().map(|it| it.dropped).sum();
+    Sent { records, rows: recorders.into_iter().map(|it| it.rows).collect(), dropped }
+}
+
+/// What the shards of a run sent.
+struct Sent {
+    /// Time of each transaction in milliseconds, its script, and the row that was sent last. In order of time.
+    records: Vec<(u64, u16, u32)>,
+    /// Rows by thread, in the order in which they were sent.
+    rows: Vec<Vec<u32>>,
+    dropped: usize,
 }
 
 /// Two bursts, a gap of an hour, and single arrivals. Rows and scripts are in no order.
@@ -106,16 +127,22 @@ fn list() -> (ArrivalList, Vec<(u64, u16, u32)>) {
 
 #[test]
 fn sends_each_row_at_its_time() {
-    let (list, mut expected) = list();
+    let (list, expected) = list();
     let schedule = Schedule::Listed(Arc::new(list));
-    let start = |sent: &[(u64, u16, u32)]| sent[0].0 - 5;
-    expected.sort_unstable();
+    let times = |all: &[(u64, u16, u32)], base: u64| {
+        let mut times: Vec<(u64, u16)> = all.iter().map(|it| (it.0 - base, it.1)).collect();
+        times.sort_unstable();
+        times
+    };
+    let in_order: Vec<u32> = expected.iter().map(|it| it.2).collect();
     for threads in [1, 2, 3] {
-        let (sent, dropped) = run(schedule.clone(), 40, 60, threads, None);
-        let base = start(&sent);
-        let sent: Vec<_> = sent.into_iter().map(|(at, script, row)| (at - base, script, row)).collect();
-        assert_eq!(sent, expected, "{threads} threads");
-        assert_eq!(dropped, 0);
+        let sent = run(schedule.clone(), 40, 60, threads, None);
+        assert_eq!(times(&sent.records, sent.records[0].0 - 5), times(&expected, 0), "{threads} threads");
+        // A thread sends its rows in the order of the list.
+        let of_thread = |k: usize| in_order.iter().skip(k).step_by(threads.into()).copied().collect();
+        let rows: Vec<Vec<u32>> = (0..usize::from(threads)).map(of_thread).collect();
+        assert_eq!(sent.rows, rows, "{threads} threads");
+        assert_eq!(sent.dropped, 0);
     }
 }
 
@@ -123,8 +150,8 @@ fn sends_each_row_at_its_time() {
 fn arrivals_after_the_window_are_not_sent() {
     let (list, expected) = list();
     let list = ArrivalList { duration: Nanos::from_secs(1), ..list };
-    let (sent, dropped) = run(Schedule::Listed(Arc::new(list)), 40, 20, 1, None);
-    assert_eq!((sent.len(), dropped), (10, 0));
+    let sent = run(Schedule::Listed(Arc::new(list)), 40, 20, 1, None);
+    assert_eq!((sent.records.len(), sent.dropped), (10, 0));
     assert_eq!(expected.iter().filter(|it| it.0 < 1000).count(), 10);
 }
 
@@ -134,9 +161,9 @@ fn rows_select_their_script() {
     let rate = model::PerSecond(10.0);
     let curve = model::Curve::Ramp { from: rate, to: rate, duration: Nanos::from_secs(3) };
     let schedule = Schedule::Open { curve, spacing: model::Spacing::Even };
-    let (sent, _) = run(schedule, 10, 4, 2, Some(scripts));
-    assert_eq!(sent.len(), 30);
-    for (_, script, row) in sent {
+    let sent = run(schedule, 10, 4, 1, Some(scripts));
+    assert_eq!(sent.records.len(), 30);
+    for (_, script, row) in sent.records {
         assert_eq!(script, u16::from(row % 3 == 0), "row {row}");
     }
 }

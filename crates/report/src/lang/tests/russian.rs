@@ -42,6 +42,7 @@ fn ill_written(text: &str) -> Option<String> {
 
 /// Products, protocols, names of settings and options, quantiles.
 const NAMES: &[&str] = &[
+    "Apache",
     "B",
     "C",
     "CONCURRENTLY",
@@ -128,6 +129,7 @@ const NAMES: &[&str] = &[
     "max_connections",
     "maxconn",
     "n",
+    "nginx",
     "net.ipv4.ip_local_port_range",
     "once",
     "open",

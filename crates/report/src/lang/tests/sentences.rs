@@ -14,8 +14,8 @@ use model::live::{LiveSecond, NodeCpu, PoolState, SearchBracket};
 use model::matrix::BaselineComparison;
 use model::plan::{
     CacheState, ClusterManager, Content, Dataset, DumpFile, Extract, FailoverManager, Limits, Load,
-    LoadModel as Model, LoadScale, Promoter, PromotionPolicy, RecordingFile, SourceDatabase, SyncMode,
-    ThinkTime, UserStage,
+    LoadModel as Model, LoadScale, MissingRequests, Promoter, PromotionPolicy, RecordedLog, RecordingFile,
+    SourceDatabase, SyncMode, ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::validity::DoubtSummary;
@@ -242,7 +242,16 @@ fn loads(lang: &Lang) -> NamedTexts {
         sessions_max: 2,
     };
     models.push(Model::Replay { recording, speed: 2.5 });
-    covers!(models, Model: Closed, Users, Open, Replay);
+    for missing in [
+        MissingRequests::default(),
+        MissingRequests { with_body: 21, without_request: 1, misfits: 12_345, without_time: 2 },
+    ] {
+        let feeds = vec!["№".to_owned(), "№".to_owned()];
+        let (requests, requests_per_second_max, times) = (12_345, 500, Vec::new());
+        let log = RecordedLog { feeds, duration: second, requests, requests_per_second_max, missing, times };
+        models.push(Model::Log { log, speed: 2.5, max_in_flight: 21 });
+    }
+    covers!(models, Model: Closed, Users, Open, Log, Replay);
     for model in models {
         let load = load(model, Some(Nanos::from_secs(7_500)));
         add("question", lang.question(&PageQuestion::One { path: "№", load: &load }));
