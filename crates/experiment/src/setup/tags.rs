@@ -11,7 +11,7 @@ use model::plan::{Operation, OperationKind};
 /// Maximum length of an operation's name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Number of parts into which the mix is divided. The row of a request selects its operation, so the weights of one feed's
+/// Number of parts into which a mix with other operations is divided. The row of a request selects its operation, so the weights of one feed's
 /// operations only describe the feed.
 const WEIGHT_PARTS: f64 = 10_000.0;
 
@@ -29,7 +29,7 @@ impl SetupBuilder<'_> {
         }
         let mut taken: Vec<String> =
             all.iter().zip(by_tag).filter(|it| !it.1).map(|it| it.0.name.clone()).collect();
-        let (mut operations, mut shares) = (Vec::new(), Vec::new());
+        let (mut operations, mut shares, mut split_requests) = (Vec::new(), Vec::new(), 0);
         for (operation, split) in all.into_iter().zip(by_tag) {
             let weight = f64::from(operation.weight);
             let groups = if *split { self.tags_of(&operation, context) } else { Vec::new() };
@@ -39,6 +39,7 @@ impl SetupBuilder<'_> {
                 continue;
             }
             let requests: u64 = groups.iter().map(|it| it.requests).sum();
+            split_requests += requests;
             for group in groups {
                 let share = group.requests as f64 / requests as f64;
                 let name = unique_name(group.tag.as_deref(), &mut taken);
@@ -52,7 +53,9 @@ impl SetupBuilder<'_> {
             self.report("operations", too_many("operations", operations.len(), MAX_OPERATIONS));
         }
         let sum: f64 = shares.iter().sum();
-        let parts = |share: &f64| (share / sum * WEIGHT_PARTS).round().max(1.0);
+        // The weights of a single feed's operations are the numbers of its requests.
+        let all_parts = if by_tag.len() == 1 { split_requests as f64 } else { WEIGHT_PARTS };
+        let parts = |share: &f64| (share / sum * all_parts).round().max(1.0);
         let drawn: Vec<f64> = shares.iter().filter(|it| **it > 0.0).map(parts).collect();
         let mut weights = mix::proportions(&drawn).into_iter();
         for (operation, share) in operations.iter_mut().zip(shares) {

@@ -3,7 +3,6 @@
 use super::field::Field;
 use super::format::{LogFormat, Piece};
 use super::time_pattern::TimeParts;
-use crate::diagnostic::excerpt;
 use model::message;
 use model::message::Message;
 
@@ -46,13 +45,13 @@ impl Deviation {
         let place = |column: usize| (column + 1).to_string();
         match self {
             Deviation::Prefix { expected } => {
-                message!("feed-log-prefix", expected = excerpt(expected), found = found(0))
+                message!("feed-log-prefix", expected = shown(expected), found = found(0))
             }
             Deviation::Separator { field, column, expected } => message!(
                 "feed-log-separator",
                 field,
                 column = place(*column),
-                expected = excerpt(expected),
+                expected = shown(expected),
                 found = found(*column)
             ),
             Deviation::Value { field, column } => {
@@ -68,9 +67,15 @@ impl Deviation {
 /// Beginning of a text without the query of its URL, which may contain a password or a token.
 fn discreet_excerpt(text: &[u8]) -> String {
     match text.iter().position(|it| *it == b'?') {
-        Some(end) if end < 40 => format!("{}?…", excerpt(&text[..end])),
-        _ => excerpt(text),
+        Some(end) if end < 40 => format!("{}?…", shown(&text[..end])),
+        _ => shown(text),
     }
+}
+
+/// Beginning of a text as it is, except for control characters.
+fn shown(text: &[u8]) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    String::from_utf8_lossy(text).chars().take(40).map(escape).collect()
 }
 
 impl Entry {

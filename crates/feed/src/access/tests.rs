@@ -104,12 +104,12 @@ fn counts_lines_that_do_not_fit() {
     let good = "1.5 200 0.1 \"GET / HTTP/1.1\"\n";
     let row = "GET|/|||GET /|200||1500000000|100000000";
     for (line, deviation) in [
-        ("x 200 0.1 \"GET / HTTP/1.1\"", "feed-log-value($msec, 1, x 200 0.1 \\\"GET / HTTP/1.1\\\")"),
-        ("1.5 2000 0.1 \"GET / HTTP/1.1\"", "feed-log-value($status, 5, 2000 0.1 \\\"GET / HTTP/1.1\\\")"),
-        ("1.5 200 fast \"GET /\"", "feed-log-value($request_time, 9, fast \\\"GET /\\\")"),
-        ("1.5 200 0.1 \"GET /", "feed-log-separator($request, 14, \\\", GET /)"),
+        ("x 200 0.1 \"GET / HTTP/1.1\"", "feed-log-value($msec, 1, x 200 0.1 \"GET / HTTP/1.1\")"),
+        ("1.5 2000 0.1 \"GET / HTTP/1.1\"", "feed-log-value($status, 5, 2000 0.1 \"GET / HTTP/1.1\")"),
+        ("1.5 200 fast \"GET /\"", "feed-log-value($request_time, 9, fast \"GET /\")"),
+        ("1.5 200 0.1 \"GET /", "feed-log-separator($request, 14, \", GET /)"),
         ("1.5 200 0.1 \"GET /\" x", "feed-log-rest(20,  x)"),
-        ("1.5 200 0.1 /?password=x", "feed-log-separator($request_time, 9,  \\\", 0.1 /?…)"),
+        ("1.5 200 0.1 /?password=x", "feed-log-separator($request_time, 9,  \", 0.1 /?…)"),
     ] {
         let expected = format!("{row} / skipped [0, 0, 1] (2: {deviation})");
         check(format, &format!("{good}{line}\n"), &expected);

@@ -89,7 +89,7 @@ objectives: [ \"GET /user/{{number}}: errors < 1%\" ]
     let checked = workspace.other_command("check", &[]);
     let line = "240 requests in 2s, 120/s on average, 120/s at most; 20.3 % of the recorded requests are missing \
                 (60 with a body that the log does not contain, 1 that do not fit the format)";
-    let shown = checked.expect(0).out.replace(['\u{202f}', '\u{a0}'], " ");
+    let shown = checked.expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains(line), "{shown}");
     let document = workspace.run(&["--json"]).expect(0).document();
     let received = received.lock().expect("no panic").clone();
