@@ -43,6 +43,6 @@ fn main() {
         log.len() / lines,
         lines as f64 / read,
         times.len() as f64 / sorted,
-        times.len() * size_of::<TimedRow>() >> 20
+        (times.len() * size_of::<TimedRow>()) >> 20
     );
 }

@@ -23,16 +23,16 @@ impl TestLog {
 fn counts_tags_and_seconds() {
     let mut text = String::new();
     for n in 0..30 {
-        text += &format!("{}.5 GET /user/{n} 0.{:03}\n", 1000 + n / 10, n);
+        text += &format!("{}.5 \"GET /user/{n}\" 0.{:03}\n", 1000 + n / 10, n);
     }
     for n in 0..50 {
-        text += &format!("1005.0 GET /page-{} 1.0\n", (b'a' + n % 25) as char);
-        text += &format!("1005.0 GET /other/{} 1.0\n", ["x"].repeat(usize::from(n) + 1).concat());
+        text += &format!("1005.0 \"GET /page-{}\" 1.0\n", (b'a' + n % 25) as char);
+        text += &format!("1005.0 \"GET /other/{}\" 1.0\n", ["x"].repeat(usize::from(n) + 1).concat());
     }
-    text += "1006.0 POST /user 0.1\n1006.0 - 0.1\nx\n";
+    text += "1006.0 \"POST /user\" 0.1\n1006.0 \"-\" 0.1\nx\n";
     let log = TestLog::new(&text);
     let reader = RequestReader::default();
-    let found = reader.read(&log.source("$msec $request $request_time")).expect("the log is valid");
+    let found = reader.read(&log.source("$msec \"$request\" $request_time")).expect("the log is valid");
     assert_eq!(found.total.requests, 130);
     assert_eq!(
         found.missing,

@@ -92,7 +92,9 @@ objectives: [ \"GET /user/{{number}}: errors < 1%\" ]
     let shown = checked.expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains(line), "{shown}");
     let document = workspace.run(&["--json"]).expect(0).document();
-    let received = received.lock().expect("no panic").clone();
+    let mut received = received.lock().expect("no panic").clone();
+    // The monitoring of the service.
+    received.retain(|(_, agent), _| agent != "pgdyno monitor");
     let expected: BTreeMap<(String, String), u32> =
         (0..240).map(|n| ((format!("GET {} HTTP/1.1", recorded(n).0), format!("agent {n}")), 1)).collect();
     assert_eq!(received, expected);
