@@ -98,7 +98,7 @@ fn run(
     Sent { records, rows: recorders.into_iter().map(|it| it.rows).collect(), dropped }
 }
 
-/// What the shards of a run sent.
+/// Requests that the shards of a run sent.
 struct Sent {
     /// Time of each transaction in milliseconds, its script, and the row that was sent last. In order of time.
     records: Vec<(u64, u16, u32)>,
