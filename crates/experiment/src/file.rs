@@ -6,11 +6,13 @@
 pub mod find;
 mod product;
 mod replication;
+mod service;
 mod work;
 
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
+pub use service::{Service, Stats, StatsForm, StatsPage};
 pub use work::{Capture, Defaults, Expect, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
 
 use crate::datum::OrderedMap;
@@ -142,35 +144,6 @@ pub struct Stack {
     pub generator: Option<GeneratorNode>,
 }
 
-/// HTTP service that pgdyno starts (`command`), or a running service (`url`).
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Service {
-    /// Program and arguments. A program name with a slash, and arguments that begin with `./` or `../`, are relative to
-    /// this file. pgdyno sets the environment variables `ADDRESS` and `DATABASE_URL`.
-    pub command: Option<Vec<Word>>,
-    /// URL of a running service, such as http://127.0.0.1:8080.
-    pub url: Option<String>,
-    /// Allows load on a service on another machine. Value: `host:port`, as in `shop.test:443`.
-    pub allow: Option<String>,
-    /// Caps on the load of a service on another machine.
-    pub caps: Option<Caps>,
-    /// Additional environment variables.
-    #[serde(default)]
-    pub env: OrderedMap<Word>,
-    /// Number of processes. pgdyno puts a balancer in front of several processes. Default: 1.
-    #[schemars(range(min = 1, max = 64))]
-    pub copies: Option<u32>,
-    /// Path that returns status 200 when the service is ready. Default: `/health`.
-    pub ready: Option<String>,
-    /// Timeout for the start. Default: one minute of CPU time, so a service limited to 0.1 CPU has ten minutes.
-    pub ready_timeout: Option<Duration>,
-    /// Path that returns statistics of the service's threads and connections.
-    pub stats: Option<String>,
-    /// Resource limits.
-    pub limits: Option<Limits>,
-}
-
 /// Caps on the load of a system on another machine.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -208,6 +181,9 @@ pub struct Postgres {
     pub allow: Option<String>,
     /// Caps on the load of a server on another machine.
     pub caps: Option<Caps>,
+    /// URL of the metrics of the server's host, such as http://db:9100/metrics, or a list of URLs. Only for a server on another
+    /// machine.
+    pub metrics: Option<OneOrMany<String>>,
     /// Transport. Default: `tcp`.
     pub transport: Option<Transport>,
     /// Major version. Default: the newest installed version.
@@ -247,6 +223,9 @@ pub struct Pooler {
     pub allow: Option<String>,
     /// Caps on the load of a pooler on another machine.
     pub caps: Option<Caps>,
+    /// URL of the metrics of the pooler's host, such as http://db:9100/metrics, or a list of URLs. Only for a pooler on another
+    /// machine.
+    pub metrics: Option<OneOrMany<String>>,
     /// Connection string of the console of a running pooler.
     pub admin: Option<String>,
     /// Pooling mode. Default: `session`.
@@ -286,6 +265,9 @@ pub struct Balancer {
     pub allow: Option<String>,
     /// Caps on the load of a balancer on another machine.
     pub caps: Option<Caps>,
+    /// URL of the metrics of the balancer's host, such as http://db:9100/metrics, or a list of URLs. Only for a balancer on another
+    /// machine.
+    pub metrics: Option<OneOrMany<String>>,
     /// Transport. Default: `tcp`.
     pub transport: Option<Transport>,
     /// Maximum number of connections to the servers; further clients wait. Default: no limit.

@@ -22,6 +22,7 @@ mod replay;
 mod replication;
 mod service;
 mod stack;
+mod stats;
 mod tags;
 mod users;
 

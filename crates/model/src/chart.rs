@@ -57,6 +57,10 @@ pub enum ChartKind {
     Processors,
     /// Bytes read and written per second, by node.
     Disk,
+    /// Gauges of the service that the experiment file names.
+    ServiceMetrics,
+    /// Increase per second of the service's counters that the experiment file names.
+    ServiceCounters,
     /// Active sessions by wait event, as a stacked chart.
     Waits,
     /// Replication lag in bytes, by replica.
@@ -82,7 +86,7 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 14] = [
+    pub const ALL: [ChartKind; 16] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
@@ -93,6 +97,8 @@ impl ChartKind {
         ChartKind::Connections,
         ChartKind::Processors,
         ChartKind::Disk,
+        ChartKind::ServiceMetrics,
+        ChartKind::ServiceCounters,
         ChartKind::Waits,
         ChartKind::ReplicationLag,
         ChartKind::Freshness,
@@ -101,15 +107,17 @@ impl ChartKind {
 
     pub fn unit(self) -> ChartUnit {
         match self {
-            ChartKind::Rate | ChartKind::Failures => ChartUnit::PerSecond,
+            ChartKind::Rate | ChartKind::Failures | ChartKind::ServiceCounters => ChartUnit::PerSecond,
             ChartKind::Response
             | ChartKind::ResponseByOperation
             | ChartKind::ResponseByStep
             | ChartKind::Freshness
             | ChartKind::SendLag => ChartUnit::Seconds,
-            ChartKind::InFlight | ChartKind::Pooler | ChartKind::Connections | ChartKind::Waits => {
-                ChartUnit::Count
-            }
+            ChartKind::InFlight
+            | ChartKind::Pooler
+            | ChartKind::Connections
+            | ChartKind::ServiceMetrics
+            | ChartKind::Waits => ChartUnit::Count,
             ChartKind::Processors => ChartUnit::Processors,
             ChartKind::Disk => ChartUnit::BytesPerSecond,
             ChartKind::ReplicationLag => ChartUnit::Bytes,
@@ -176,6 +184,8 @@ pub enum ChartSeriesKind {
     Host,
     Read,
     Written,
+    /// Metric of a service, which the label names.
+    Metric,
     /// Active sessions with the wait event in the label; `running` means no wait.
     Waiting,
     ReplicationLag,

@@ -10,6 +10,7 @@ mod load;
 mod node;
 mod operation;
 mod replication;
+mod stats;
 
 pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
@@ -26,6 +27,7 @@ pub use operation::{
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
 };
+pub use stats::{MetricsHost, StatsAddress, StatsForm, StatsPage};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -39,9 +39,15 @@ pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
 pub const SERVICE_POOL_BUSY: &str = "service_pool_busy";
 pub const SERVICE_POOL_WAITING: &str = "service_pool_waiting";
 pub const SERVICE_POOL_WAITED: &str = "service_pool_waited_total";
+/// Threads or processes of a service that serve requests, by pool.
 pub const SERVICE_THREADS_SIZE: &str = "service_threads_size";
 pub const SERVICE_THREADS_BUSY: &str = "service_threads_busy";
 pub const SERVICE_THREADS_WAITING: &str = "service_threads_waiting";
+/// CPU time of a service's process, as its page reports it.
+pub const SERVICE_PROCESS_CPU: &str = "service_process_cpu";
+/// Gauges and counters that the experiment file names. The label is the metric's name with its labels.
+pub const SERVICE_METRIC: &str = "service_metric";
+pub const SERVICE_COUNTER: &str = "service_counter";
 
 /// Client sessions by state, as the server reports them: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
@@ -113,8 +119,11 @@ pub const PROCESS_PRIVATE_MEMORY: &str = "process_private_memory";
 pub const PROCESS_FILES: &str = "process_files";
 pub const PROCESS_READ_BYTES: &str = "process_read_bytes";
 pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";
-/// CPU time of the whole machine, by kind.
+/// CPU time of a whole machine, by kind. The node is `host` for this machine, otherwise the host of the metrics.
 pub const HOST_CPU: &str = "host_cpu";
+/// Reads and writes of a machine's disks, by device.
+pub const DISK_READS: &str = "disk_reads";
+pub const DISK_WRITES: &str = "disk_writes";
 /// Bytes read from disk, by device.
 pub const DISK_READ_BYTES: &str = "disk_read_bytes";
 pub const DISK_WRITTEN_BYTES: &str = "disk_written_bytes";

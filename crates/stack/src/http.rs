@@ -28,8 +28,8 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Maximum size of a stored body, bytes.
-const MAX_BODY: u32 = 1 << 20;
+/// Maximum size of a stored body, bytes. The metrics of a host with many devices take a few megabytes.
+pub(crate) const MAX_BODY: u32 = 16 << 20;
 
 /// Returns the URL of another page of the same server.
 pub fn with_path(url: &Url, target: &str) -> Url {

@@ -9,6 +9,7 @@ pub mod component;
 pub mod data_cache;
 pub mod dataset;
 pub mod embedded;
+pub mod exposition;
 pub mod features;
 mod file_hash;
 pub mod find;

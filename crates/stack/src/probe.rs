@@ -6,10 +6,12 @@
 
 pub(crate) mod cells;
 pub(crate) mod console;
+pub(crate) mod exporter;
 mod host_cpu;
 mod host_disk;
 mod host_load;
 mod host_memory;
+mod host_network;
 mod host_pressure;
 pub(crate) mod normalised;
 mod pg_activity;
@@ -26,13 +28,18 @@ mod pg_size;
 mod pg_statements;
 mod pg_tables;
 mod pg_wal;
+mod php_fpm;
 mod process;
+pub(crate) mod prometheus;
 mod service;
+mod stub_status;
 
 use crate::client;
+use crate::exposition::Exposition;
 use crate::limits::CounterFile;
 use model::message;
 use model::message::Message;
+use model::plan::StatsForm;
 use model::product::Product;
 use model::{Series, SeriesKind, Unit};
 use std::time::Duration;
@@ -66,8 +73,10 @@ pub enum ProbeTarget {
     /// Control group of a node.
     Group,
     Postgres,
-    /// HTTP service.
-    Service,
+    /// Page of a service, in this form.
+    Page(StatsForm),
+    /// Page of node_exporter on another host.
+    Exporter,
     /// Console or statistics socket of this product.
     Product(&'static Product),
 }
@@ -81,7 +90,7 @@ pub enum ProbeRequest {
     Console(&'static str),
     /// Statistics socket of a balancer.
     Stats(&'static str),
-    /// Statistics page of a service; the node defines the path.
+    /// HTTP page; the node defines its address.
     Page,
     /// Paths of files: absolute for the machine; for a process or thread, relative to its directory in `/proc`.
     Files(&'static [&'static str]),
@@ -100,6 +109,11 @@ pub enum ProbeResponse {
     /// Files in the request's order, or one text from a statistics socket or a service. A missing file is empty text.
     Texts(Vec<String>),
     Group(Vec<(CounterFile, String)>),
+    /// Page in Prometheus' format, with the names of the metrics that the user asked for.
+    Metrics {
+        page: Exposition,
+        named: Vec<String>,
+    },
 }
 
 /// Value from a response.
@@ -125,6 +139,7 @@ pub(crate) static ALL: &[&Probe] = &[
     &host_load::PROBE,
     &host_memory::PROBE,
     &host_disk::PROBE,
+    &host_network::PROBE,
     &host_pressure::PROBE,
     &process::PROCESS,
     &process::FILES,
@@ -146,6 +161,15 @@ pub(crate) static ALL: &[&Probe] = &[
     &pg_scans::PROBE,
     &pg_size::PROBE,
     &service::PROBE,
+    &php_fpm::PROBE,
+    &stub_status::PROBE,
+    &prometheus::KNOWN,
+    &prometheus::NAMED,
+    &exporter::CPU,
+    &exporter::LOAD,
+    &exporter::MEMORY,
+    &exporter::DISK,
+    &exporter::NETWORK,
 ];
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -171,6 +195,29 @@ impl ProbeResponse {
         match self {
             ProbeResponse::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),
             _ => Err(ReadError { line: 0, expected: "texts" }),
+        }
+    }
+
+    /// Parses a page in Prometheus' format. `named` has the names of the metrics that the user asked for.
+    pub fn parse_metrics(text: &str, named: &[String]) -> Result<ProbeResponse, ReadError> {
+        let is_kept = |name: &str| {
+            exporter::is_read(name) || prometheus::is_known(name) || named.iter().any(|it| it == name)
+        };
+        Ok(ProbeResponse::Metrics { page: Exposition::parse(text, &is_kept)?, named: named.to_vec() })
+    }
+
+    pub(crate) fn metrics(&self) -> Result<&Exposition, ReadError> {
+        match self {
+            ProbeResponse::Metrics { page, .. } => Ok(page),
+            _ => Err(ReadError { line: 0, expected: "metrics" }),
+        }
+    }
+
+    /// Names of the metrics that the user asked for.
+    fn named_metrics(&self) -> &[String] {
+        match self {
+            ProbeResponse::Metrics { named, .. } => named,
+            _ => &[],
         }
     }
 }

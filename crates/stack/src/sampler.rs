@@ -4,17 +4,19 @@
 //! threads have a low priority and separate sessions. They never block on the receiver of the observations.
 
 mod local;
+mod pages;
 mod session;
+
+pub use pages::SampledPage;
 
 use crate::chain::RunningNode;
 use crate::client::Target;
 use crate::component;
-use crate::http::with_path;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;
 use model::message::Message;
-use model::plan;
+use model::plan::{self, MetricsHost};
 use model::product::{self, Product, Role};
 use model::{LogEvent, Nanos, Sample};
 use rustix::time::{ClockId, clock_gettime};
@@ -25,7 +27,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wire::http::Url;
 
 /// Part of the stack to sample. Fields that are `None` are not sampled.
 #[derive(Clone, Debug)]
@@ -37,8 +38,8 @@ pub struct SamplingTarget {
     pub target: Option<Target>,
     /// Statistics socket of a balancer.
     pub stats_socket: Option<PathBuf>,
-    /// Statistics page of a service, see `services/README.md`.
-    pub stats_page: Option<Url>,
+    /// Pages of a service, or the metrics of another host.
+    pub pages: Vec<SampledPage>,
     /// Process id of the node's main process, whose descendants belong to the node. The id is updated when the node
     /// restarts; 0 means that no process runs.
     pub pid: Option<Arc<AtomicU32>>,
@@ -55,6 +56,8 @@ pub struct SamplingTarget {
 pub enum SamplingTargetKind {
     Host,
     Generator,
+    /// Another host, on which nodes of the stack run.
+    RemoteHost,
     Node(&'static Product),
 }
 
@@ -107,6 +110,16 @@ impl SamplingTarget {
         SamplingTarget { pid, ..SamplingTarget::new("generator", SamplingTargetKind::Generator) }
     }
 
+    /// Returns the targets for the other hosts on which these nodes run.
+    pub fn remote_hosts<'a>(nodes: impl IntoIterator<Item = &'a plan::Node>) -> Vec<SamplingTarget> {
+        let nodes: Vec<plan::Node> = nodes.into_iter().cloned().collect();
+        let target = |host: &MetricsHost| SamplingTarget {
+            pages: vec![SampledPage::of_host(&host.url)],
+            ..SamplingTarget::new(&host.name, SamplingTargetKind::RemoteHost)
+        };
+        MetricsHost::all(&nodes).iter().map(target).collect()
+    }
+
     /// Returns the target for a node of a chain. PostgreSQL is queried in the application's `database`, because some
     /// values are per database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
@@ -114,18 +127,14 @@ impl SamplingTarget {
         let of_postgres = |target: &Target| {
             if product.role == Role::Server { target.in_database(database) } else { target.clone() }
         };
-        let stats_page = match &running.plan.kind {
-            plan::NodeKind::Service(service) => running
-                .url
-                .as_ref()
-                .zip(service.stats_path.as_deref())
-                .map(|(url, path)| with_path(url, path)),
-            _ => None,
+        let pages = match (&running.plan.kind, &running.url) {
+            (plan::NodeKind::Service(service), Some(url)) => SampledPage::of_service(&service.stats, url),
+            _ => Vec::new(),
         };
         SamplingTarget {
             target: running.admin.as_ref().map(of_postgres),
             stats_socket: running.statistics.clone(),
-            stats_page,
+            pages,
             pid: running.node.and_then(|it| supervisor.pid_handle(it)),
             apart: running.node.is_some_and(|it| supervisor.is_isolated(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
@@ -136,9 +145,9 @@ impl SamplingTarget {
 
     /// Creates a target without an endpoint.
     pub fn new(node: &str, kind: SamplingTargetKind) -> SamplingTarget {
-        let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
-        let (node, apart) = (node.to_owned(), false);
-        SamplingTarget { node, kind, target, stats_socket, stats_page, pid, apart, group, log }
+        let (target, stats_socket, pid, group, log) = (None, None, None, None, None);
+        let (node, apart, pages) = (node.to_owned(), false, Vec::new());
+        SamplingTarget { node, kind, target, stats_socket, pages, pid, apart, group, log }
     }
 }
 
@@ -148,16 +157,18 @@ impl SamplingTargetKind {
     fn product(self) -> Option<&'static Product> {
         match self {
             SamplingTargetKind::Node(it) => Some(it),
-            SamplingTargetKind::Host | SamplingTargetKind::Generator => None,
+            SamplingTargetKind::Host | SamplingTargetKind::Generator | SamplingTargetKind::RemoteHost => None,
         }
     }
 
     /// Returns the target of the probes that query the node's server or console.
     fn probe_target(self) -> Option<ProbeTarget> {
-        self.product().map(|product| match product.role {
-            Role::Server => ProbeTarget::Postgres,
-            Role::Service => ProbeTarget::Service,
-            Role::Pooler | Role::Balancer | Role::Manager | Role::Store => ProbeTarget::Product(product),
+        self.product().and_then(|product| match product.role {
+            Role::Server => Some(ProbeTarget::Postgres),
+            Role::Service => None,
+            Role::Pooler | Role::Balancer | Role::Manager | Role::Store => {
+                Some(ProbeTarget::Product(product))
+            }
         })
     }
 }
@@ -189,7 +200,14 @@ impl Sampler {
             let thread = std::thread::Builder::new().name(name).spawn(body);
             threads.push(thread.expect("the system has room for a thread"));
         };
+        let hosts = pages::known_hosts();
         for point in &points {
+            for page in point.pages.clone() {
+                let collector = Collector::new(&point.node, now.clone(), out.clone());
+                let hosts = Arc::clone(&hosts);
+                let run = move |stop: &StopSignal| pages::run(page, collector, hosts, stop);
+                spawn(format!("ask {}", point.node), Box::new(run));
+            }
             let Some(probe_target) = point.kind.probe_target() else { continue };
             let collector = Collector::new(&point.node, now.clone(), out.clone());
             if let Some(target) = point.target.clone() {
@@ -200,10 +218,6 @@ impl Sampler {
                     ProbeRequest::Stats(command) => Some(session::stats(&socket, command)),
                     _ => None,
                 };
-                let run = move |stop: &StopSignal| session::run_texts(&ask, probe_target, collector, stop);
-                spawn(format!("ask {}", point.node), Box::new(run));
-            } else if let Some(url) = point.stats_page.clone() {
-                let ask = move |question| (question == ProbeRequest::Page).then(|| session::page(&url));
                 let run = move |stop: &StopSignal| session::run_texts(&ask, probe_target, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             }
@@ -221,7 +235,8 @@ impl Sampler {
         Sampler { threads, stop, started: Instant::now() }
     }
 
-    /// Runs all probes a last time and stops. A hanging server delays this by at most two seconds.
+    /// Runs all probes a last time and stops. A hanging server delays this by at most two seconds, a hanging host by at
+    /// most seven.
     pub fn stop(mut self) -> SamplingCost {
         let mut cost = self.end();
         cost.wall = self.started.elapsed().into();

@@ -17,7 +17,10 @@ pub fn run(data: &[u8]) {
     let rows = lines.map(|it| it.map(cell).collect()).collect();
     let table = ProbeResponse::Rows(client::QueryResult { columns, rows, tag: String::new() });
     let texts = ProbeResponse::Texts(text.split('\0').map(str::to_owned).collect());
-    for answer in [table, texts] {
+    // The name of a metric on the page is also one that the user asked for.
+    let named: Vec<String> = text.split(['{', ' ', '\n']).take(1).map(str::to_owned).collect();
+    let metrics = ProbeResponse::parse_metrics(text, &named).ok();
+    for answer in [table, texts].into_iter().chain(metrics) {
         let mut readings = Vec::new();
         match (probe.read)(&answer, &mut readings) {
             Ok(()) => {

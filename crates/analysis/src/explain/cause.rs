@@ -218,6 +218,10 @@ impl CauseContext<'_> {
         let (nearness, full, limit, perturbation) = match bound {
             // `suspect` handles this bound together with the CPU findings.
             Bound::Service { .. } => return None,
+            // pgdyno does not limit other hosts.
+            Bound::HostCpu { node, cpu, cpu_limit, .. } => {
+                (CauseRank::Processor, cpu / cpu_limit, Limit::Cpu { node: node.clone() }, None)
+            }
             Bound::ServicePool { node, size, busy, .. } => {
                 let perturbation = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
                 (CauseRank::ServicePool, busy / size, Limit::ServicePool { node: node.clone() }, perturbation)

@@ -103,6 +103,7 @@ mod tests {
             admin: None,
             allow: None,
             other_sessions: 0,
+            metrics: Vec::new(),
         });
     }
 

@@ -1,7 +1,7 @@
 //! Reader of a trial's sampled series
 
 use model::{Nanos, Sample};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use model::series::*;
 
@@ -62,7 +62,12 @@ pub const SERIES: &[&str] = &[
     SERVICE_THREADS_SIZE,
     SERVICE_THREADS_BUSY,
     SERVICE_THREADS_WAITING,
+    SERVICE_PROCESS_CPU,
     HOST_CPU,
+    DISK_READS,
+    DISK_WRITES,
+    DISK_READ_BYTES,
+    DISK_WRITTEN_BYTES,
     PROCESS_CPU[0],
     PROCESS_CPU[1],
 ];
@@ -232,10 +237,27 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     })
 }
 
+/// CPUs used by a service's processes, as their pages report them. The service may run on another machine.
+pub fn page_processors(samples: &[Sample], node: &str) -> Option<f64> {
+    let its = samples.iter().filter(|it| it.node == node && it.series == SERVICE_PROCESS_CPU);
+    let pages: BTreeSet<&str> = its.map(|it| &*it.label).collect();
+    // Pages are read at different times, so each page has a rate of its own.
+    let rate = |page| growth(samples, node, SERVICE_PROCESS_CPU, |it| it == page);
+    let rates: Option<Vec<f64>> = pages.into_iter().map(rate).collect();
+    rates.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+}
+
 /// Disk reads of the node in bytes per second, from its control group if there is one, otherwise from its processes.
 pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
     let growth_of = |series| growth(samples, node, series, |_| true);
     growth_of(CGROUP_READ_BYTES).or_else(|| growth_of(PROCESS_READ_BYTES))
+}
+
+/// True if `part` is a partition of the disk `whole`, such as `sda1` of `sda` or `nvme0n1p2` of `nvme0n1`.
+pub fn is_partition_of(part: &str, whole: &str) -> bool {
+    let Some(rest) = part.strip_prefix(whole) else { return false };
+    let number = rest.strip_prefix('p').unwrap_or(rest);
+    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Mean number of CPUs that the node could not use because its quota throttled it.

@@ -37,7 +37,19 @@ pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
 
 /// Number of CPUs of the machine: the sum over all CPU states.
 pub fn total_processors(samples: &[Sample]) -> Option<f64> {
-    growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
+    host_processors(samples, HOST)
+}
+
+/// Number of CPUs of a host: the sum over all CPU states.
+fn host_processors(samples: &[Sample], host: &str) -> Option<f64> {
+    growth(samples, host, HOST_CPU, |_| true).filter(|it| *it > 0.0)
+}
+
+/// CPUs in use on another host, and the number of CPUs that its hypervisor gives it.
+pub fn host_usage(samples: &[Sample], host: &str) -> Option<(f64, f64)> {
+    let growth_of = |labels: &[&str]| growth(samples, host, HOST_CPU, |it| labels.contains(&it));
+    let available = host_processors(samples, host)? - growth_of(&["steal"]).unwrap_or(0.0);
+    Some((available - growth_of(&FREE)?, available)).filter(|it| it.1 > 0.0)
 }
 
 /// Idle share of the CPU time, 0..=1.

@@ -290,7 +290,8 @@ mod tests {
                 ready_path: "/".to_owned(),
                 ready_timeout: None,
                 allow: None,
-                stats_path: None,
+                stats: vec![],
+                metrics: vec![],
             });
             setup.stack.nodes[0].name = "service".to_owned();
             setup.stack.replication = Some(Replication::with_defaults(2, SyncMode::Async));

@@ -20,12 +20,11 @@ impl SetupBuilder<'_> {
     pub(super) fn service(&mut self, source: file::Service) -> (Node, Option<Guard>) {
         let path = |key: &str| format!("stack.service.{key}");
         let limits = self.limits("stack.service.limits", source.limits.clone());
-        for (key, text) in [("ready", &source.ready), ("stats", &source.stats)] {
-            let Some(text) = text else { continue };
-            if !text.starts_with('/') || text.contains(|c: char| !c.is_ascii_graphic()) {
-                self.report(&path(key), message!("experiment-service-path", path = quote(text)));
-            }
+        if let Some(text) = &source.ready {
+            self.check_path(&path("ready"), text, "/health");
         }
+        let copies = source.copies.unwrap_or(1);
+        let stats = source.stats.map_or(Vec::new(), |it| self.stats_pages(it, copies));
         if source.ready_timeout.is_some_and(|it| it.0 == Nanos::ZERO) {
             self.report(&path("ready_timeout"), message!("experiment-duration-zero", key = "ready_timeout"));
         }
@@ -59,15 +58,23 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-env-name", name = quote(name));
             self.report(&path(&format!("env.{name}")), message);
         }
+        let metrics = match source.url {
+            Some(_) => self.metrics(SECTION.node, source.metrics),
+            None => {
+                self.reject_unused_metrics(&SECTION, source.metrics.is_some());
+                Vec::new()
+            }
+        };
         let service = Service {
             command: source.command.map_or(Vec::new(), |it| self.command(it)),
             url: source.url,
             env: words(source.env),
-            copies: source.copies.unwrap_or(1),
+            copies,
             ready_path: source.ready.unwrap_or_else(|| READY.to_owned()),
             ready_timeout: source.ready_timeout.map(|it| it.0),
-            stats_path: source.stats,
+            stats,
             allow: source.allow,
+            metrics,
         };
         (Node { name: "service".to_owned(), kind: NodeKind::Service(service), transport, limits }, guard)
     }

@@ -4,7 +4,7 @@ use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
 use crate::datum::OrderedMap;
 use crate::diagnostic::{Diagnostic, any_of, quote};
-use crate::file::{self, Caps, OrNone};
+use crate::file::{self, Caps, OneOrMany, OrNone};
 use crate::path;
 use crate::unit::Word;
 use model::Nanos;
@@ -30,6 +30,7 @@ struct AttachedDsn {
     product: &'static Product,
     allow: Option<String>,
     caps: Option<Caps>,
+    metrics: Option<OneOrMany<String>>,
 }
 
 impl SetupBuilder<'_> {
@@ -84,10 +85,12 @@ impl SetupBuilder<'_> {
                 product: &product::POSTGRESQL,
                 allow: source.allow,
                 caps: source.caps,
+                metrics: source.metrics,
             };
             return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        self.reject_unused_metrics(&SECTION, source.metrics.is_some());
         let max_connections = source.max_connections.unwrap_or(MAX_CONNECTIONS);
         let settings = words(source.settings);
         for (name, own_key) in [
@@ -135,11 +138,12 @@ impl SetupBuilder<'_> {
                 ("limits", source.limits.is_some()),
             ];
             other_keys.extend(options);
-            let address =
-                AttachedDsn { dsn, admin: source.admin, product, allow: source.allow, caps: source.caps };
+            let file::Pooler { admin, allow, caps, metrics, .. } = source;
+            let address = AttachedDsn { dsn, admin, product, allow, caps, metrics };
             return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        self.reject_unused_metrics(&SECTION, source.metrics.is_some());
         if source.admin.is_some() {
             self.report("stack.pooler.admin", message!("experiment-pooler-admin"));
         }
@@ -217,10 +221,12 @@ impl SetupBuilder<'_> {
                 product: &product::BALANCER,
                 allow: source.allow,
                 caps: source.caps,
+                metrics: source.metrics,
             };
             return self.attached(&SECTION, address, &other_keys, guards);
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        self.reject_unused_metrics(&SECTION, source.metrics.is_some());
         let product = source.kind.map_or_else(product::default_balancer, |it| it.0);
         if source.kind.is_none() {
             self.report("stack.balancer", message!("experiment-balancer-kind", kind = product.key));
@@ -249,7 +255,7 @@ impl SetupBuilder<'_> {
         other_keys: &[(&str, bool)],
         guards: &mut Vec<Guard>,
     ) -> Node {
-        let AttachedDsn { dsn, admin, product, allow, caps } = address;
+        let AttachedDsn { dsn, admin, product, allow, caps, metrics } = address;
         let name = attached.node;
         for (key, _) in other_keys.iter().filter(|it| it.1) {
             let message = message!("experiment-attached-key", key = *key, address = "attach");
@@ -263,9 +269,10 @@ impl SetupBuilder<'_> {
         guards.extend(place.and_then(|it| self.guard(attached, allow.as_deref(), caps, &it)));
         let other_sessions = caps.and_then(|it| it.other_sessions).unwrap_or(0);
         let transport = transport_of_dsn(&dsn);
+        let metrics = self.metrics(name, metrics);
         Node {
             name: name.to_owned(),
-            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions }),
+            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions, metrics }),
             transport,
             limits: Limits::default(),
         }

@@ -24,6 +24,16 @@ pub enum Bound {
         /// CPUs lost to throttling.
         throttled_cpu: Option<f64>,
     },
+    /// The CPUs of another host are saturated.
+    HostCpu {
+        /// Name of the host in samples.
+        node: String,
+        /// Nodes on the host.
+        nodes: Vec<String>,
+        /// CPUs in use; `cpu_limit` is the number that the host has.
+        cpu: f64,
+        cpu_limit: f64,
+    },
     /// A service's connection pool is exhausted: all connections are in use, and requests are queued.
     ServicePool {
         node: String,
@@ -39,6 +49,8 @@ pub enum Bound {
     /// All threads of a service are busy, and requests are queued.
     ServiceThreads {
         node: String,
+        /// Name of the pool of threads or processes; empty if the service has only one.
+        pool: String,
         size: f64,
         busy: f64,
         /// Number of requests that wait for a thread; `None` if the service does not report it.

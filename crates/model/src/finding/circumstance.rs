@@ -186,6 +186,7 @@ pub enum FindingRule {
     ServerCpu,
     PoolerCpu,
     ServiceCpu,
+    RemoteHost,
     Pool,
     ServicePool,
     ServiceThreads,
@@ -218,6 +219,8 @@ pub enum MissingInput {
     Samples,
     /// Statistics that the service publishes at `/stats`.
     Stats,
+    /// Metrics of another host.
+    Metrics,
     /// Statistics of the machine.
     Machine,
     /// Table column in which a feed's values occur.

@@ -1,6 +1,7 @@
 //! Nodes of a stack.
 
-use super::{Limits, PoolMode, Transport};
+use super::stats::stats_pages;
+use super::{Limits, PoolMode, StatsPage, Transport};
 use crate::Nanos;
 use crate::product::{self, Product, Role};
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -125,13 +126,16 @@ pub struct Service {
     #[serde(default)]
     #[serde(rename = "ready_timeout_ns", alias = "ready_within")]
     pub ready_timeout: Option<Nanos>,
-    /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
-    #[serde(alias = "stats")]
-    pub stats_path: Option<String>,
+    /// Pages with statistics of the service and of the programs around it.
+    #[serde(default, alias = "stats_path", deserialize_with = "stats_pages")]
+    pub stats: Vec<StatsPage>,
     /// `host:port` of an attached service on another machine. By repeating the address here, the user permits load on
     /// the service.
     #[serde(default)]
     pub allow: Option<String>,
+    /// URLs at which node_exporter serves the metrics of the service's hosts.
+    #[serde(default)]
+    pub metrics: Vec<String>,
 }
 
 /// Address of an attached node. Credentials come from the environment, never from the file.
@@ -151,6 +155,9 @@ pub struct AttachedNode {
     #[serde(default)]
     #[serde(alias = "others")]
     pub other_sessions: u32,
+    /// URLs at which node_exporter serves the metrics of the node's hosts.
+    #[serde(default)]
+    pub metrics: Vec<String>,
 }
 
 const ATTACHED: &str = "attached";
@@ -182,6 +189,15 @@ impl NodeKind {
     /// True for an [`AttachedNode`]; false for an attached service, which is a [`Service`] with a URL.
     pub fn is_attached(&self) -> bool {
         matches!(self, NodeKind::Attached(_))
+    }
+
+    /// URLs of the metrics of the node's hosts; empty for nodes that pgdyno starts.
+    pub fn metrics(&self) -> &[String] {
+        match self {
+            NodeKind::Attached(it) => &it.metrics,
+            NodeKind::Service(it) => &it.metrics,
+            _ => &[],
+        }
     }
 
     /// Settings of a pooler that pgdyno starts; `None` for other nodes.

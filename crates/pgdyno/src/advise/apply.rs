@@ -205,6 +205,7 @@ mod tests {
                 product: &model::product::POSTGRESQL,
                 allow: None,
                 other_sessions: 0,
+                metrics: Vec::new(),
             };
             result.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(attached);
         };

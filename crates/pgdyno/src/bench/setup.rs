@@ -52,6 +52,7 @@ pub fn postgres(
         product: &product::POSTGRESQL,
         allow: None,
         other_sessions: 0,
+        metrics: Vec::new(),
     });
     let sampled = connected.monitoring_target().map(|target| SamplingTarget {
         target: Some(target),
@@ -101,7 +102,8 @@ pub fn service(options: &BenchOptions, http_options: &HttpOptions, server: &Serv
         copies: 1,
         ready_path: "/".to_owned(),
         ready_timeout: None,
-        stats_path: None,
+        stats: vec![],
+        metrics: vec![],
         allow: None,
     });
     record(options, vec![operation], node, server, None)

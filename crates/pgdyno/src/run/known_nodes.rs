@@ -106,8 +106,14 @@ mod tests {
 
     fn node(name: &str, dsn: &str) -> Node {
         let product = if name == "postgres" { &product::POSTGRESQL } else { &product::PGBOUNCER };
-        let attached =
-            AttachedNode { product, dsn: dsn.to_owned(), admin: None, allow: None, other_sessions: 0 };
+        let attached = AttachedNode {
+            product,
+            dsn: dsn.to_owned(),
+            admin: None,
+            allow: None,
+            other_sessions: 0,
+            metrics: Vec::new(),
+        };
         let (kind, limits) = (NodeKind::Attached(attached), Limits::default());
         Node { name: name.to_owned(), kind, transport: Transport::Tcp, limits }
     }

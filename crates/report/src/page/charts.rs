@@ -68,7 +68,9 @@ fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
         (ChartSeriesKind::Waiting, Some(label)) if label == RUNNING_LABEL => {
             say!(lang, "page-series-running")
         }
-        (ChartSeriesKind::Sessions | ChartSeriesKind::Waiting, Some(label)) => label,
+        (ChartSeriesKind::Sessions | ChartSeriesKind::Waiting | ChartSeriesKind::Metric, Some(label)) => {
+            label
+        }
         (
             ChartSeriesKind::Quantile(_) | ChartSeriesKind::Max | ChartSeriesKind::ReplicationLag,
             Some(label),

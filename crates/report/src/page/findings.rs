@@ -78,7 +78,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::Bound { cell, bound } => (
             *cell,
             match bound {
-                Bound::Service { .. } => &[Processors],
+                Bound::Service { .. } | Bound::HostCpu { .. } => &[Processors],
                 Bound::ServicePool { .. } | Bound::ServiceThreads { .. } => &[InFlight, Connections],
                 Bound::Reads { .. } | Bound::Writes { .. } | Bound::Memory { .. } => &[Disk, Waits],
                 Bound::WalFlush { .. }

@@ -148,7 +148,7 @@ fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> NodeKind {
 
 fn service(env: &[(&str, &str)]) -> NodeKind {
     let command = ["java", "-jar", "target/book.jar"].map(str::to_owned).to_vec();
-    let (ready, stats) = ("/health".to_owned(), Some("/stats".to_owned()));
+    let ready = "/health".to_owned();
     NodeKind::Service(Service {
         command,
         url: None,
@@ -156,7 +156,8 @@ fn service(env: &[(&str, &str)]) -> NodeKind {
         copies: 1,
         ready_path: ready,
         ready_timeout: None,
-        stats_path: stats,
+        stats: Vec::new(),
+        metrics: Vec::new(),
         allow: None,
     })
 }

@@ -12,7 +12,7 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.text(0)?, out),
 };
 
-static SERIES: [Series; 2] = [
+pub(super) static SERIES: [Series; 2] = [
     counter("host_cpu", Unit::Seconds, "CPU time of all CPUs by kind; /proc/stat, line `cpu`, proc_stat(5)"),
     counter("host_switches", Unit::Count, "Context switches; /proc/stat, line `ctxt`"),
 ];

@@ -12,7 +12,7 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.text(0)?, out),
 };
 
-static SERIES: [Series; 6] = [
+pub(super) static SERIES: [Series; 6] = [
     counter("disk_reads", Unit::Count, "Reads completed; /proc/diskstats, field 4"),
     counter("disk_read_bytes", Unit::Bytes, "Bytes read; field 6, in sectors of 512 bytes"),
     counter("disk_writes", Unit::Count, "Writes completed; field 8"),
@@ -36,8 +36,8 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let values: Option<Vec<f64>> =
             FIELDS.iter().map(|(at, scale)| Some(super::cells::parse_finite(fields[*at])? * scale)).collect();
         let values = values.ok_or(expected)?;
-        // Loop devices and RAM disks are no bottleneck. Devices without any I/O are skipped too.
-        if name.starts_with("loop") || name.starts_with("ram") || values.iter().all(|it| *it == 0.0) {
+        // Devices without any I/O are skipped.
+        if is_virtual(name) || values.iter().all(|it| *it == 0.0) {
             continue;
         }
         out.extend(SERIES.iter().zip(values).map(|(series, value)| Reading {
@@ -47,4 +47,9 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         }));
     }
     Ok(())
+}
+
+/// True for loop devices and RAM disks, which are no bottleneck.
+pub(super) fn is_virtual(device: &str) -> bool {
+    device.starts_with("loop") || device.starts_with("ram")
 }

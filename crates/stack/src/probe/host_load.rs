@@ -13,7 +13,7 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.text(0)?, answer.text(1)?, out),
 };
 
-static SERIES: [Series; 3] = [
+pub(super) static SERIES: [Series; 3] = [
     gauge("host_load_1m", Unit::Count, "Runnable and uninterruptible tasks, 1-minute mean; /proc/loadavg"),
     gauge("host_runnable", Unit::Count, "Tasks that run or wait for a CPU; /proc/stat, line `procs_running`"),
     gauge("host_blocked", Unit::Count, "Tasks that wait for a disk; /proc/stat, line `procs_blocked`"),

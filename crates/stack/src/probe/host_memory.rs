@@ -12,11 +12,11 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.text(0)?, out),
 };
 
-static SERIES: [Series; 1] =
+pub(super) static SERIES: [Series; 1] =
     [gauge("host_memory", Unit::Bytes, "Memory by kind; `available` is free or can be freed; /proc/meminfo")];
 
 /// Kernel's name and pgdyno's label of each kind.
-const KINDS: [(&str, &str); 7] = [
+pub(super) const KINDS: [(&str, &str); 7] = [
     ("MemTotal", "total"),
     ("MemAvailable", "available"),
     ("Cached", "cached"),

@@ -1,4 +1,4 @@
-//! Series with the same name and meaning for every pooler or balancer
+//! Series with the same name and meaning for every pooler, balancer or form of a service's page
 
 use super::{counter, gauge};
 use model::{Series, Unit, series};
@@ -52,3 +52,41 @@ pub(crate) const BALANCER_QUEUE: Series =
 
 pub(crate) const BALANCER_QUEUE_TIME: Series =
     gauge(series::BALANCER_QUEUE_TIME, Unit::Seconds, "Mean queue time of the last connections");
+
+pub(crate) const SERVICE_THREADS_SIZE: Series =
+    gauge(series::SERVICE_THREADS_SIZE, Unit::Count, "Threads or processes that serve requests, by pool");
+
+pub(crate) const SERVICE_THREADS_BUSY: Series = gauge(
+    series::SERVICE_THREADS_BUSY,
+    Unit::Count,
+    "Threads or processes that serve a request, by pool; requests in progress if their number is unlimited",
+);
+
+pub(crate) const SERVICE_THREADS_IDLE: Series =
+    gauge("service_threads_idle", Unit::Count, "Threads or processes without a request, by pool");
+
+pub(crate) const SERVICE_THREADS_WAITING: Series = gauge(
+    series::SERVICE_THREADS_WAITING,
+    Unit::Count,
+    "Requests that wait for a thread or process, by pool",
+);
+
+pub(crate) const SERVICE_POOL_SIZE: Series =
+    gauge(series::SERVICE_POOL_SIZE, Unit::Count, "Maximum number of connections in the pool");
+
+pub(crate) const SERVICE_POOL_BUSY: Series =
+    gauge(series::SERVICE_POOL_BUSY, Unit::Count, "Connections in use");
+
+pub(crate) const SERVICE_POOL_IDLE: Series = gauge("service_pool_idle", Unit::Count, "Idle connections");
+
+pub(crate) const SERVICE_POOL_WAITING: Series =
+    gauge(series::SERVICE_POOL_WAITING, Unit::Count, "Requests that wait for a connection");
+
+pub(crate) const SERVICE_POOL_WAITED: Series =
+    counter(series::SERVICE_POOL_WAITED, Unit::Count, "Requests that waited for a connection");
+
+pub(crate) const SERVICE_POOL_GAVE_UP: Series =
+    counter("service_pool_gave_up_total", Unit::Count, "Requests that gave up waiting for a connection");
+
+pub(crate) const SERVICE_CONNECTIONS_ACCEPTED: Series =
+    counter("service_connections_accepted", Unit::Count, "Accepted client connections");

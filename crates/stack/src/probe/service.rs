@@ -4,43 +4,34 @@
 //! provide it too: an object of pools, each of which is an object of integers. `threads` are the threads that handle
 //! requests.
 
-use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
+use super::normalised::*;
+use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, gauge};
+use model::plan::StatsForm;
 use model::{Series, Unit};
 use serde_json::Value;
 
 pub(super) static PROBE: Probe = Probe {
     name: "service_stats",
-    target: ProbeTarget::Service,
+    target: ProbeTarget::Page(StatsForm::Pgdyno),
     period: SECOND,
     series: &SERIES,
     request: |_| Some(ProbeRequest::Page),
     read,
 };
 
-/// Series of the probe. Labels are the names of the pools.
+/// Series of the probe. Labels are the names of the pools. The keys of the page are the ends of the names, such as
+/// `waiting`.
 static SERIES: [Series; 10] = [
-    gauge("service_threads_size", Unit::Count, "Threads that serve requests; `threads.size`"),
-    gauge(
-        "service_threads_busy",
-        Unit::Count,
-        "Requests in progress; `threads.busy`, or `working` if the number of threads is unlimited",
-    ),
-    gauge("service_threads_waiting", Unit::Count, "Requests that wait for a thread; `threads.waiting`"),
-    gauge("service_pool_size", Unit::Count, "Maximum number of connections in the pool; `size`"),
-    gauge("service_pool_busy", Unit::Count, "Connections in use; `busy`"),
-    gauge("service_pool_idle", Unit::Count, "Idle connections; `idle`"),
-    gauge("service_pool_waiting", Unit::Count, "Requests that wait for a connection; `waiting`"),
-    gauge("service_pool_opening", Unit::Count, "Connections being opened; `opening`"),
-    counter(
-        "service_pool_waited_total",
-        Unit::Count,
-        "Requests that waited for a connection; `waited_total`",
-    ),
-    counter(
-        "service_pool_gave_up_total",
-        Unit::Count,
-        "Requests that gave up waiting for a connection; `gave_up_total`",
-    ),
+    SERVICE_THREADS_SIZE,
+    SERVICE_THREADS_BUSY,
+    SERVICE_THREADS_WAITING,
+    SERVICE_POOL_SIZE,
+    SERVICE_POOL_BUSY,
+    SERVICE_POOL_IDLE,
+    SERVICE_POOL_WAITING,
+    gauge("service_pool_opening", Unit::Count, "Connections being opened"),
+    SERVICE_POOL_WAITED,
+    SERVICE_POOL_GAVE_UP,
 ];
 
 fn read(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), ReadError> {

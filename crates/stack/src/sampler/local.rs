@@ -133,7 +133,10 @@ impl SampledNode {
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
                 }
-                ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Service => continue,
+                ProbeTarget::Postgres
+                | ProbeTarget::Product(_)
+                | ProbeTarget::Page(_)
+                | ProbeTarget::Exporter => continue,
             };
             due.schedule_next(size);
             match done {

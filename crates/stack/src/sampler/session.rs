@@ -2,7 +2,6 @@
 
 use super::{Collector, DueProbe, StopSignal};
 use crate::client::{Connection, Error, Target};
-use crate::http;
 use crate::location::{self, Location};
 use crate::probe::{ProbeRequest, ProbeResponse, ProbeTarget, pg_database};
 use model::Nanos;
@@ -12,15 +11,14 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wire::Code;
-use wire::http::Url;
 
 /// Timeout for a request to a server that does not respond. It exceeds the server's own statement timeout, which is one
 /// second.
-const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// First and maximum delay between attempts to log in.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// Delay before a query that took too long is repeated.
-const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Statements that make the session read-only, without waits for locks and without JIT for short queries.
 const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
@@ -198,8 +196,7 @@ fn send_readings(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answe
     }
 }
 
-/// Queries text interfaces with a connection per request: a balancer's statistics socket, or a service's statistics
-/// page.
+/// Queries a text interface with a connection per request: a balancer's statistics socket.
 ///
 /// `ask` returns `None` for requests that it does not support.
 pub(super) fn run_texts(
@@ -246,18 +243,6 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
     stream.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns a page that a service serves with status 200.
-pub(super) fn page(url: &Url) -> io::Result<String> {
-    let page = http::get(url, REQUEST_TIMEOUT)?;
-    match page.status {
-        200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
-        status => {
-            let status = status.to_string();
-            Err(message!("probe-page-status", path = &url.target, status).into_io_error())
-        }
-    }
 }
 
 /// Reads the CPU time of a process: the first number of `schedstat`, in nanoseconds; `proc(5)`.

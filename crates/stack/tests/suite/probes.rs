@@ -5,6 +5,7 @@
 
 use expect_test::expect_file;
 use model::Series;
+use model::plan::StatsForm;
 use model::product;
 use stack::client;
 use stack::component::{find_probe, probes};
@@ -65,7 +66,12 @@ fn check(path: &Path) {
     let probe = probe.unwrap_or_else(|| panic!("{}: there is no such probe", path.display()));
     let answer = match probe.target {
         _ if answers_rows(probe) => ProbeResponse::Rows(rows(&text)),
-        ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Service => {
+        ProbeTarget::Exporter | ProbeTarget::Page(StatsForm::Prometheus) => {
+            let named = ["shop_requests_total", "go_goroutines", "not_on_the_page"].map(str::to_owned);
+            ProbeResponse::parse_metrics(&text, &named)
+                .unwrap_or_else(|it| panic!("{}: {it:?}", path.display()))
+        }
+        ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Page(_) => {
             ProbeResponse::Texts(vec![text])
         }
         ProbeTarget::Host | ProbeTarget::Process | ProbeTarget::Thread => {
@@ -123,9 +129,13 @@ fn probe_names_are_unique_and_queries_read_only() {
     for probe in probes() {
         assert!(names.insert(probe.name), "{}", probe.name);
         for series in probe.series {
-            // Several products share the normalised series.
+            // Several products and forms of pages share the normalised series. Other hosts have those of this machine.
             let known = known_series.insert(series.name, series);
-            let same = matches!(probe.target, ProbeTarget::Product(product) if product.reports(series.name));
+            let same = match probe.target {
+                ProbeTarget::Product(product) => product.reports(series.name),
+                ProbeTarget::Page(_) | ProbeTarget::Exporter => true,
+                _ => false,
+            };
             assert!(known.is_none_or(|known| same && known == series), "{} of {}", series.name, probe.name);
             assert!(!series.help.is_empty(), "{}", series.name);
         }

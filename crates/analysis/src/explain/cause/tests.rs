@@ -3,14 +3,14 @@ mod findings;
 use super::*;
 use crate::fixture::trial;
 use findings::{
-    cap, checkpoints, clients, feed, host, locks, memory, pool, pooler, postgres, queue, reads, replicas,
-    scans, service, service_pool, slots, threads, wal, writes,
+    cap, checkpoints, clients, feed, host, host_cpu, locks, memory, pool, pooler, postgres, queue, reads,
+    replicas, scans, service, service_pool, slots, threads, wal, writes,
 };
 use model::finding::ReadVolume;
 use model::lock::LockKind;
 use model::plan::{
-    Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, SyncMode,
-    Transport,
+    Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, StatsPage,
+    SyncMode, Transport,
 };
 use model::search::SearchResult;
 use model::{Nanos, Spacing};
@@ -40,7 +40,8 @@ fn setup(words: &str) -> Setup {
             copies: 1,
             ready_path: "/health".into(),
             ready_timeout: None,
-            stats_path: Some("/stats".into()),
+            stats: vec![StatsPage::own("/stats".to_owned())],
+            metrics: vec![],
             allow: None,
         };
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
@@ -159,6 +160,8 @@ fn names_the_planted_cause_first() {
         &[threads(), cap()],
         "ServiceThreads node: service | ServiceEnv node: service variable: THREADS 5 -> 10",
     );
+    // The CPUs of another host come before a pool, and pgdyno cannot change them.
+    check("pooler", &[pool(), host_cpu(3.9), cap()], "Cpu node: db:9100");
     // Locks, WAL, replicas.
     check("", &[locks(), cap()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
     let advisory = || {

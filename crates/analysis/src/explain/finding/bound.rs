@@ -9,7 +9,7 @@ use model::matrix::UnappliedLimit;
 use model::plan::{Node, NodeKind};
 
 /// Share of the available CPUs above which a node is saturated.
-const SATURATED_SHARE: f64 = 0.9;
+pub(super) const SATURATED_SHARE: f64 = 0.9;
 /// Share of throttled periods above which a CPU quota limits the node. Chance does not explain such a large share.
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of a pool's server connections that are assigned to clients, above which the pool is exhausted.

@@ -2,9 +2,11 @@
 
 use super::waits::{BOUND_SHARE_MIN, WaitClass, class_share};
 use super::{CellTrials, Finding};
-use crate::facts::samples::{self, growth, mean, sums};
+use crate::facts::samples::{self, growth, is_partition_of, mean, sums};
+use model::Sample;
 use model::finding::{Bound, MissingInput};
-use model::plan::Limits;
+use model::plan::{Limits, MetricsHost};
+use std::collections::BTreeSet;
 
 /// Share of a disk quota above which the quota counts as exhausted all the time. At a quota of 400, the kernel allows
 /// 412 reads per second.
@@ -29,6 +31,7 @@ struct DiskUsage {
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],
+    host_series: [&'static str; 2],
     quotas: [Option<u64>; 2],
     names: [&str; 2],
 ) -> Option<DiskUsage> {
@@ -39,8 +42,12 @@ fn disk_usage(
         };
         !cell.trials.iter().any(fails)
     };
+    let host = host_of_server(cell);
     let flow = |at: usize| DiskUsage {
-        per_second: cell.median(|it| growth(it.samples, node, series[at], |_| true)),
+        per_second: cell.median(|it| {
+            let of_host = || whole_disks(it.samples, host.as_deref()?, host_series[at]);
+            growth(it.samples, node, series[at], |_| true).or_else(of_host)
+        }),
         quota: quotas[at].filter(|_| holds(names[at])).map(|it| it as f64),
         in_bytes: at == 1,
     };
@@ -51,6 +58,23 @@ fn disk_usage(
     } else {
         by_count
     })
+}
+
+/// Host of the server, if its metrics are sampled and it is the only host of the server.
+fn host_of_server(cell: &CellTrials<'_>) -> Option<String> {
+    let server = cell.server()?;
+    match server.kind.metrics() {
+        [_] => MetricsHost::all(std::slice::from_ref(server)).pop().map(|it| it.name),
+        _ => None,
+    }
+}
+
+/// Increase per second of a disk counter of another host, summed over its disks without their partitions.
+fn whole_disks(samples: &[Sample], host: &str, series: &str) -> Option<f64> {
+    let its = samples.iter().filter(|it| it.node == host && it.series == series);
+    let devices: BTreeSet<&str> = its.map(|it| &*it.label).collect();
+    let is_whole = |device: &str| !devices.iter().any(|whole| is_partition_of(device, whole));
+    growth(samples, host, series, is_whole)
 }
 
 /// True if the disk delays the sessions. `waits` is the share of sessions that wait for it, 0..=1.
@@ -68,7 +92,8 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Limits { read_iops, read_bps, .. } = node.limits;
     let series = [samples::CGROUP_READS, samples::CGROUP_READ_BYTES];
-    let flow = disk_usage(cell, series, [read_iops, read_bps], ["read_iops", "read_bps"])
+    let host_series = [samples::DISK_READS, samples::DISK_READ_BYTES];
+    let flow = disk_usage(cell, series, host_series, [read_iops, read_bps], ["read_iops", "read_bps"])
         .ok_or(MissingInput::Server)?;
     let wait_share = class_share(cell, WaitClass::Read);
     let DiskUsage { per_second, quota, in_bytes } = flow;
@@ -85,7 +110,8 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Limits { write_iops, write_bps, .. } = node.limits;
     let series = [samples::CGROUP_WRITES, samples::CGROUP_WRITTEN_BYTES];
-    let flow = disk_usage(cell, series, [write_iops, write_bps], ["write_iops", "write_bps"])
+    let host_series = [samples::DISK_WRITES, samples::DISK_WRITTEN_BYTES];
+    let flow = disk_usage(cell, series, host_series, [write_iops, write_bps], ["write_iops", "write_bps"])
         .ok_or(MissingInput::Server)?;
     let mut wait_share = class_share(cell, WaitClass::Write);
     if flow.quota.is_some() {

@@ -1,10 +1,13 @@
-//! Finding on a machine without idle CPUs
+//! Findings on machines without idle CPUs
 
+use super::bound::SATURATED_SHARE;
 use super::{CellTrials, Finding};
 use crate::facts::usage::{
-    generator_processors, idle_share, other_processors, server_processors, total_processors,
+    generator_processors, host_usage, idle_share, other_processors, server_processors, total_processors,
     upstream_processors,
 };
+use model::finding::{Bound, MissingInput};
+use model::plan::MetricsHost;
 
 /// Idle share of CPU time below which the machine is saturated.
 const IDLE_SHARE_MAX: f64 = 0.05;
@@ -32,4 +35,20 @@ pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     }
     let generator_cpu = generator_cpu.filter(|it| *it > GENERATOR_SHARE_MIN * processors)?;
     Some(Finding::GeneratorShare { cell: cell.number, generator_cpu, processors })
+}
+
+/// Findings on the saturated CPUs of other hosts. A host with several nodes has one finding: its metrics do not show
+/// which node uses the CPUs.
+pub(super) fn remote_hosts(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let mut found = Vec::new();
+    for MetricsHost { name, nodes, .. } in MetricsHost::all(&cell.setup.stack.nodes) {
+        let figure = |part: fn((f64, f64)) -> f64| {
+            cell.median(|it| host_usage(it.samples, &name).map(part)).ok_or(MissingInput::Metrics)
+        };
+        let (cpu, cpu_limit) = (figure(|it| it.0)?, figure(|it| it.1)?);
+        let bound = Bound::HostCpu { node: name.clone(), nodes, cpu, cpu_limit };
+        let full = cpu >= SATURATED_SHARE * cpu_limit;
+        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));
+    }
+    Ok(found)
 }

@@ -57,7 +57,7 @@ fn rate(trial: &TrialFacts<'_>) -> Option<f64> {
 pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
-        let names = pools_of(cell, node);
+        let names = labels_of(cell, node, samples::SERVICE_POOL_SIZE);
         if names.is_empty() {
             return Err(MissingInput::Stats);
         }
@@ -83,27 +83,31 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
+/// Labels of a node's series, such as the names of its pools.
+fn labels_of<'a>(cell: &CellTrials<'a>, node: &Node, series: &str) -> BTreeSet<&'a str> {
     let samples = cell.trials.iter().flat_map(|it| it.samples);
-    let sizes = samples.filter(|it| it.node == node.name && it.series == samples::SERVICE_POOL_SIZE);
-    sizes.map(|it| &*it.label).collect()
+    samples.filter(|it| it.node == node.name && it.series == series).map(|it| &*it.label).collect()
 }
 
 /// Findings on services with exhausted threads. A service without a thread limit cannot exhaust them.
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
-        let gauge_of = |series| gauge(cell, node, series, "");
-        let busy = gauge_of(samples::SERVICE_THREADS_BUSY);
-        if busy.is_none() && pools_of(cell, node).is_empty() {
+        let pools = labels_of(cell, node, samples::SERVICE_THREADS_BUSY);
+        if pools.is_empty() && labels_of(cell, node, samples::SERVICE_POOL_SIZE).is_empty() {
             return Err(MissingInput::Stats);
         }
-        let Some((size, busy)) = gauge_of(samples::SERVICE_THREADS_SIZE).zip(busy) else { continue };
-        let waiting = gauge_of(samples::SERVICE_THREADS_WAITING);
-        let queue = waiting.is_none_or(|it| it >= QUEUE_MIN);
-        let bound = Bound::ServiceThreads { node: node.name.clone(), size, busy, waiting };
-        let full = size > 0.0 && busy >= EXHAUSTED_SHARE * size && queue;
-        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));
+        for pool in pools {
+            let gauge_of = |series| gauge(cell, node, series, pool);
+            let known = gauge_of(samples::SERVICE_THREADS_SIZE).zip(gauge_of(samples::SERVICE_THREADS_BUSY));
+            let Some((size, busy)) = known else { continue };
+            let waiting = gauge_of(samples::SERVICE_THREADS_WAITING);
+            let queue = waiting.is_none_or(|it| it >= QUEUE_MIN);
+            let (node, pool) = (node.name.clone(), pool.to_owned());
+            let bound = Bound::ServiceThreads { node, pool, size, busy, waiting };
+            let full = size > 0.0 && busy >= EXHAUSTED_SHARE * size && queue;
+            found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));
+        }
     }
     Ok(found)
 }

@@ -7,6 +7,7 @@ mod alternatives;
 mod answers;
 mod error_origins;
 mod recorded_log;
+mod remote_hosts;
 mod reported;
 mod sampled;
 mod unused;

@@ -107,6 +107,7 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
             | Bound::Reads { node, .. }
             | Bound::Writes { node, .. }
             | Bound::Memory { node, .. } => is_unused(node),
+            Bound::HostCpu { nodes, .. } => nodes.iter().all(|it| is_unused(it)),
             Bound::WalFlush { .. }
             | Bound::SyncReplicas { .. }
             | Bound::RowLocks { .. }

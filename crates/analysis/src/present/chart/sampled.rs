@@ -1,6 +1,6 @@
 //! Chart series of sampled gauges and counters
 
-use crate::facts::samples;
+use crate::facts::samples::{self, is_partition_of};
 use model::Sample;
 use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ const fn row(
 }
 
 /// Rules in the order of the chart series.
-const RULES: [SeriesRule; 20] = {
+const RULES: [SeriesRule; 23] = {
     use ChartKind::*;
     use LabelRule::{Each, Sum, SumWithout};
     use SeriesKind::{Counter, Gauge, Presence, Sparse};
@@ -73,6 +73,7 @@ const RULES: [SeriesRule; 20] = {
         row(samples::CGROUP_CPU, Processors, ChartSeriesKind::Processors, Counter, Sum, 0),
         row(samples::PROCESS_CPU[0], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
         row(samples::PROCESS_CPU[1], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
+        row(samples::SERVICE_PROCESS_CPU, Processors, ChartSeriesKind::Processors, Counter, Each, 2),
         row(
             samples::HOST_CPU,
             Processors,
@@ -87,6 +88,8 @@ const RULES: [SeriesRule; 20] = {
         row(samples::PROCESS_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Sum, 0),
         row(samples::CGROUP_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Sum, 1),
         row(samples::DISK_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Each, 0),
+        row(samples::SERVICE_METRIC, ServiceMetrics, ChartSeriesKind::Metric, Sparse, Each, 0),
+        row(samples::SERVICE_COUNTER, ServiceCounters, ChartSeriesKind::Metric, Counter, Each, 0),
         row(samples::PG_WAITS, Waits, ChartSeriesKind::Waiting, Gauge("sessions"), Each, 0),
         row(
             samples::PG_REPLICATION_UNREPLAYED,
@@ -217,7 +220,8 @@ impl SampledSeries {
         if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*sample.label)) {
             return None;
         }
-        let label = (*label == LabelRule::Each).then(|| sample.label.to_string());
+        let is_labelled = *label == LabelRule::Each && !sample.label.is_empty();
+        let label = is_labelled.then(|| sample.label.to_string());
         let family = match sample_kind {
             SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
             SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", sample.series, sample.label),
@@ -352,13 +356,6 @@ impl SeriesState {
             at = end;
         }
     }
-}
-
-/// True if `part` is a partition of the disk `whole`, such as `sda1` of `sda` or `nvme0n1p2` of `nvme0n1`.
-fn is_partition_of(part: &str, whole: &str) -> bool {
-    let Some(rest) = part.strip_prefix(whole) else { return false };
-    let number = rest.strip_prefix('p').unwrap_or(rest);
-    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
 fn entry_at<T: Clone + Default>(all: &mut Vec<T>, at: usize) -> &mut T {

@@ -212,6 +212,31 @@ fn charts_counters_as_rates() {
         ],
         &["Host host: 0.75 - - - -", "Limit host: 2 2 2 2 2"],
     );
+    // CPU time that a service's page reports is drawn only if there is none from this machine.
+    let page = |millis, value| sample(millis, "web", "service_process_cpu", "", value);
+    let own = |millis, series, value| sample(millis, "web", series, "", value);
+    check(Processors, &[page(0, 1.0), page(1000, 1.5)], &["Processors web: 0.5 - - - -"]);
+    check(
+        Processors,
+        &[
+            own(0, "process_cpu_user", 1.0),
+            own(1000, "process_cpu_user", 1.25),
+            page(0, 1.0),
+            page(1000, 1.5),
+        ],
+        &["Processors web: 0.25 - - - -"],
+    );
+    check(
+        ChartKind::ServiceMetrics,
+        &[sample(100, "web", "service_metric", "jobs{queue=\"a\"}", 7.0)],
+        &["Metric jobs{queue=\"a\"}: 7 7 - - -"],
+    );
+    let counter = |millis, value| sample(millis, "web", "service_counter", "jobs_total", value);
+    check(
+        ChartKind::ServiceCounters,
+        &[counter(0, 100.0), counter(1000, 104.0), counter(2000, 1.0)],
+        &["Metric jobs_total: 4 0 - - -"],
+    );
     let disk = |millis, label, value| sample(millis, "host", "disk_written_bytes", label, value);
     check(
         Disk,

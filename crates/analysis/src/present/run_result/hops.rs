@@ -171,7 +171,7 @@ fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sam
     let pinned = (!limits.cpus.is_empty()).then_some(limits.cpus.len() as f64);
     HopMetrics {
         node: name.to_owned(),
-        cpu: samples::processors(late, name),
+        cpu: samples::processors(late, name).or_else(|| samples::page_processors(late, name)),
         cpu_limit: limits.cpu.or(pinned).or(processors),
         throttled: samples::throttled_share(late, name),
         ..HopMetrics::default()

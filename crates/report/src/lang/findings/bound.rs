@@ -12,7 +12,13 @@ impl Lang {
         match bound {
             Bound::Service { node, .. } => say!(self, "bound-service", node),
             Bound::ServicePool { node, pool, .. } => say!(self, "bound-service-pool", node, pool),
-            Bound::ServiceThreads { node, .. } => say!(self, "bound-service-threads", node),
+            Bound::HostCpu { node, nodes, .. } => {
+                say!(self, "bound-host-cpu", host = node, nodes = nodes.join(", "))
+            }
+            Bound::ServiceThreads { node, pool, .. } => {
+                let pool = Some(pool).filter(|it| !it.is_empty());
+                say!(self, "bound-service-threads", node, pool)
+            }
             Bound::Reads { node, .. } => say!(self, "bound-reads", node),
             Bound::Writes { node, .. } => say!(self, "bound-writes", node),
             Bound::Memory { node, .. } => say!(self, "bound-memory", node),
@@ -54,6 +60,9 @@ impl Lang {
         match bound {
             Bound::Service { cpu, cpu_limit, throttled, throttled_cpu, .. } => {
                 self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu))
+            }
+            Bound::HostCpu { cpu, cpu_limit, .. } => {
+                self.joined(self.cpu_figures(*cpu, *cpu_limit, None, None))
             }
             Bound::ServicePool { size, busy, waiting: waits, waited_share, .. } => self.joined([
                 Some(say!(self, "bound-in-use", busy = tenths(*busy), size = rounded(*size))),

@@ -199,6 +199,7 @@ impl Lang {
             FindingRule::ServerCpu => say!(self, "circumstance-rule-server-cpu"),
             FindingRule::PoolerCpu => say!(self, "circumstance-rule-pooler-cpu"),
             FindingRule::ServiceCpu => say!(self, "circumstance-rule-service-cpu"),
+            FindingRule::RemoteHost => say!(self, "circumstance-rule-remote-host"),
             FindingRule::Pool => say!(self, "circumstance-rule-pool"),
             FindingRule::ServicePool => say!(self, "circumstance-rule-service-pool"),
             FindingRule::ServiceThreads => say!(self, "circumstance-rule-service-threads"),
@@ -224,6 +225,7 @@ impl Lang {
             MissingInput::Console => say!(self, "circumstance-missing-console"),
             MissingInput::Samples => say!(self, "circumstance-missing-samples"),
             MissingInput::Stats => say!(self, "circumstance-missing-stats"),
+            MissingInput::Metrics => say!(self, "circumstance-missing-metrics"),
             MissingInput::Machine => say!(self, "circumstance-missing-machine"),
             MissingInput::Column => say!(self, "circumstance-missing-column"),
         }

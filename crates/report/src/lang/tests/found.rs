@@ -263,8 +263,9 @@ fn bounds() -> Vec<Finding> {
             waiting: Some(12.5),
             waited_share: Some(0.9),
         },
-        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
-        Bound::ServiceThreads { node: node(), size: 5.0, busy: 4.9, waiting: None },
+        Bound::ServiceThreads { node: node(), pool: "".into(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
+        Bound::ServiceThreads { node: node(), pool: "www".into(), size: 5.0, busy: 4.9, waiting: None },
+        Bound::HostCpu { node: "db:9100".into(), nodes: vec![node(), node()], cpu: 3.9, cpu_limit: 4.0 },
         reads(Some(12_345.0), Some(12_000.0), Some(0.8)),
         reads(None, None, Some(0.8)),
         Bound::Writes {
@@ -303,7 +304,7 @@ fn bounds() -> Vec<Finding> {
     let waits =
         |lock| Bound::Locks { lock, share: 0.75, active: 20.5, longest_wait: None, statements: vec![] };
     all.extend(lock_kinds().into_iter().map(waits));
-    covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Locks, Scans,
+    covers!(all, Bound: Service, HostCpu, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Locks, Scans,
         Checkpoints, Clients);
     all.into_iter().map(|bound| Finding::Bound { cell: 1, bound }).collect()
 }
@@ -320,9 +321,10 @@ fn circumstances() -> Vec<Finding> {
         memory_bytes: 400 << 20,
         read,
     };
-    let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
+    let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, RemoteHost, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
-    let lacked = every!(MissingInput: Group, Quota, Server, Console, Samples, Stats, Machine, Column);
+    let lacked =
+        every!(MissingInput: Group, Quota, Server, Console, Samples, Stats, Metrics, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat {
         first_dead_rows: 1e3,
         last_dead_rows: 51_000.0,

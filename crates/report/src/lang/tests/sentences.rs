@@ -36,7 +36,7 @@ fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for chart in every!(ChartKind: Rate, Response, ResponseByOperation, ResponseByStep, Failures, InFlight, Pooler, Connections, Processors,
-        Disk, Waits, ReplicationLag, Freshness, SendLag)
+        Disk, ServiceMetrics, ServiceCounters, Waits, ReplicationLag, Freshness, SendLag)
     {
         add(format!("{chart:?}"), &lang.chart(chart));
     }
@@ -116,6 +116,7 @@ fn page(lang: &Lang) -> NamedTexts {
         ChartSeriesKind::Host,
         ChartSeriesKind::Read,
         ChartSeriesKind::Written,
+        ChartSeriesKind::Metric,
         ChartSeriesKind::Waiting,
         ChartSeriesKind::ReplicationLag,
         ChartSeriesKind::Visible,
@@ -123,7 +124,7 @@ fn page(lang: &Lang) -> NamedTexts {
         ChartSeriesKind::SendLag(0.99),
     ];
     covers!(tracks, ChartSeriesKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
-        ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
+        ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written, Metric,
         Waiting, ReplicationLag, Visible, SendLag);
     for track in tracks {
         add("track", lang.track(track));

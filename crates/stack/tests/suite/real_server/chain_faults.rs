@@ -336,6 +336,7 @@ fn attached_poolers_are_checked() {
             product,
             allow: None,
             other_sessions: 0,
+            metrics: Vec::new(),
         };
         let attached = up(&[node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))]);
         assert_eq!(ask(attached.chain.endpoint(), "select current_user"), "app");
@@ -386,6 +387,7 @@ fn attached_server_is_used_and_not_changed() {
             product: &product::POSTGRESQL,
             allow: None,
             other_sessions: 0,
+            metrics: Vec::new(),
         };
         node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))
     };

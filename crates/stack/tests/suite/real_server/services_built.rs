@@ -6,7 +6,7 @@ use super::capture::keep;
 use super::chain::{TestStack, node, pgbouncer, postgres, stack};
 use super::server::{TEST_TIMEOUT, keeper};
 use super::services::{get, processes_of};
-use model::plan::{Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
+use model::plan::{Content, Dataset, Node, NodeKind, PoolMode, Service, StatsPage, Transport};
 use stack::chain::{Chain, ChainError, RunningNode};
 use stack::client::Connection;
 use stack::component::find_probe;
@@ -30,7 +30,8 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
         copies: 1,
         ready_path: "/health".to_owned(),
         ready_timeout: None,
-        stats_path: Some("/stats".to_owned()),
+        stats: vec![StatsPage::own("/stats".to_owned())],
+        metrics: vec![],
         allow: None,
     });
     node(name, Transport::Tcp, kind)

@@ -3,7 +3,7 @@
 use super::chain::node;
 use super::scratch::Scratch;
 use model::message::Message;
-use model::plan::{Node, NodeKind, Service, Transport};
+use model::plan::{Node, NodeKind, Service, StatsPage, Transport};
 use stack::client::{Address, Target};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +29,8 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
         copies: 1,
         ready_path: "/health".to_owned(),
         ready_timeout: None,
-        stats_path: Some("/stats".to_owned()),
+        stats: vec![StatsPage::own("/stats".to_owned())],
+        metrics: vec![],
         allow: None,
     });
     node(name, Transport::Tcp, kind)

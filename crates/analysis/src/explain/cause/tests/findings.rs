@@ -47,13 +47,24 @@ pub fn queue() -> Finding {
     }
 }
 
+pub fn host_cpu(cpu: f64) -> Finding {
+    let (node, nodes) = ("db:9100".into(), vec!["postgres".into()]);
+    bound(Bound::HostCpu { node, nodes, cpu, cpu_limit: 4.0 })
+}
+
 pub fn service_pool() -> Finding {
     let (node, pool) = ("service".into(), "pool".into());
     bound(Bound::ServicePool { node, pool, size: 10.0, busy: 10.0, waiting: Some(150.0), waited_share: None })
 }
 
 pub fn threads() -> Finding {
-    bound(Bound::ServiceThreads { node: "service".into(), size: 5.0, busy: 5.0, waiting: Some(100.0) })
+    bound(Bound::ServiceThreads {
+        node: "service".into(),
+        pool: "".into(),
+        size: 5.0,
+        busy: 5.0,
+        waiting: Some(100.0),
+    })
 }
 
 pub fn reads(per_second: f64, quota: Option<f64>) -> Finding {

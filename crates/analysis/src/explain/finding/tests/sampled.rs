@@ -134,7 +134,7 @@ fn reports_exhausted_service_threads() {
         &serviced("direct", 1),
         &[threads(4.8, 30.0)],
         &[
-            "Bound { cell: 0, bound: ServiceThreads { node: \"service\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
+            "Bound { cell: 0, bound: ServiceThreads { node: \"service\", pool: \"\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
         ],
     );
     check_in(&serviced("direct", 1), &[threads(4.8, 0.2)], &[]);
