@@ -256,13 +256,13 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     let path = write_legacy(&folder.0);
     let facts = legacy_notes().into_iter().filter_map(|it| Some((it.0.map(TrialId), it.3?)));
     let facts: Vec<_> = facts.collect();
+    let tested_below = ["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"];
     assert_eq!(
         facts.iter().map(|it| it.1).collect::<Vec<_>>(),
         Fact::KINDS
             .iter()
             .map(|it| it.name)
-            .filter(|it| !["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"]
-                .contains(it))
+            .filter(|it| !tested_below.contains(it))
             .collect::<Vec<_>>()
     );
     let notes: Vec<_> =

@@ -64,10 +64,8 @@ mod tests {
         };
         let all = [(0, 100), (50, 2000), (1000, 10), (3000, 10), (3050, 10), (20_400, 10), (400_000, 10)];
         let exchanges: Vec<Exchange> = all.iter().map(exchange).collect();
-        let pauses: Vec<u64> = exchanges
-            .iter()
-            .map(|it| pause_before(it, &exchanges).map_or(0, |it| it.0 / 1_000_000))
-            .collect();
+        let pause = |request| pause_before(request, &exchanges).map_or(0, |it| it.0 / 1_000_000);
+        let pauses: Vec<u64> = exchanges.iter().map(pause).collect();
         assert_eq!(pauses, [0, 0, 0, 1000, 0, 17_000, 0]);
     }
 
