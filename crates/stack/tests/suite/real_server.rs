@@ -16,6 +16,7 @@ mod ends_proof;
 mod faults;
 mod freshness;
 mod limits;
+mod pages;
 mod patroni;
 mod plans;
 pub mod replicas;
