@@ -123,7 +123,7 @@ objectives: [ \"GET /user/{{number}}: errors < 1%\" ]
     }
     assert!(names[0].contains("20.3 % of the recorded requests are missing"), "{}", names[0]);
     assert!(
-        names[0].contains("1 that do not fit the format (first: line 301: $msec cannot have the value"),
+        names[0].contains("1 that do not fit the format (first: line 301: \\$msec cannot have the value"),
         "{}",
         names[0]
     );
