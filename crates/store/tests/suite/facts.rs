@@ -259,11 +259,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     let tested_below = ["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"];
     assert_eq!(
         facts.iter().map(|it| it.1).collect::<Vec<_>>(),
-        Fact::KINDS
-            .iter()
-            .map(|it| it.name)
-            .filter(|it| !tested_below.contains(it))
-            .collect::<Vec<_>>()
+        Fact::KINDS.iter().map(|it| it.name).filter(|it| !tested_below.contains(it)).collect::<Vec<_>>()
     );
     let notes: Vec<_> =
         legacy_notes().into_iter().filter(|it| it.3.is_none()).map(|it| (it.1, it.2)).collect();

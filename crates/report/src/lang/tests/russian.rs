@@ -130,6 +130,8 @@ const NAMES: &[&str] = &[
     "maxconn",
     "n",
     "nginx",
+    "www",
+    "db",
     "net.ipv4.ip_local_port_range",
     "once",
     "open",

@@ -83,7 +83,10 @@ fn service(pages: Vec<SampledPage>) -> SamplingTarget {
 }
 
 fn host(url: &str) -> SamplingTarget {
-    SamplingTarget { pages: vec![SampledPage::of_host(url)], ..SamplingTarget::new(url, SamplingTargetKind::RemoteHost) }
+    SamplingTarget {
+        pages: vec![SampledPage::of_host(url)],
+        ..SamplingTarget::new(url, SamplingTargetKind::RemoteHost)
+    }
 }
 
 fn value(samples: &[Sample], series: &str, label: &str) -> Option<f64> {
@@ -132,7 +135,8 @@ fn samples_nginx_and_php_fpm() {
     let (fpm_file, nginx_file) = (folder.join("fpm.conf"), folder.join("nginx.conf"));
     let gate = folder.join("gate");
     std::fs::write(&gate, "").unwrap();
-    let script = format!("<?php while (file_exists('{}')) {{ usleep(10000); clearstatcache(); }}", gate.display());
+    let script =
+        format!("<?php while (file_exists('{}')) {{ usleep(10000); clearstatcache(); }}", gate.display());
     std::fs::write(folder.join("slow.php"), script).unwrap();
     std::fs::write(&fpm_file, fpm_configuration(folder, fpm, status)).unwrap();
     std::fs::write(&nginx_file, nginx_configuration(folder, port, fpm, status)).unwrap();
@@ -182,7 +186,9 @@ fn samples_nginx_and_php_fpm() {
         missing,
         [
             format!("web connection probe-page({address}/nowhere, probe-page-status(/nowhere, 404))"),
-            format!("web service_prometheus probe-page({address}/nginx, probe-unreadable(1, number after the name))"),
+            format!(
+                "web service_prometheus probe-page({address}/nginx, probe-unreadable(1, number after the name))"
+            ),
         ]
     );
     assert!(samples.iter().all(|it| !it.series.starts_with("service_pool")), "{samples:#?}");
@@ -245,12 +251,17 @@ impl Drop for PageServer {
 fn samples_each_host_once() {
     let port = free_port();
     let listen = format!("--web.listen-address=127.0.0.1:{port}");
-    let Some(mut exporter) = Program::start(&["/usr/bin/prometheus-node-exporter"], &[&listen]) else { return };
+    let Some(mut exporter) = Program::start(&["/usr/bin/prometheus-node-exporter"], &[&listen]) else {
+        return;
+    };
     exporter.await_port(port);
     let own = format!("http://127.0.0.1:{port}/metrics");
     let (samples, missing) = sample(vec![host(&own)]);
     assert_eq!(samples, [], "the host is this machine");
-    assert_eq!(missing, [format!("{own} exporter probe-page(127.0.0.1:{port}/metrics, probe-same-host(host))")]);
+    assert_eq!(
+        missing,
+        [format!("{own} exporter probe-page(127.0.0.1:{port}/metrics, probe-same-host(host))")]
+    );
 
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let url = Url::parse(&own).unwrap();
@@ -308,14 +319,17 @@ fn changed_pages_are_reported_once() {
             report("exporter_cpu", "1", "name of a metric"),
         ]
     );
-    let shown: Vec<String> = samples.iter().map(|it| format!("{} {} {}", it.series, it.label, it.value)).collect();
+    let shown: Vec<String> =
+        samples.iter().map(|it| format!("{} {} {}", it.series, it.label, it.value)).collect();
     assert_eq!(shown, ["host_cpu idle 7", "host_load_1m  1"]);
 }
 
 /// Named metrics are stored. One that the page never had is reported at the end.
 #[test]
 fn stores_named_metrics() {
-    let server = PageServer::start(|_| "# TYPE jobs_total counter\njobs_total{q=\"a\"} 7\nlength 2\n# EOF\n".to_owned());
+    let server = PageServer::start(|_| {
+        "# TYPE jobs_total counter\njobs_total{q=\"a\"} 7\nlength 2\n# EOF\n".to_owned()
+    });
     let page = StatsPage {
         form: StatsForm::Prometheus,
         address: StatsAddress::Port(server.port, "/metrics?key=secret".to_owned()),
