@@ -67,7 +67,7 @@ const ENTRY: &str = "entry.json";
 const DATA: &str = "data";
 /// Prefixes of entries that are being made or removed.
 const TEMPORARY: [&str; 2] = [".new-", ".old-"];
-/// Space that stays free on the disk, bytes, in addition to the space for two copies of the data, which the run needs.
+/// Space that stays free on the disk, bytes, in addition to the data and the two copies that the run needs.
 const RESERVE: u64 = 2_000_000_000;
 /// Age of a temporary directory without a lock file after which its run is assumed to be dead.
 const STALE_AFTER: Duration = Duration::from_secs(3600);

@@ -107,12 +107,12 @@ impl SetupBuilder<'_> {
     }
 
     /// Source database, and the part of it that is copied.
-    fn source(&mut self, source: file::From) -> SourceDatabase {
+    fn source(&mut self, source: file::SourceAddress) -> SourceDatabase {
         let (path, part) = match source {
-            file::From::Plain(dsn) => {
+            file::SourceAddress::Plain(dsn) => {
                 ("dataset.from", file::SourcePart { source: dsn, schema_only: false, sample: None })
             }
-            file::From::Full(part) => ("dataset.from.source", part),
+            file::SourceAddress::Full(part) => ("dataset.from.source", part),
         };
         self.check_address(path, &part.source);
         let extract = match (part.schema_only, part.sample) {

@@ -250,16 +250,18 @@ fn write_legacy(folder: &Path) -> PathBuf {
     path
 }
 
+/// Kinds of facts that were never stored as notes.
+const NEWER: [&str; 6] = ["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"];
+
 #[test]
 fn reads_and_upgrades_facts_stored_as_notes() {
     let folder = TestDirectory::new("fact-legacy");
     let path = write_legacy(&folder.0);
     let facts = legacy_notes().into_iter().filter_map(|it| Some((it.0.map(TrialId), it.3?)));
     let facts: Vec<_> = facts.collect();
-    let tested_below = ["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"];
     assert_eq!(
         facts.iter().map(|it| it.1).collect::<Vec<_>>(),
-        Fact::KINDS.iter().map(|it| it.name).filter(|it| !tested_below.contains(it)).collect::<Vec<_>>()
+        Fact::KINDS.iter().map(|it| it.name).filter(|it| !NEWER.contains(it)).collect::<Vec<_>>()
     );
     let notes: Vec<_> =
         legacy_notes().into_iter().filter(|it| it.3.is_none()).map(|it| (it.1, it.2)).collect();
