@@ -7,6 +7,7 @@ mod fault;
 mod feed_format;
 mod goal;
 mod load;
+mod metrics_host;
 mod node;
 mod operation;
 mod replication;
@@ -19,6 +20,7 @@ pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{
     Load, LoadModel, MissingRequests, RecordedLog, RecordedTimes, RecordingFile, ThinkTime, UserStage,
 };
+pub use metrics_host::MetricsHost;
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
     CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation, OperationKind,
@@ -27,7 +29,7 @@ pub use operation::{
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
 };
-pub use stats::{MetricsHost, StatsAddress, StatsForm, StatsPage};
+pub use stats::{StatsAddress, StatsForm, StatsPage};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

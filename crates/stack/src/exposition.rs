@@ -3,7 +3,6 @@
 //! Sources: Prometheus documentation, "Exposition formats"; OpenMetrics 1.0, "Text format". A page with one invalid line
 //! is rejected as a whole, as Prometheus does, because its other values may be incomplete.
 
-use crate::probe::ReadError;
 use model::SeriesKind;
 
 /// Metrics of one page.
@@ -27,9 +26,18 @@ pub struct Metric {
     pub kind: SeriesKind,
 }
 
+/// A page that is not in one of the formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, counted from 1; 0 means the page as a whole.
+    pub line: u32,
+    /// Part that is missing.
+    pub expected: &'static str,
+}
+
 impl Exposition {
     /// Parses a page. `keep` selects metrics by name.
-    pub fn parse(text: &str, keep: &dyn Fn(&str) -> bool) -> Result<Exposition, ReadError> {
+    pub fn parse(text: &str, keep: &dyn Fn(&str) -> bool) -> Result<Exposition, ParseError> {
         let is_open_metrics = text.trim_end().ends_with("\n# EOF");
         let (mut metrics, mut count, mut times) = (Vec::new(), 0, Vec::new());
         let mut family = Family::default();
@@ -42,7 +50,7 @@ impl Exposition {
             if line.is_empty() {
                 continue;
             }
-            let error = |expected| ReadError { line: number as u32 + 1, expected };
+            let error = |expected| ParseError { line: number as u32 + 1, expected };
             let sample = Scanner(line).sample().map_err(error)?;
             count += 1;
             times.extend(sample.time);
@@ -56,7 +64,7 @@ impl Exposition {
             }
         }
         if count == 0 {
-            return Err(ReadError { line: 0, expected: "metrics" });
+            return Err(ParseError { line: 0, expected: "metrics" });
         }
         let newest = times.iter().copied().max_by(f64::total_cmp).filter(|_| times.len() == count);
         let scale = if is_open_metrics { 1.0 } else { 1e-3 };

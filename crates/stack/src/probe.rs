@@ -203,7 +203,9 @@ impl ProbeResponse {
         let is_kept = |name: &str| {
             exporter::is_read(name) || prometheus::is_known(name) || named.iter().any(|it| it == name)
         };
-        Ok(ProbeResponse::Metrics { page: Exposition::parse(text, &is_kept)?, named: named.to_vec() })
+        let page = Exposition::parse(text, &is_kept)
+            .map_err(|error| ReadError { line: error.line, expected: error.expected })?;
+        Ok(ProbeResponse::Metrics { page, named: named.to_vec() })
     }
 
     pub(crate) fn metrics(&self) -> Result<&Exposition, ReadError> {

@@ -5,10 +5,11 @@ use super::*;
 /// Lists the metrics of a page as `name{label="value"} value kind`.
 fn shown(text: &str) -> Result<Vec<String>, String> {
     let page = Exposition::parse(text, &|_| true).map_err(|it| format!("{}: {}", it.line, it.expected))?;
-    let show = |it: &Metric| {
-        let labels: Vec<String> = it.labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
-        let kind = if it.kind == SeriesKind::Counter { "counter" } else { "gauge" };
-        format!("{}{{{}}} {} {kind}", it.name, labels.join(","), it.value)
+    let show = |metric: &Metric| {
+        let Metric { name, labels, value, kind } = metric;
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        let kind = if *kind == SeriesKind::Counter { "counter" } else { "gauge" };
+        format!("{name}{{{}}} {value} {kind}", labels.join(","))
     };
     Ok(page.metrics.iter().map(show).collect())
 }

@@ -149,8 +149,9 @@ fn read_known(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), Read
 
 fn read_mapping(series: &'static Series, mapping: &Mapping, page: &Exposition, out: &mut Vec<Reading>) {
     let Mapping { name, label, condition, scale, is_limit, .. } = mapping;
-    let is_its = |it: &&Metric| {
-        condition.is_none_or(|(label, value)| it.label(label) == value) && !(*is_limit && it.value <= 0.0)
+    let is_its = |metric: &&Metric| {
+        condition.is_none_or(|(label, value)| metric.label(label) == value)
+            && !(*is_limit && metric.value <= 0.0)
     };
     let first = out.len();
     push_sums(series, label, page.named(name).filter(is_its), out);

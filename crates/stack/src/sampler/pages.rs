@@ -14,7 +14,7 @@ use model::plan::{StatsAddress, StatsForm, StatsPage};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use wire::http::{Host, Url};
 
 /// Timeout for the metrics of another host. A saturated host answers slowly, and its figures are the most interesting.
@@ -103,9 +103,10 @@ fn address(url: &Url) -> String {
 pub(super) fn run(page: SampledPage, collector: Collector, hosts: KnownHosts, stop: &StopSignal) -> Nanos {
     let probes = DueProbe::all(page.target, 0);
     let (clock, seen) = (PageClock::default(), BTreeSet::new());
-    let mut sampler = PageSampler { page, collector, hosts, probes, clock, seen };
+    let started = Instant::now();
+    let mut sampler = PageSampler { page, collector, hosts, probes, clock, started, seen };
     let mut result = RoundResult::Read { lines: 0 };
-    let mut due = Instant::now();
+    let mut due = started;
     while result != RoundResult::SameHost {
         let last = stop.is_set();
         match result {
@@ -132,6 +133,7 @@ struct PageSampler {
     hosts: KnownHosts,
     probes: Vec<DueProbe>,
     clock: PageClock,
+    started: Instant,
     /// Metrics of [`SampledPage::series`] that the page had at least once.
     seen: BTreeSet<String>,
 }
@@ -168,7 +170,8 @@ impl PageSampler {
         let (response, at) = match response {
             Ok(response) => {
                 let newest = response.metrics().ok().and_then(|it| it.newest);
-                let at = newest.map_or(Some(middle), |it| self.clock.time(it, since_1970(), ended));
+                let now = self.started.elapsed().as_secs_f64();
+                let at = newest.map_or(Some(middle), |it| self.clock.time(it, now, ended));
                 (response, at)
             }
             Err(error) => {
@@ -280,10 +283,6 @@ fn in_page(page: &SampledPage, reason: Message) -> Message {
     message!("probe-page", page = address(&page.url), reason)
 }
 
-fn since_1970() -> f64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |it| it.as_secs_f64())
-}
-
 /// Maps the times that a page contains to times of the trial. The clocks of the two machines may differ.
 ///
 /// The freshest page so far shows the difference of the clocks, because its values are the ones that were read last
@@ -296,16 +295,16 @@ struct PageClock {
 }
 
 impl PageClock {
-    /// Time of the values whose time on the page is `newest`. `wall` and `now` are the time of the response in both of
-    /// our clocks. `None` if the page has not changed since the last request.
-    fn time(&mut self, newest: f64, wall: f64, now: Nanos) -> Option<Nanos> {
+    /// Time of the values whose time on the page is `newest`. `elapsed` is the time of the response in seconds since any
+    /// fixed moment, and `now` its time in the trial. `None` if the page has not changed since the last request.
+    fn time(&mut self, newest: f64, elapsed: f64, now: Nanos) -> Option<Nanos> {
         if self.last.is_some_and(|last| newest <= last) {
             return None;
         }
         self.last = Some(newest);
-        let difference = self.difference.unwrap_or(f64::INFINITY).min(wall - newest);
+        let difference = self.difference.unwrap_or(f64::INFINITY).min(elapsed - newest);
         self.difference = Some(difference);
-        let age = wall - newest - difference;
+        let age = elapsed - newest - difference;
         Some(Nanos(now.0.saturating_sub(Nanos::from_secs_f64(age).0)))
     }
 }

@@ -44,9 +44,9 @@ fn disk_usage(
     };
     let host = host_of_server(cell);
     let flow = |at: usize| DiskUsage {
-        per_second: cell.median(|it| {
-            let of_host = || whole_disks(it.samples, host.as_deref()?, host_series[at]);
-            growth(it.samples, node, series[at], |_| true).or_else(of_host)
+        per_second: cell.median(|trial| {
+            let of_host = || whole_disks(trial.samples, host.as_deref()?, host_series[at]);
+            growth(trial.samples, node, series[at], |_| true).or_else(of_host)
         }),
         quota: quotas[at].filter(|_| holds(names[at])).map(|it| it as f64),
         in_bytes: at == 1,

@@ -4,7 +4,10 @@ use super::common::printed;
 use experiment::{
     Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
 };
-use model::plan::{Expectation, Experiment, LoadModel, OperationKind, Setup, ThinkTime, Transport};
+use model::plan::{
+    Expectation, Experiment, LoadModel, NodeKind, OperationKind, Setup, StatsAddress, StatsForm, StatsPage,
+    ThinkTime, Transport,
+};
 use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
 use std::path::Path;
@@ -206,7 +209,7 @@ fn reads_services() {
         "stack: {{ service: {{ command: {command} }}, postgres: {{}} }}\noperations: {{ a: {{ get: / }} }}\n{CLOSED}"
     );
     let setup = setup(&text);
-    let model::plan::NodeKind::Service(service) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
+    let NodeKind::Service(service) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
     assert_eq!(service.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
     assert_eq!((service.copies, service.ready_path.as_str(), service.url.as_deref()), (1, "/health", None));
     // A closed load on a remote system has a cap, even if none is requested.
@@ -321,6 +324,38 @@ fn no_text_panics() {
     assert!(right > 10 && wrong > 500, "{right} right, {wrong} wrong");
 }
 
+/// All forms of `stats` and `metrics` become pages and URLs.
+#[test]
+fn reads_pages_of_services_and_hosts() {
+    let service = |keys: &str| {
+        let text = format!(
+            "stack: {{ service: {{ url: \"http://127.0.0.1:1\", {keys} }} }}\noperations: {{ a: {{ get: / }} }}\n{CLOSED}"
+        );
+        match setup(&text).stack.nodes.remove(0).kind {
+            NodeKind::Service(service) => service,
+            other => panic!("{other:?}"),
+        }
+    };
+    let page = |form, address, series: &[&str]| StatsPage {
+        form,
+        address,
+        series: series.iter().map(|&it| it.to_owned()).collect(),
+    };
+    let text = |it: &str| it.to_owned();
+    let own = StatsPage::own(text("/stats"));
+    let fpm = page(StatsForm::PhpFpm, StatsAddress::Port(81, text("/status?json")), &[]);
+    let metrics = page(StatsForm::Prometheus, StatsAddress::Url(text("http://127.0.0.1:9/m")), &["a_total"]);
+    for (keys, expected) in [
+        ("stats: /stats", vec![own.clone()]),
+        ("stats: { path: /stats }", vec![own.clone()]),
+        ("stats: [/stats, { path: \"/status?json\", port: 81, form: php-fpm }]", vec![own, fpm]),
+        ("stats: { url: \"http://127.0.0.1:9/m\", form: prometheus, series: [a_total] }", vec![metrics]),
+    ] {
+        assert_eq!(service(keys).stats, expected, "{keys}");
+    }
+    assert_eq!(service("ready: /").metrics, [""; 0]);
+}
+
 /// Stored plans of earlier versions can be read. Each row has the current key of the kind, and the product.
 #[test]
 fn reads_stored_plans_of_earlier_versions() {
@@ -337,15 +372,25 @@ fn reads_stored_plans_of_earlier_versions() {
         (haproxy, "ha_proxy", "HAProxy"),
         (attached, "attached", "PgBouncer"),
     ] {
-        let kind: model::plan::NodeKind = serde_json::from_str(text).unwrap();
+        let kind: NodeKind = serde_json::from_str(text).unwrap();
         assert_eq!(kind.product().name, product);
         if let Some(pooler) = kind.pooler() {
             assert_eq!((pooler.size, pooler.max_client_conn), (7, 8), "{text}");
         }
         let stored = serde_json::to_value(&kind).unwrap();
         assert_eq!(stored.as_object().unwrap().keys().collect::<Vec<_>>(), [key]);
-        assert_eq!(serde_json::from_value::<model::plan::NodeKind>(stored).unwrap(), kind);
+        assert_eq!(serde_json::from_value::<NodeKind>(stored).unwrap(), kind);
     }
-    let unknown = serde_json::from_str::<model::plan::NodeKind>(r#"{"pgcat": {}}"#).unwrap_err().to_string();
+    for (stats, expected) in [("null", vec![]), ("\"/stats\"", vec![StatsPage::own("/stats".to_owned())])] {
+        let stored = format!(
+            r#"{{"service": {{"command": [], "url": null, "env": [], "copies": 1, "ready_path": "/", "stats_path": {stats}}}}}"#
+        );
+        let kind: NodeKind = serde_json::from_str(&stored).unwrap();
+        let NodeKind::Service(service) = &kind else { panic!("{kind:?}") };
+        assert_eq!(service.stats, expected);
+        let stored = serde_json::to_value(&kind).unwrap();
+        assert_eq!(serde_json::from_value::<NodeKind>(stored).unwrap(), kind);
+    }
+    let unknown = serde_json::from_str::<NodeKind>(r#"{"pgcat": {}}"#).unwrap_err().to_string();
     assert!(unknown.contains("unknown node kind `pgcat`"), "{unknown}");
 }
