@@ -112,8 +112,10 @@ pub fn dump(source: &SourceDatabase, reader: &mut SourceReader<'_>) -> Result<So
             sampled = write_sample(&sample, &mut connection, &mut file, &file_error)?;
             file.flush().map_err(file_error)?;
             paths.push(path);
-            let path = directory.join("4-keys.dump");
-            reader.pg_dump(source, &id, &path, &["--section=post-data"])?;
+            // One session restores SQL. Several sessions of pg_restore deadlock on foreign keys that form a cycle, because
+            // an archive without tables does not show which foreign keys lock the same tables.
+            let path = directory.join("4-keys.sql");
+            reader.pg_dump(source, &id, &path, &["--section=post-data", "--format=plain", "--compress=0"])?;
             paths.push(path);
         }
     }
