@@ -40,4 +40,5 @@ mod timeouts;
 mod transports;
 mod values;
 mod watching;
+mod web_tier;
 mod workspace;

@@ -264,8 +264,8 @@ fn bounds() -> Vec<Finding> {
             waited_share: Some(0.9),
         },
         Bound::ServiceThreads { node: node(), pool: "".into(), size: 5.0, busy: 4.9, waiting: Some(30.5) },
-        Bound::ServiceThreads { node: node(), pool: "www".into(), size: 5.0, busy: 4.9, waiting: None },
-        Bound::HostCpu { node: "db:9100".into(), nodes: vec![node(), node()], cpu: 3.9, cpu_limit: 4.0 },
+        Bound::ServiceThreads { node: node(), pool: node(), size: 5.0, busy: 4.9, waiting: None },
+        Bound::HostCpu { node: node(), nodes: vec![node(), node()], cpu: 3.9, cpu_limit: 4.0 },
         reads(Some(12_345.0), Some(12_000.0), Some(0.8)),
         reads(None, None, Some(0.8)),
         Bound::Writes {
