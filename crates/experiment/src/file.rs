@@ -89,8 +89,8 @@ pub struct File {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hooks {
-    /// Program and arguments to run before each trial, before pgdyno connects to the system. It may run several times
-    /// before one trial. If it fails or takes longer than ten minutes, so does the trial.
+    /// Program and arguments to run before each trial, before pgdyno connects to the system. It may run twice before the
+    /// first trial. If it fails or takes longer than ten minutes, the trial fails.
     pub before_trial: Option<Vec<Word>>,
     /// Program and arguments to run after each trial, also after a failed one.
     pub after_trial: Option<Vec<Word>>,

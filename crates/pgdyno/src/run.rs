@@ -344,7 +344,7 @@ impl Runner {
             Err(_) if self.interrupted.load(Ordering::Relaxed) => self.setup_failed(&SetupError::Stopped),
             Err(error) => self.setup_failed(&error),
         };
-        if let Err(error) = self.test_bed.run_after_trial(setup) {
+        if let Err(error) = self.test_bed.run_after_trial() {
             self.display.print_diagnostic(&self.lang.message(&error));
             let subject = Message::text("hooks.after_trial");
             self.writer.fact(Some(id), Fact::Note(Note { subject, message: error }));

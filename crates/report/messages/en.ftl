@@ -360,6 +360,13 @@ check-errors = { $count ->
 check-stack = stack
 check-mix = mix
 check-start = on start
+check-data = data
+check-data-dropped = the database of the attached server is dropped and created again before { $keep ->
+    [true] the first trial
+   *[false] each trial
+ }
+check-hooks = hooks
+check-hook-missing = hooks: the program { $program } does not exist on this machine
 check-feeds = feeds
 check-load = load
 check-ledger = ledger
@@ -4377,6 +4384,10 @@ experiment-keep-alone = `keep` cannot be combined with `matrix`, `find` or `faul
     .help = remove `keep` or the other key; to compare two systems on kept data, write an experiment for each and compare their runs
 experiment-template-own-server = `template` requires an attached server; a server that pgdyno starts has no database { $name }
     .help = add `attach` to `stack.postgres`, or name a dump of the database in `restore`
+experiment-template-itself = `template` is the database that the trials measure, which is dropped before each trial
+    .help = write another database in `stack.postgres.attach`, such as dbname=measured
+experiment-speed-recorded = `speed` applies only to recorded times
+    .help = remove it, or write `schedule: recorded`
 experiment-template-name = the name of a database has 1 to 63 bytes
     .help = write the name of a database of the attached server, such as shop_golden
 experiment-dataset-key = `{ $key }` applies only to the dataset { $datasets }

@@ -408,6 +408,13 @@ check-errors = { $count ->
 check-stack = стенд
 check-mix = запросы
 check-start = в начале
+check-data = таблицы
+check-data-dropped = база данных подключённого сервера удаляется и создаётся заново перед { $keep ->
+    [true] первым измерением
+   *[false] каждым измерением
+ }
+check-hooks = команды
+check-hook-missing = hooks: программы { $program } нет на этой машине
 check-feeds = данные
 check-load = нагрузка
 check-ledger = реестр
@@ -4538,6 +4545,10 @@ experiment-keep-alone = `keep` нельзя сочетать с `matrix`, `find`
     .help = удалите `keep` или другой ключ; чтобы сравнить две системы на таких данных, напишите по эксперименту на каждую и сравните прогоны
 experiment-template-own-server = для `template` нужен подключённый сервер; у сервера, который запускает pgdyno, нет базы данных { $name }
     .help = добавьте `attach` в `stack.postgres` или укажите дамп этой базы в `restore`
+experiment-template-itself = `template` — это измеряемая база данных, которая удаляется перед каждым измерением
+    .help = укажите в `stack.postgres.attach` другую базу данных, например dbname=measured
+experiment-speed-recorded = `speed` действует только для записанных моментов времени
+    .help = удалите его или напишите `schedule: recorded`
 experiment-template-name = имя базы данных занимает от 1 до 63 байт
     .help = укажите имя базы данных подключённого сервера, например `shop_golden`
 experiment-dataset-key = `{ $key }` действует только для набора данных { $datasets }

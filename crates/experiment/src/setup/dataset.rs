@@ -123,7 +123,16 @@ impl SetupBuilder<'_> {
                 Extract::Schema
             }
             (true, None) => Extract::Schema,
-            (false, Some(share)) => Extract::Sample { fraction: share.0 },
+            (false, Some(share)) => {
+                if !(share.0 > 0.0 && share.0 <= 1.0) {
+                    let (key, value, min, max) = ("sample", format!("{}%", share.0 * 100.0), "0.01%", "100%");
+                    self.report(
+                        "dataset.from.sample",
+                        message!("experiment-out-of-range", key, value, min, max),
+                    );
+                }
+                Extract::Sample { fraction: share.0 }
+            }
             (false, None) => Extract::All,
         };
         SourceDatabase { dsn: part.source, extract }
@@ -134,6 +143,12 @@ impl SetupBuilder<'_> {
         let server = stack.nodes.last().expect("a stack has a node");
         if server.kind.role() == Role::Server && !matches!(server.kind, NodeKind::Attached(_)) {
             self.report("dataset.template", message!("experiment-template-own-server", name = quote(&name)));
+        }
+        if let NodeKind::Attached(attached) = &server.kind
+            && let Some(target) = (self.request.grammars.dsn)(&attached.dsn)
+            && target.address.rsplit_once('/').is_some_and(|it| it.1 == name)
+        {
+            self.report("dataset.template", message!("experiment-template-itself"));
         }
         if name.is_empty() || name.len() > 63 {
             self.report("dataset.template", message!("experiment-template-name"));

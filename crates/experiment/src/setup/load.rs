@@ -100,8 +100,10 @@ impl SetupBuilder<'_> {
             ("max_rate", source.max_rate.is_some()),
             ("duration", source.duration.is_some() && !of_rates),
             ("traffic", source.traffic.is_some()),
-            ("speed", source.speed.is_some()),
         ];
+        if source.speed.is_some() {
+            self.report("load.speed", message!("experiment-speed-recorded"));
+        }
         if max.is_none() && mix.rate.is_none() && source.schedule.is_none() && source.max_in_flight.is_none()
         {
             let given = closed_only.iter().filter(|it| it.1).map(|it| format!("`{}`", it.0));

@@ -3,8 +3,8 @@
 use model::Nanos;
 use model::plan::{
     CaptureSource, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Feed, FeedFormat, FeedOrder,
-    FeedSource, Goal, HttpStep, LoadScale, MaxSearch, Operation, OperationKind, Service, Setup, TargetLevel,
-    TriggerEvent,
+    FeedSource, Goal, HttpStep, LoadScale, MaxSearch, NodeKind, Operation, OperationKind, Service, Setup,
+    TargetLevel, TriggerEvent,
 };
 use report::lang::Lang;
 use report::say;
@@ -36,6 +36,23 @@ pub fn describe_mix(setup: &Setup, lang: &Lang) -> Vec<String> {
         say!(lang, "check-operation", name = &operation.name, share, request, feed)
     };
     setup.operations.iter().map(line).collect()
+}
+
+/// Data of the trials, and what happens to the database of an attached server. Empty without a dataset.
+pub fn describe_data(setup: &Setup, lang: &Lang) -> Vec<String> {
+    let Some(dataset) = &setup.dataset else { return Vec::new() };
+    let mut lines = vec![lang.dataset(dataset)];
+    if matches!(setup.stack.nodes.last().map(|it| &it.kind), Some(NodeKind::Attached(_))) {
+        lines.push(say!(lang, "check-data-dropped", keep = dataset.keep));
+    }
+    lines
+}
+
+/// Commands before and after each trial.
+pub fn describe_hooks(setup: &Setup) -> Vec<String> {
+    let hooks = [("before_trial", &setup.hooks.before_trial), ("after_trial", &setup.hooks.after_trial)];
+    let given = hooks.into_iter().filter(|it| !it.1.is_empty());
+    given.map(|(name, command)| format!("{name}: {}", command.join(" "))).collect()
 }
 
 /// Requests at the start of each client; `None` without such requests.

@@ -22,10 +22,14 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     let feeds =
         cells.iter().flat_map(|cell| &cell.setup.feeds).map(|feed| describe::describe_feed(feed, lang));
     section(&mut out, &say!(lang, "check-feeds"), feeds);
+    let data = cells.iter().flat_map(|cell| describe::describe_data(&cell.setup, lang));
+    section(&mut out, &say!(lang, "check-data"), data);
     let loads = cells.iter().map(|cell| load_text::describe_load(&cell.setup, lang));
     section(&mut out, &say!(lang, "check-load"), loads);
     let ledgers = cells.iter().flat_map(|cell| describe::describe_ledgers(&cell.setup));
     section(&mut out, &say!(lang, "check-ledger"), ledgers);
+    let hooks = cells.iter().flat_map(|cell| describe::describe_hooks(&cell.setup));
+    section(&mut out, &say!(lang, "check-hooks"), hooks);
     let faults = ordinary.iter().flat_map(|cell| &cell.setup.faults);
     let faults = faults.map(|fault| describe::describe_fault(fault, lang));
     section(&mut out, &say!(lang, "check-faults"), faults);

@@ -4,6 +4,7 @@ use analysis::stats::repeats::TESTED_MIN;
 use model::message;
 use model::message::Message;
 use model::plan::{Experiment, LoadScale, Node, NodeKind, OperationKind, Setup};
+use stack::component::program::Programs;
 use std::collections::BTreeMap;
 
 /// Minimum number of trials of each cell with which the test can show a difference.
@@ -19,7 +20,20 @@ pub fn warnings(experiment: &Experiment) -> Vec<Message> {
         all.push(message!("check-search-without-objectives"));
     }
     all.extend(few_repeats(experiment));
+    all.extend(missing_programs(experiment));
     all
+}
+
+/// Warnings about hooks whose program does not exist on this machine.
+fn missing_programs(experiment: &Experiment) -> Vec<Message> {
+    let programs = Programs::from_environment();
+    let hooks = experiment.cells.iter().map(|it| &it.setup.hooks);
+    let mut names: Vec<&String> =
+        hooks.flat_map(|it| [it.before_trial.first(), it.after_trial.first()]).flatten().collect();
+    names.sort();
+    names.dedup();
+    let missing = names.into_iter().filter(|name| programs.locate(name).is_none());
+    missing.map(|program| message!("check-hook-missing", program)).collect()
 }
 
 /// Warning that the trials are too few for a test of differences between cells.

@@ -20,7 +20,7 @@ use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
 use model::note::Note;
-use model::plan::{Dataset, Feed, Replication, Setup, SourceDatabase, Stack};
+use model::plan::{Dataset, Feed, Hooks, Replication, Setup, SourceDatabase, Stack};
 use model::row_table::Rows;
 use model::target::TargetState;
 use stack::chain::{Chain, ChainError, ChainProgress, DataCopy, DataSource, RunningNode};
@@ -33,6 +33,7 @@ use stack::plans::IndexBuild;
 use stack::restore::{CachePreparation, CopyResult};
 use stack::source::SourceDump;
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor, free_port};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -61,8 +62,17 @@ pub struct TestBed {
     feeds: Feeds,
     /// Attached server of the last setup; `None` without an attached server.
     target: Option<TargetState>,
+    /// Hooks of the last setup, until the command after its trial runs.
+    hooks: Option<Hooks>,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
+}
+
+impl Drop for TestBed {
+    /// Runs the command that follows a trial if no trial followed the setup, as in `try`.
+    fn drop(&mut self) {
+        let _ = self.run_after_trial();
+    }
 }
 
 /// Progress of the setup, for the display.
@@ -119,6 +129,7 @@ impl TestBed {
             oom_kills: starved,
             feeds,
             target: None,
+            hooks: None,
             stop,
             abandoned,
         })
@@ -239,7 +250,9 @@ impl TestBed {
         on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         self.supervisor.take_stale_directories().iter().for_each(|it| on_update(Update::StaleDirectory(it)));
-        self.run_hook("hooks.before_trial", &setup.hooks.before_trial, setup).map_err(SetupError::Failed)?;
+        self.hooks = Some(setup.hooks.clone());
+        self.run_hook("hooks.before_trial", &setup.hooks.before_trial, &setup.hooks.directory)
+            .map_err(SetupError::Failed)?;
         Chain::available(&setup.stack, &self.programs, &mut |it| on_update(Update::Chain(it)))?;
         // Stop the nodes in front of the database first, because their connections would block the restore.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
@@ -272,13 +285,14 @@ impl TestBed {
         Ok(())
     }
 
-    /// Runs the command that follows a trial, even if the user ends the run.
-    pub fn run_after_trial(&mut self, setup: &Setup) -> Result<(), Message> {
-        without_interrupt(|| self.run_hook("hooks.after_trial", &setup.hooks.after_trial, setup))
+    /// Runs the command that follows a trial, unless it ran since the last setup. It runs even if the user ends the run.
+    pub fn run_after_trial(&mut self) -> Result<(), Message> {
+        let Some(Hooks { after_trial, directory, .. }) = self.hooks.take() else { return Ok(()) };
+        without_interrupt(|| self.run_hook("hooks.after_trial", &after_trial, &directory))
     }
 
-    fn run_hook(&mut self, name: &str, command: &[String], setup: &Setup) -> Result<(), Message> {
-        stack::hook::run(&mut self.supervisor, &self.programs, name, command, &setup.hooks.directory)
+    fn run_hook(&mut self, name: &str, command: &[String], directory: &Path) -> Result<(), Message> {
+        stack::hook::run(&mut self.supervisor, &self.programs, name, command, directory)
     }
 
     /// Chain and supervisor, because faults need both.

@@ -127,7 +127,7 @@ impl Lang {
     pub fn recorded_log(&self, log: &RecordedLog, speed: f64) -> String {
         let numbers = self.numbers();
         let duration = log.duration_at(speed);
-        let mean = log.requests as f64 / duration.as_secs_f64();
+        let mean = (log.requests as f64 / duration.as_secs_f64() * 100.0).round() / 100.0;
         let missing = (log.missing.total() > 0).then(|| self.missing_requests(log));
         say!(
             self,

@@ -46,6 +46,8 @@ pub(super) fn remote_hosts(cell: &CellTrials<'_>) -> Result<Vec<Finding>, Missin
             cell.median(|it| host_usage(it.samples, &name).map(part)).ok_or(MissingInput::Metrics)
         };
         let (cpu, cpu_limit) = (figure(|it| it.0)?, figure(|it| it.1)?);
+        // The sum of counters that are read at slightly different times is never exactly the number of CPUs.
+        let cpu_limit = (cpu_limit * 100.0).round() / 100.0;
         let bound = Bound::HostCpu { node: name.clone(), nodes, cpu, cpu_limit };
         let full = cpu >= SATURATED_SHARE * cpu_limit;
         found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));

@@ -111,7 +111,8 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let duration = seconds.len() as u64;
     assert!(
         ((duration - 2) * RATE..=(duration + 1) * RATE).contains(&begun),
-        "{name}: {begun} in {duration} s"
+        "{name}: {begun} in {duration} s: {:?}",
+        seconds.iter().map(|it| it.started).collect::<Vec<_>>()
     );
 }
 
