@@ -124,7 +124,7 @@ impl SetupBuilder<'_> {
             }
             (true, None) => Extract::Schema,
             (false, Some(share)) => {
-                if !(share.0 > 0.0 && share.0 <= 1.0) {
+                if !(1e-4..=1.0).contains(&share.0) {
                     let (key, value, min, max) = ("sample", format!("{}%", share.0 * 100.0), "0.01%", "100%");
                     self.report(
                         "dataset.from.sample",

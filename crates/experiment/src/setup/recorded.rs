@@ -3,7 +3,6 @@
 use super::SetupBuilder;
 use super::feeds::FeedInfo;
 use super::mix::Mix;
-use super::replay::SPEED;
 use crate::diagnostic::quote;
 use crate::file::{self, Model};
 use crate::{FeedRequests, ScheduleExtent};
@@ -48,18 +47,12 @@ impl SetupBuilder<'_> {
         for (key, _) in others.iter().filter(|it| it.1) {
             self.report(&format!("load.{key}"), message!("experiment-recorded-key", key = *key));
         }
-        let speed = source.speed.unwrap_or(1.0);
-        if !(SPEED.0..=SPEED.1).contains(&speed) {
-            let (min, max) = (SPEED.0.to_string(), SPEED.1.to_string());
-            let message =
-                message!("experiment-out-of-range", key = "speed", value = speed.to_string(), min, max);
-            self.report("load.speed", message);
-        }
+        let speed = self.speed(source);
         let log = self.recorded_log(operations, feeds);
         self.needs("open", "max_in_flight", source.max_in_flight.is_some());
         let max_in_flight = source.max_in_flight.unwrap_or(1);
         let extent = ScheduleExtent {
-            duration: log.duration_at(speed.clamp(SPEED.0, SPEED.1)),
+            duration: log.duration_at(speed),
             max_rate: log.requests_per_second_max as f64 * speed,
         };
         (LoadModel::Log { log, speed, max_in_flight }, extent)

@@ -9,7 +9,7 @@ use model::message;
 use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
 
 /// Smallest and largest speed.
-pub(super) const SPEED: (f64, f64) = (0.01, 1000.0);
+const SPEED: (f64, f64) = (0.01, 1000.0);
 
 impl SetupBuilder<'_> {
     /// Recording of a replay; `None` if there is none or if it cannot be read.
@@ -52,17 +52,22 @@ impl SetupBuilder<'_> {
         ];
         self.not_with(source, "replay", &others);
         self.needs("replay", "traffic", source.traffic.is_some());
-        let speed = source.speed.unwrap_or(1.0);
-        if !(SPEED.0..=SPEED.1).contains(&speed) {
-            let (min, max) = (SPEED.0.to_string(), SPEED.1.to_string());
-            let message =
-                message!("experiment-out-of-range", key = "speed", value = speed.to_string(), min, max);
-            self.report("load.speed", message);
-        }
+        let speed = self.speed(source);
         let file = recording.map_or_else(no_recording, |it| it.file.clone());
-        let duration = file.duration_at(speed.clamp(SPEED.0, SPEED.1));
+        let duration = file.duration_at(speed);
         let max_rate = file.requests_per_second_max as f64 * speed;
         (LoadModel::Replay { recording: file, speed }, ScheduleExtent { duration, max_rate })
+    }
+
+    /// Speed at which recorded times pass. A speed out of range is reported, and the nearest one is used.
+    pub(super) fn speed(&mut self, source: &file::Load) -> f64 {
+        let (min, max) = SPEED;
+        let speed = source.speed.unwrap_or(1.0);
+        if !(min..=max).contains(&speed) {
+            let (value, min, max) = (speed.to_string(), min.to_string(), max.to_string());
+            self.report("load.speed", message!("experiment-out-of-range", key = "speed", value, min, max));
+        }
+        speed.clamp(min, max)
     }
 
     /// Operations of a replay: the statements of its recording.

@@ -11,8 +11,8 @@ use model::plan::{Operation, OperationKind};
 /// Maximum length of an operation's name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Number of parts into which a mix with other operations is divided. The row of a request selects its operation, so the weights of one feed's
-/// operations only describe the feed.
+/// Number of parts into which a mix with other operations is divided. The row of a request selects its operation, so the
+/// weights of one feed's operations only describe the feed.
 const WEIGHT_PARTS: f64 = 10_000.0;
 
 impl SetupBuilder<'_> {

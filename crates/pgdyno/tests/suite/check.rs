@@ -315,6 +315,29 @@ fn describes_failover_experiments() {
     }
 }
 
+#[test]
+fn describes_data_and_hooks() {
+    let folder = Folder::new("check-data-hooks");
+    let yaml = "stack: { postgres: { attach: \"host=127.0.0.1 user=me dbname=measured\" } }\n\
+                dataset: { template: golden }\n\
+                operations: { read: { sql: SELECT 1 } }\n\
+                load: { model: closed, clients: 8, duration: 20s }\n\
+                hooks: { before_trial: [ sh, -c, \"exit 0\" ], after_trial: [ ./missing.sh ] }\n";
+    let (status, printed) = check(&folder.0, yaml, &[]);
+    assert_eq!(status, Some(0), "{printed}");
+    for expected in [
+        "golden",
+        "the database of the attached server is dropped and created again before each trial\n",
+        "hooks     before_trial: sh -c exit 0\n",
+        "note      hooks: the program ./missing.sh does not exist on this machine\n",
+    ] {
+        assert!(printed.contains(expected), "{expected}{printed}");
+    }
+    let (_, printed) =
+        check(&folder.0, yaml, &["--set", "dataset.keep=true", "--set", "hooks.after_trial=[true]"]);
+    assert!(printed.contains("before the first trial\n") && !printed.contains("note "), "{printed}");
+}
+
 /// Setups that are valid, but do not show what the user most likely wants.
 #[test]
 fn warns_of_setups_that_show_nothing() {
