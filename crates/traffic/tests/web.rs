@@ -32,6 +32,24 @@ fn a_session_of_chrome_can_be_replayed() {
     expect_test::expect_file!["../fixtures/web/chrome.yaml"].assert_eq(&file(&experiment));
 }
 
+/// The first step has no pause, even if requests that are left out came before it.
+#[test]
+fn steps_after_the_first_have_pauses() {
+    let entry = |second: u32, path: &str, kind: &str| {
+        format!(
+            r#"{{"startedDateTime": "2026-11-26T10:00:{second:02}.000Z", "time": 100, "_resourceType": "{kind}",
+                "request": {{"method": "GET", "url": "http://a.test{path}"}},
+                "response": {{"status": 200, "headers": [], "content": {{}}}}}}"#
+        )
+    };
+    let entries =
+        [entry(0, "/logo.png", "image"), entry(5, "/first", "document"), entry(8, "/second", "document")];
+    let har = format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","));
+    let written = file(&experiment(&read(har.as_bytes()).expect("a HAR file"), &options()));
+    let steps: Vec<&str> = written.lines().map(str::trim).filter(|it| it.starts_with(['g', 'p'])).collect();
+    assert_eq!(steps, ["get: /first", "pause: 2900ms", "get: /second"], "{written}");
+}
+
 #[test]
 fn requests_of_firefox_are_weighted() {
     let experiment = imported("firefox.har", &WebOptions { by_request: true, ..options() });

@@ -2,6 +2,7 @@
 
 use super::http_server;
 use super::workspace::{Workspace, counts};
+use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,20 +18,23 @@ fn defaults_apply_to_requests_and_pauses_precede_them() {
         while let Some(request) = connection.request() {
             let key = request.header("x-key").map(str::to_owned);
             let page = match (request.target(), key.as_deref()) {
-                ("/first" | "/login", Some("default")) | ("/second", Some("own")) => "welcome",
+                ("/first", Some("default")) | ("/second", Some("own")) => "welcome",
                 _ => "Please log in",
             };
             if request.target() == "/second" {
                 shared.lock().expect("no panic").push(first.elapsed());
             }
-            connection.respond("200 OK", "", page.as_bytes());
+            match request.target() {
+                "/login" => connection.respond("302 Found", "Location: /first\r\n", b""),
+                _ => connection.respond("200 OK", "", page.as_bytes()),
+            }
             first = Instant::now();
         }
     });
     let experiment = format!(
         r#"
 stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}
-defaults: {{ headers: {{ X-Key: default }}, expect: {{ contains: welcome }} }}
+defaults: {{ headers: {{ X-Key: default }}, expect: {{ contains: welcome }}, redirects: 1 }}
 on_start: {{ steps: [ {{ post: /login }} ] }}
 operations:
   visit: {{ steps: [ {{ get: /first }}, {{ pause: 300ms, get: /second, headers: {{ x-key: own }} }} ] }}
@@ -44,6 +48,12 @@ load: {{ model: closed, clients: 3, duration: 2s }}
     let pauses = pauses.lock().expect("no panic").clone();
     // The check before the first trial executes only reads, and skips the pause.
     assert!(pauses.len() > 3 && pauses[1..].iter().all(|it| *it >= PAUSE), "{pauses:?}");
+
+    // `try` stops an operation after ten seconds, so it would fail if it paused.
+    let file = workspace.folder.join("defaults.yaml");
+    let text = fs::read_to_string(&file).expect("the workspace has the file");
+    fs::write(&file, text.replace("300ms", "1h")).expect("the workspace can be written to");
+    workspace.other_command("try", &[]).expect(0);
 
     let other = workspace.run(&["--json", "--set", "defaults.expect.contains=goodbye"]);
     other.expect(1);

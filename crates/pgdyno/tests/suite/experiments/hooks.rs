@@ -44,6 +44,10 @@ fn commands_run_before_and_after_each_trial() {
     let trials = trials(&workspace.stored()).into_iter();
     let expected: Vec<String> = trials.flat_map(|it| [it.0.label[0].1.clone(), "back".to_owned()]).collect();
     assert_eq!(modes, expected);
+
+    let before = switched(&workspace).len();
+    workspace.other_command("try", &[]).expect(0);
+    assert_eq!(switched(&workspace)[before..], ["session", "back"]);
 }
 
 #[test]

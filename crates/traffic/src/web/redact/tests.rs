@@ -154,3 +154,15 @@ fn writes_secrets_in_every_form() {
         assert!(forms.iter().any(|it| it == form), "{form} is missing in {forms:?}");
     }
 }
+
+/// A secret may be the beginning of another one. Nothing of the longer one remains.
+#[test]
+fn replaces_the_longest_secret() {
+    let short = "k3y-0123456789abcdef";
+    let long = format!("{short}TAIL");
+    for (first, second) in [(short, long.as_str()), (long.as_str(), short)] {
+        let sent = |value: &str| exchange("/", (&format!("X-Api-Key: {value}"), ""), ("", ""));
+        let shown = redacted(vec![sent(first), sent(second), exchange("/", ("", ""), ("", &long))]);
+        assert!(!shown.contains("TAIL") && !shown.contains(short), "{shown}");
+    }
+}
