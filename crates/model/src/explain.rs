@@ -29,6 +29,9 @@ pub struct StatementPlan {
     /// Number of executions of the statement while parameters were captured.
     #[serde(alias = "heard")]
     pub captured: u32,
+    /// Identifier in `pg_stat_statements`; `None` before PostgreSQL 14 and if the server computes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_id: Option<i64>,
     pub plan: Option<PlanNode>,
     /// Error message of the server if there is no plan.
     #[serde(alias = "refused")]
@@ -171,9 +174,10 @@ pub struct IndexEstimate {
 }
 
 /// Normalised statement text, in which parameters such as `$1` and masked constants (`?`) have the same placeholder.
+/// Semicolons at the end are removed.
 pub fn normalize_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.trim().trim_end_matches(|it: char| it == ';' || it.is_whitespace());
     while let Some(at) = rest.find('$') {
         let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
         out.push_str(&rest[..at]);
@@ -325,6 +329,7 @@ mod tests {
         check("select $1, $22 from t", "select ?, ? from t");
         check("select ? from t", "select ? from t");
         check("select a$b, $$ $1", "select a$b, $$ ?");
+        check(" select $1 ; ;\n", "select ?");
         check("", "");
     }
 

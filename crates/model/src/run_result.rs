@@ -246,6 +246,9 @@ pub struct HopMetrics {
 pub struct StatementStats {
     /// Normalised text; untrusted input.
     pub text: String,
+    /// Identifiers of the statements with this text.
+    #[serde(skip)]
+    pub query_ids: Vec<i64>,
     pub calls: f64,
     /// Total execution time of all calls, in seconds.
     #[serde(rename = "total_s")]

@@ -15,6 +15,7 @@ pub use statement_capture::{CaptureError, StatementCapture};
 
 use crate::client::{Connection, Error, Target};
 use crate::log_parser::{LoggedStatement, mask_values, replace_values};
+use explain::ExplainOutput;
 use model::explain::{
     IndexCandidate, IndexEstimate, PlanNode, StatementPlan, TableStats, normalize_placeholders,
 };
@@ -99,6 +100,8 @@ impl Planner {
         for sql in SETUP_SQL {
             connection.query(sql)?;
         }
+        // This fails before PostgreSQL 14.
+        let _ = connection.query("set compute_query_id = on");
         // Exclude these statements from `pg_stat_statements`. This fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
         let mut planner = Planner { connection, statements: Vec::new() };
@@ -115,19 +118,26 @@ impl Planner {
         Ok(planner)
     }
 
-    /// Plans all statements. Read-only statements are executed for this, unless they take too long.
+    /// Plans all statements. Read-only statements are executed for this, unless they take too long. Statements with the
+    /// same query identifier, for example because only a comment differs, become one.
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
-        let Planner { connection, statements } = self;
-        let mut all = Vec::new();
-        for statement in statements {
-            let plan = statement.plan(connection)?;
-            let refused = plan.as_ref().err().map(Message::from);
+        let mut all: Vec<StatementPlan> = Vec::new();
+        for statement in std::mem::take(&mut self.statements) {
+            let plan = statement.plan(&mut self.connection)?;
+            let error = plan.as_ref().err().map(Message::from);
+            let query_id = plan.as_ref().ok().and_then(|it| it.query_id);
+            if let Some(same) = all.iter_mut().find(|it| query_id.is_some() && it.query_id == query_id) {
+                same.captured += statement.executions;
+                continue;
+            }
             all.push(StatementPlan {
                 text: statement.text.clone(),
                 captured: statement.executions,
-                plan: plan.ok(),
-                error: refused,
+                query_id,
+                plan: plan.ok().map(|it| it.plan),
+                error,
             });
+            self.statements.push(statement);
         }
         Ok(all)
     }
@@ -213,7 +223,7 @@ impl Planner {
 
 impl PlannedStatement {
     /// Plans the prepared statement. The inner error is the reason why there is no plan.
-    fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, NoPlan>, Error> {
+    fn plan(&self, connection: &mut Connection) -> Result<Result<ExplainOutput, NoPlan>, Error> {
         let target = match &self.explain_target {
             Ok(it) => it,
             Err(error) => return Ok(Err(error.clone())),

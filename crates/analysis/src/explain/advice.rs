@@ -28,11 +28,9 @@ const NEARLY_EQUAL: f64 = 0.95;
 /// Advice from `plans` and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
-    let with_same_text = |statement: &StatementPlan| -> Vec<&StatementStats> {
-        counted.iter().filter(|other| normalize_placeholders(&other.text) == statement.text).collect()
-    };
-    let known: Vec<Vec<&StatementStats>> = plans.statements.iter().map(with_same_text).collect();
-    let chosen = choose_indexes(plans, &weights(plans, &known));
+    let known = &counters(plans, counted);
+    let is_any_known = known.iter().any(|it| !it.is_empty());
+    let chosen = choose_indexes(plans, &weights(plans, known));
     let before = |number: usize| plans.statements[number].plan.as_ref().map_or(0.0, |it| it.cost);
     let advised = |estimate: &IndexEstimate| {
         let helped: Vec<CostChange> = (0..plans.statements.len())
@@ -55,7 +53,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             ddl: estimate.candidate.ddl(),
             bytes: estimate.bytes,
             rows,
-            saved_share: (!counted.is_empty()).then(|| helped.iter().map(saves).sum()),
+            saved_share: is_any_known.then(|| helped.iter().map(saves).sum()),
             cost_changes: helped,
             non_hot_updates: not_hot.collect(),
             maintaining_statements,
@@ -88,7 +86,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
         let left = changes.map(|it| it.after / it.before).fold(1.0, f64::min);
         (1.0 - left) * known[n].iter().map(|it| it.share).sum::<f64>()
     };
-    let saved_share = (!counted.is_empty()).then(|| (0..plans.statements.len()).map(share).sum());
+    let saved_share = is_any_known.then(|| (0..plans.statements.len()).map(share).sum());
     Advice { cells, statements, indexes, saved_share, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
@@ -114,12 +112,26 @@ pub fn statement_changes(
     without_indexes.iter().filter_map(pair).collect()
 }
 
+/// Counters of each statement. Each counted statement belongs to at most one plan: to the plan with its query
+/// identifier, or else to the plan with its text.
+fn counters<'a>(plans: &Plans, counted: &'a [StatementStats]) -> Vec<Vec<&'a StatementStats>> {
+    let mut all = vec![Vec::new(); plans.statements.len()];
+    let position = |is_same: &dyn Fn(&StatementPlan) -> bool| plans.statements.iter().position(is_same);
+    for statement in counted {
+        let has_id = |plan: &StatementPlan| plan.query_id.is_some_and(|it| statement.query_ids.contains(&it));
+        let text = normalize_placeholders(&statement.text);
+        let has_text = |plan: &StatementPlan| normalize_placeholders(&plan.text) == text;
+        if let Some(plan) = position(&has_id).or_else(|| position(&has_text)) {
+            all[plan].push(statement);
+        }
+    }
+    all
+}
+
 /// Plans ordered by total time within the window, most expensive first.
 fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
-    let total = |n: usize| -> f64 {
-        let its = counted.iter().filter(|it| normalize_placeholders(&it.text) == plans.statements[n].text);
-        its.map(|it| it.total).sum()
-    };
+    let known = counters(plans, counted);
+    let total = |n: usize| -> f64 { known[n].iter().map(|it| it.total).sum() };
     let mut order: Vec<usize> = (0..plans.statements.len()).collect();
     order.sort_by(|a, b| total(*b).total_cmp(&total(*a)));
     let moved = |estimate: &IndexEstimate| {

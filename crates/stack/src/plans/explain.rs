@@ -9,17 +9,23 @@ use serde::Deserialize;
 
 /// Object that contains a plan in PostgreSQL's output.
 #[derive(Deserialize)]
-struct ExplainOutput {
+pub(super) struct ExplainOutput {
     #[serde(rename = "Plan")]
-    plan: PlanNode,
+    pub(super) plan: PlanNode,
+    #[serde(rename = "Query Identifier")]
+    pub(super) query_id: Option<i64>,
 }
 
 /// Parses the output of `EXPLAIN (FORMAT JSON)`; `None` if it is invalid. Masks values.
 pub fn parse_plan(json: &str) -> Option<PlanNode> {
+    parse_explain(json).map(|it| it.plan)
+}
+
+fn parse_explain(json: &str) -> Option<ExplainOutput> {
     let mut all: Vec<ExplainOutput> = serde_json::from_str(json).ok()?;
-    let mut plan = all.pop()?.plan;
-    mask_conditions(&mut plan);
-    Some(plan)
+    let mut output = all.pop()?;
+    mask_conditions(&mut output.plan);
+    Some(output)
 }
 
 fn mask_conditions(node: &mut PlanNode) {
@@ -41,12 +47,12 @@ pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
     query: &str,
-) -> Result<Result<PlanNode, NoPlan>, Error> {
+) -> Result<Result<ExplainOutput, NoPlan>, Error> {
     let answer =
         separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {query}")))?;
     Ok(answer.and_then(|answer| {
         let json: Vec<&str> = answer.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-        parse_plan(&json.join("\n")).ok_or(NoPlan::Unreadable)
+        parse_explain(&json.join("\n")).ok_or(NoPlan::Unreadable)
     }))
 }
 
@@ -83,6 +89,7 @@ pub(super) fn costs_with_index(
     let mut costs = Vec::new();
     for target in targets {
         let plan = target.map(|it| explain(connection, "", it)).transpose()?.and_then(Result::ok);
+        let plan = plan.map(|it| it.plan);
         let takes = plan.as_ref().is_some_and(|it| it.flatten().iter().any(|node| node.index == name));
         costs.push(plan.filter(|_| takes).map(|it| it.cost));
     }

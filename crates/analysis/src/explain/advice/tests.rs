@@ -51,12 +51,13 @@ fn over(kind: &str, below: PlanNode) -> PlanNode {
 }
 
 fn planned(text: &str, plan: PlanNode) -> StatementPlan {
-    StatementPlan { text: text.to_owned(), captured: 10, plan: Some(plan), error: None }
+    StatementPlan { text: text.to_owned(), captured: 10, query_id: None, plan: Some(plan), error: None }
 }
 
 fn counted(text: &str, share: f64) -> StatementStats {
     StatementStats {
         text: text.to_owned(),
+        query_ids: Vec::new(),
         calls: 100.0,
         total: 100.0 * share,
         mean: share,
@@ -239,6 +240,34 @@ fn weighs_uncounted_statements_by_calls_and_cost() {
     let advice = advice(vec![0], &plans, &[]);
     assert_eq!(advice.indexes.len(), 2);
     assert_eq!((advice.indexes[0].saved_share, advice.statements[0].share), (None, None));
+}
+
+/// Counters belong to the plan with the same query identifier, whatever the texts are, and to no second plan.
+#[test]
+fn assigns_counters_by_query_identifier() {
+    let by_author =
+        || StatementPlan { query_id: Some(7), ..planned("select ? where a = -?", scan(Some(AUTHOR), 5.0)) };
+    let by_name = || planned("select ? where a = ?", scan(Some(NAME), 2.0));
+    let plans = |statements| {
+        let mut plans = Plans { statements, tables: vec![books(&["id"])], ..Plans::default() };
+        add_estimates(&mut plans);
+        plans
+    };
+    let with_id = |text, share, id| StatementStats { query_ids: vec![id], ..counted(text, share) };
+    let shares =
+        |advice: &Advice| -> Vec<Option<f64>> { advice.statements.iter().map(|it| it.share).collect() };
+
+    let both = plans(vec![by_author(), by_name()]);
+    let given = advice(vec![0], &both, &[with_id("select $1 where a = $2", 0.9, 7)]);
+    assert_eq!(shares(&given), [Some(0.9), None]);
+    assert!(given.saved_share.is_some_and(|it| it < 0.9), "{:?}", given.saved_share);
+    let by_text = advice(vec![0], &both, &[with_id("select $1 where a = $2;", 0.9, 8)]);
+    assert_eq!(by_text.statements[0].text, "select ? where a = ?");
+    assert_eq!(shares(&by_text), [Some(0.9), None]);
+
+    // The saving is unknown, not zero, if no statement was counted.
+    let unknown = advice(vec![0], &both, &[with_id("select 1", 0.9, 8)]);
+    assert_eq!((unknown.saved_share, unknown.indexes[0].saved_share), (None, None));
 }
 
 /// Reading an entire index costs as much as reading the table.

@@ -69,6 +69,7 @@ impl Statements {
             }
             let statement = by_text.entry(text).or_insert_with(|| StatementStats {
                 text: text.clone(),
+                query_ids: Vec::new(),
                 calls: 0.0,
                 total: 0.0,
                 mean: 0.0,
@@ -77,6 +78,7 @@ impl Statements {
                 hit: None,
                 read: None,
             });
+            statement.query_ids.extend(id.parse::<i64>().ok());
             (statement.calls, statement.total, statement.rows) =
                 (statement.calls + calls, statement.total + total, statement.rows + rows);
             // Runs stored by old versions have no counts of blocks, so the sum is unknown.
@@ -100,8 +102,12 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
         let middle =
             |field: fn(&StatementStats) -> f64| median(its.iter().map(|it| field(it))).unwrap_or_default();
         let known = |field: fn(&StatementStats) -> Option<f64>| median(its.iter().filter_map(|it| field(it)));
+        let mut query_ids: Vec<i64> = its.iter().flat_map(|it| it.query_ids.iter().copied()).collect();
+        query_ids.sort_unstable();
+        query_ids.dedup();
         StatementStats {
             text: text.to_owned(),
+            query_ids,
             calls: middle(|it| it.calls),
             total: middle(|it| it.total),
             mean: middle(|it| it.mean),
@@ -112,6 +118,9 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
         }
     };
     let mut all: Vec<StatementStats> = texts.into_iter().map(merged).collect();
+    // Medians of shares may have a sum above 1, because each is the median of other trials.
+    let sum = all.iter().map(|it| it.share).sum::<f64>().max(1.0);
+    all.iter_mut().for_each(|it| it.share /= sum);
     all.sort_by(|a, b| b.total.total_cmp(&a.total));
     all.truncate(STATEMENTS_MAX);
     all

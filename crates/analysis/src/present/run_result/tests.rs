@@ -223,4 +223,5 @@ fn counts_statements_from_the_start_of_the_window() {
         ("SELECT $1", 200.0, 2.0, 400.0)
     );
     assert_eq!((statement.mean, statement.share), (0.01, 1.0 / 3.0));
+    assert_eq!(statement.query_ids, [7]);
 }

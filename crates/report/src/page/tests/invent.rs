@@ -205,6 +205,7 @@ fn cell(pooled: bool, tps: f64) -> CellResult {
         hops.insert(1, hop("pooler", 0.1, 0.1, Some(150.0), 9));
     }
     let statement = |text: &str, mean| StatementStats {
+        query_ids: Vec::new(),
         text: text.into(),
         calls: 77_000.0,
         total: mean * 77_000.0,

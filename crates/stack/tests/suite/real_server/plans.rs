@@ -104,6 +104,28 @@ fn captured_statements_are_planned_and_removed_from_log() {
     assert_eq!((books.indexes[0].columns.as_slice(), books.indexes[0].plain), (&["id".to_owned()][..], true));
 }
 
+/// PostgreSQL gives statements the same identifier if they differ only in constants, signs and comments.
+#[test]
+fn statements_with_one_query_identifier_are_one() {
+    let (_supervisor, server, _) = books();
+    let logged =
+        |text: &str| LoggedStatement { text: text.to_owned(), values: Vec::new(), millis: 1.0, pid: 1 };
+    let texts = [
+        "select * from book.bookv2 where id = 5",
+        "select * from book.bookv2 where id = -5 ;",
+        "select * from book.bookv2 /* page 7 */ where id = 6;",
+        "select * from book.bookv2 where id = 5 and true",
+    ];
+    let mut planner = Planner::open(&server.target(), texts.map(logged).to_vec()).unwrap();
+    let plans = planner.explain_all().unwrap();
+    let mut captured: Vec<u32> = plans.iter().map(|it| it.captured).collect();
+    captured.sort_unstable();
+    assert_eq!(captured, [1, 3], "{plans:?}");
+    assert!(plans.iter().all(|it| it.query_id.is_some()), "{plans:?}");
+    let tried = planner.estimate_indexes(&[candidate(&["name"])], &plans).unwrap();
+    assert!(tried.is_err() || tried.unwrap()[0].costs.len() == 2, "one cost per statement");
+}
+
 /// HypoPG is a separate package: if it is missing, the error must say so.
 #[test]
 fn estimates_hypothetical_indexes() {
