@@ -64,8 +64,9 @@ impl Numbers {
         }
     }
 
-    /// Formats a number from its machine format, such as `-21570.5`.
+    /// Formats a number from its machine format, such as `-21570.5`. A rounded zero has no sign.
     pub fn write(&self, text: &str) -> String {
+        let text = text.strip_prefix('-').filter(|it| it.bytes().all(|it| b"0.".contains(&it))).unwrap_or(text);
         if self.comma { with_comma(text) } else { text.to_owned() }
     }
 
@@ -245,6 +246,15 @@ mod tests {
             (57.26, "57.3", "57,3"),
         ] {
             assert_eq!([small(value, english()), small(value, russian())], [in_english, in_russian]);
+        }
+    }
+
+    /// The sum of no numbers is -0 in Rust.
+    #[test]
+    fn zeros_have_no_sign() {
+        let numbers = english().numbers();
+        for (value, expected) in [(-0.0, "0.0 %"), (-0.000_4, "0.0 %"), (-0.001, "-0.1 %"), (0.1, "10.0 %")] {
+            assert_eq!(numbers.percent(value, 1), expected);
         }
     }
 
