@@ -373,7 +373,8 @@ pub struct Load {
     /// Open model: maximum number of transactions in flight; further transactions wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
-    /// Replay: path of a recording that `pgdyno record` or `pgdyno capture` made.
+    /// Replay and open model: path of a recording that `pgdyno record` or `pgdyno capture` made. An open load starts its
+    /// transactions on the schedule.
     pub traffic: Option<String>,
     /// Replay and `schedule: recorded`: factor by which the load is faster than the recording, from 0.01 to 1000. Default: 1.
     pub speed: Option<f64>,

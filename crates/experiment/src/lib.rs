@@ -29,8 +29,8 @@ use model::Nanos;
 use model::message;
 use model::message::Message;
 use model::plan::{
-    Baseline, Cell, DumpFile, Experiment, FeedFormat, FeedSource, MissingRequests, RecordedTimes,
-    RecordingFile, Setup,
+    Baseline, Cell, DumpFile, Experiment, FeedFormat, FeedSource, MissingRequests, OperationKind,
+    RecordedMix, RecordedTimes, RecordingFile, Setup,
 };
 use model::summary::QueryMode;
 use std::fmt;
@@ -147,8 +147,19 @@ impl fmt::Debug for Grammars<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     pub file: RecordingFile,
-    /// Name, text and number of requests of each statement.
-    pub statements: Vec<(String, String, u64)>,
+    /// Operations with their names and their numbers of requests or transactions.
+    pub operations: Vec<(String, OperationKind, u64)>,
+    /// Transactions; `None` if the operations are statements.
+    pub mix: Option<RecordedMix>,
+}
+
+/// Unit in which a load sends a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordedUnit {
+    /// Each statement is an operation.
+    Request,
+    /// Each kind of transactions is an operation.
+    Transaction,
 }
 
 /// Experiment file to read, with the functions needed for it.
@@ -171,8 +182,8 @@ pub struct ReadRequest<'a> {
     pub log_sample: &'a dyn Fn(&Path, &str) -> Result<(), Message>,
     /// Reads all requests of a feed.
     pub requests: &'a dyn Fn(&FeedSource) -> Result<FeedRequests, Message>,
-    /// Reads the statements and times of a recording.
-    pub recording: &'a dyn Fn(&Path) -> Result<Recording, Message>,
+    /// Reads the operations and times of a recording.
+    pub recording: &'a dyn Fn(&Path, RecordedUnit) -> Result<Recording, Message>,
     /// Reads size and hash of a dump.
     pub dump: &'a dyn Fn(&Path) -> io::Result<DumpFile>,
 }
@@ -351,7 +362,7 @@ mod tests {
             columns: &|_, _, _| Ok(Vec::new()),
             log_sample: &|_, _| Ok(()),
             requests: &|_| Ok(FeedRequests::default()),
-            recording: &|_| Err(message!("traffic-no-recording")),
+            recording: &|_, _| Err(message!("traffic-no-recording")),
             dump: &|_| Err(io::ErrorKind::NotFound.into()),
         }
     }

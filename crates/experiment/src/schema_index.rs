@@ -77,10 +77,13 @@ impl SchemaIndex {
 }
 
 /// Schema of the keys that the user chooses.
-/// True if the file's load is a replay, whose operations are those of its recording.
-fn is_replay(file: &Node) -> bool {
-    let model = file.get("load").and_then(|load| load.1.get("model"));
-    model.is_some_and(|model| matches!(&model.1.value, Value::Scalar(text, _) if text == "replay"))
+/// True if the operations of the file's load are those of its recording.
+fn has_recording(file: &Node) -> bool {
+    let load = file.get("load").map(|load| &load.1);
+    let model = load.and_then(|load| load.get("model"));
+    let is_replay =
+        model.is_some_and(|model| matches!(&model.1.value, Value::Scalar(text, _) if text == "replay"));
+    is_replay || load.is_some_and(|load| load.get("traffic").is_some())
 }
 
 fn extra(schema: &Json) -> Option<&Json> {
@@ -251,7 +254,7 @@ impl SchemaReader<'_> {
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         let mut required: Vec<&str> = required.filter_map(Json::as_str).collect();
-        if path.is_empty() && !is_replay(node) {
+        if path.is_empty() && !has_recording(node) {
             required.push("operations");
             required.sort_unstable();
         }

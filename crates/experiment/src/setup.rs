@@ -33,6 +33,7 @@ use crate::tree::Node;
 use crate::{GrammarDiagnostic, GrammarResult, ReadRequest};
 pub use defaults::RequestDefaults;
 use load::RequestedLoad;
+use mix::Mix;
 use model::Nanos;
 use model::message;
 use model::message::Message;
@@ -80,10 +81,15 @@ impl SetupBuilder<'_> {
         self.check_feed_queries(&feeds, &stack);
         let recording = self.recording(&file.load);
         let is_recorded = recorded::is_recorded(&file.load);
+        let is_mix = replay::is_mix(&file.load);
         let mix = match is_recorded {
             true => recorded::equal_mix(file.operations.0.len()),
+            false if is_mix => Mix::default(),
             false => self.mix(&file.operations.0),
         };
+        if is_mix {
+            self.check_recorded_mix(&file.load, file.on_start.is_some());
+        }
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
         let max = find::search_in_place_of_load(&find);
@@ -114,10 +120,11 @@ impl SetupBuilder<'_> {
         self.defaults(file.defaults);
         let (on_start, started) = self.on_start(file.on_start, &context);
         let context = Context { started: &started, ..context };
-        let operations = if file.load.model == file::Model::Replay {
-            if find != Goal::Once || file.prove == Some(true) {
-                self.report("find", message!("experiment-replay-find"));
-            }
+        let is_replay = file.load.model == file::Model::Replay;
+        if is_replay && (find != Goal::Once || file.prove == Some(true)) {
+            self.report("find", message!("experiment-replay-find"));
+        }
+        let operations = if is_replay || is_mix {
             self.recorded_operations(&file.operations.0, recording)
         } else {
             self.operations(file.operations.0, &mix, &context)

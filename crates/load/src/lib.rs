@@ -9,6 +9,7 @@ mod http_service;
 pub mod ledger;
 mod load_plan;
 pub mod random;
+mod recorded_mix;
 pub mod recorder;
 mod replay;
 pub mod schedule;
@@ -20,6 +21,7 @@ pub mod workload;
 
 pub use http_service::Service;
 pub use load_plan::{InitialValue, LoadPlan, MeasuredCommands, RngSeeds};
+pub use recorded_mix::{MixTransaction, RecordedMix};
 pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
 pub use replay::{Replay, ReplayRequest, ReplaySession, ReplaySource};
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};

@@ -11,6 +11,9 @@ use std::sync::Arc;
 pub trait ReplaySource: Debug + Send + Sync {
     /// Request number `n`. Called once per request, on the threads of the load.
     fn request(&self, n: u64) -> ReplayRequest<'_>;
+    /// Time from the recorded end of request `n - 1`, which is of the same session, to the start of request `n`; 0 if it is
+    /// unknown.
+    fn pause_before(&self, n: u64) -> Nanos;
 }
 
 /// Recorded request.
@@ -127,6 +130,10 @@ mod tests {
                 commits: false,
                 recorded: StatementAnswer::default(),
             }
+        }
+
+        fn pause_before(&self, _: u64) -> Nanos {
+            Nanos::ZERO
         }
     }
 

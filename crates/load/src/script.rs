@@ -129,7 +129,7 @@ impl Script {
     fn step_names(&self) -> Vec<String> {
         let mut in_pipeline = false;
         let mut is_step = |command: &Command| match command.kind {
-            CommandKind::Http(_) => true,
+            CommandKind::Http(_) | CommandKind::Recorded => true,
             CommandKind::Sql(_) => !in_pipeline,
             CommandKind::StartPipeline => {
                 in_pipeline = true;
@@ -209,6 +209,8 @@ pub enum CommandKind {
     StartPipeline,
     SyncPipeline,
     EndPipeline,
+    /// Request of a recording.
+    Recorded,
 }
 
 /// One statement, or several statements joined by `\;`, with the final semicolon if there is one.

@@ -11,6 +11,8 @@ mod endpoint;
 mod event;
 mod http_connection;
 mod poll;
+mod recorded;
+mod recorded_mix;
 mod redirect;
 mod replay;
 mod reply;
@@ -31,6 +33,8 @@ use endpoint::new_session;
 pub use event::{AbortReason, LoadEvent};
 use http_connection::HttpConnection;
 use model::{ClientId, Code, Nanos, Outcome};
+use recorded::RecordedRequests;
+use recorded_mix::MixState;
 use replay::ReplayState;
 use shutdown::CancelConnection;
 use std::cmp::Reverse;
@@ -99,11 +103,15 @@ pub struct Shard<R> {
     arrivals: Option<Streams>,
     /// Positions in the recording; `None` if the load is no replay.
     replay: Option<ReplayState>,
+    /// Positions in the sessions of a recorded mix; `None` for other loads.
+    mix: Option<MixState>,
+    /// Requests of a recording that are in flight; `None` if the load sends no recording.
+    recorded: Option<RecordedRequests>,
     /// Users of the closed model who are present.
     users: ActiveUsers,
     /// Number of remaining arrivals, if the plan limits their number.
     arrivals_left: u64,
-    idle: Vec<u32>,
+    idle: VecDeque<u32>,
     backlog: VecDeque<DueArrival>,
     backlog_max: usize,
     /// Clients that are ready to continue. Each call of `advance` resumes only one, so that its `now` is up to date.
@@ -179,7 +187,7 @@ impl<R: Recorder> Shard<R> {
         let mut shard = Shard {
             first,
             arrivals_left: plan.transactions.map_or(u64::MAX, |it| it * u64::from(count)),
-            idle: Vec::with_capacity(count as usize),
+            idle: queue(),
             backlog: VecDeque::with_capacity(if arrivals.is_some() { backlog_max } else { 0 }),
             backlog_max,
             runnable: queue(),
@@ -213,6 +221,8 @@ impl<R: Recorder> Shard<R> {
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
             replay: ReplayState::new(&work, (first, count)),
+            mix: work.mix.as_ref().map(|it| MixState::new(it, (k, plan.threads), (first, count))),
+            recorded: work.is_recorded().then(|| RecordedRequests::new(count)),
             users: active_users,
             clients,
             parked,
@@ -426,15 +436,17 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         if client.state == ClientState::Idle && !client.queued {
             client.queued = true;
-            self.idle.push(i);
+            self.idle.push_back(i);
         }
     }
 
     /// Takes the client that became idle last, as connection pools do.
     ///
-    /// A small load then uses few sessions, whose caches are warm. Round robin would use every session of the server.
+    /// A small load then uses few sessions, whose caches are warm. Round robin would use every session of the server. A
+    /// recorded mix has its shares only if all of its sessions advance, so that it takes the client that became idle first.
     fn take_idle(&mut self) -> Option<u32> {
-        while let Some(i) = self.idle.pop() {
+        let in_turn = self.mix.is_some();
+        while let Some(i) = if in_turn { self.idle.pop_front() } else { self.idle.pop_back() } {
             let client = &mut self.clients[i as usize];
             client.queued = false;
             if client.state == ClientState::Idle {

@@ -5,7 +5,8 @@ use crate::http_service::{self, Service};
 use crate::ledger::KeyedScript;
 use crate::load_plan::{LoadPlan, MeasuredCommands};
 use crate::random::Prng;
-use crate::replay::Replay;
+use crate::recorded_mix::RecordedMix;
+use crate::replay::{Replay, ReplaySource};
 use crate::script::{
     CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, QuoteContext, ResponsePart,
     Script, Slot, Variables, step_names,
@@ -60,6 +61,8 @@ pub struct Workload {
     pub(crate) answer_max: u64,
     /// Recorded sessions that replace the scripts' requests; `None` if the load is no replay.
     pub(crate) replay: Option<Replay>,
+    /// Recorded transactions that replace the scripts' requests; `None` if the load is no recorded mix.
+    pub(crate) mix: Option<RecordedMix>,
     /// Number of prepared statements in all scripts.
     pub(crate) statements: usize,
     pub(crate) sync: Template,
@@ -214,6 +217,7 @@ impl Workload {
             calls,
             answer_max: RESPONSE_MAX,
             replay: None,
+            mix: None,
             statements,
             sync,
             rollback,
@@ -269,6 +273,38 @@ impl Workload {
         assert!(self.plan.clients == replay.clients(), "each client has sessions");
         self.replay = Some(replay);
         self
+    }
+
+    /// Sets the recorded transactions that arrivals start. The scripts then only count transactions and their results: one
+    /// script per kind of transactions, with as many commands as the transaction has requests, or none.
+    ///
+    /// # Panics
+    /// Panics if a transaction has a script that does not exist, or another number of requests than its script.
+    pub fn with_mix(mut self, mix: RecordedMix) -> Workload {
+        let commands = |script: ScriptId| self.plan.program.scripts[usize::from(script.0)].commands.len();
+        let fits = |requests: u32, commands: usize| commands == 0 || commands == requests as usize;
+        assert!(
+            mix.transactions().all(|it| fits(it.requests, commands(it.script))),
+            "the scripts are those of the mix"
+        );
+        self.mix = Some(mix);
+        self
+    }
+
+    /// True if the requests come from a recording.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.replay.is_some() || self.mix.is_some()
+    }
+
+    /// Recording from which the requests come.
+    ///
+    /// # Panics
+    /// Panics if there is none.
+    #[inline]
+    pub(crate) fn recorded_source(&self) -> &dyn ReplaySource {
+        let replay = || self.replay.as_ref().map(|it| &*it.source);
+        self.mix.as_ref().map(RecordedMix::source).or_else(replay).expect("the requests are recorded")
     }
 
     /// Makes clients abort if a statement contains an unset variable.
@@ -465,8 +501,10 @@ impl Workload {
         let has_answer = |command: &Command| {
             matches!(command.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
         };
-        if self.replay.is_some() {
-            return (0..self.plan.program.scripts.len() as u16).map(|script| (script, 0)).collect();
+        if self.is_recorded() {
+            let commands = |it: &Script| 0..it.commands.len().max(1) as u16;
+            let scripts = (0..).zip(&self.plan.program.scripts);
+            return scripts.flat_map(|(n, it)| commands(it).map(move |command| (n, command))).collect();
         }
         let commands_of = |(number, script): (u16, &Script)| {
             let numbers = (0..).zip(&script.commands).filter(|it| has_answer(it.1)).map(|it| it.0);
@@ -484,7 +522,7 @@ impl Workload {
                 .any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
         };
         let scripts = (0..).zip(self.plan.program.recorded_scripts());
-        let is_compared = |script: &Script| self.replay.is_some() || replays_log(script);
+        let is_compared = |script: &Script| self.is_recorded() || replays_log(script);
         let replays: Vec<u16> = scripts.filter(|it| is_compared(it.1)).map(|it| it.0).collect();
         Interval::new(&self.timed_commands())
             .with_answer_sizes(&self.commands_with_answers())
@@ -494,7 +532,7 @@ impl Workload {
     /// True if a statement of the script is empty.
     #[inline]
     pub(crate) fn sends_empty_statements(&self, script: u16) -> bool {
-        self.replay.is_some() || self.traits[usize::from(script)].sends_empty
+        self.is_recorded() || self.traits[usize::from(script)].sends_empty
     }
 
     /// Kind of the script's statement, derived from its command tag.

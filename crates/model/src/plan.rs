@@ -18,13 +18,14 @@ pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Trigg
 pub use feed_format::FeedFormat;
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{
-    Load, LoadModel, MissingRequests, RecordedLog, RecordedTimes, RecordingFile, ThinkTime, UserStage,
+    Load, LoadModel, MissingRequests, RecordedLog, RecordedMix, RecordedTimes, RecordingFile, ThinkTime,
+    UserStage,
 };
 pub use metrics_host::MetricsHost;
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
     CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation, OperationKind,
-    RequestBody, SqlTarget,
+    RecordedStep, RequestBody, SqlTarget,
 };
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,

@@ -98,6 +98,9 @@ pub enum Doubt {
     },
     /// Results of a replay differ from the recorded results: `differing` of `results`.
     ResultsDiffer { results: u64, differing: u64 },
+    /// Shares of the operations differ from those of the recording. The difference is largest for `operation`: its share
+    /// is `recorded` in the recording and `measured` in the load, 0..=1.
+    MixDiffers { operation: String, recorded: f64, measured: f64 },
     /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, min_transactions: u64, max_transactions: u64 },
     /// Outages. `count` is their number, and `duration` is their total duration. The longest outage lasted from `from`
@@ -168,6 +171,7 @@ impl Doubt {
             Doubt::Outage { .. }
                 | Doubt::FeedExhausted { .. }
                 | Doubt::NoRows { .. }
+                | Doubt::MixDiffers { .. }
                 | Doubt::NodeNotUsed { .. }
                 | Doubt::LogIncomplete
         )

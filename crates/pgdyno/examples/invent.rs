@@ -169,6 +169,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         load: Load {
             model: LoadModel::Closed { clients: 10, think: Nanos::ZERO },
             duration: Some(Nanos::from_secs(seconds)),
+            traffic: None,
             warmup: Nanos::ZERO,
             threads: 1,
             query_mode: QueryMode::Simple,

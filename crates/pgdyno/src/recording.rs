@@ -1,17 +1,20 @@
 //! Recordings as the source of a load
 
 use crate::files;
-use experiment::Recording;
-use load::{Replay, ReplayRequest, ReplaySession, ReplaySource};
+use experiment::{RecordedUnit, Recording};
+use load::{MixTransaction, RecordedMix as LoadMix, Replay, ReplayRequest, ReplaySession, ReplaySource};
 use memmap2::{Mmap, UncheckedAdvice};
 use model::message::Message;
-use model::plan::RecordingFile;
+use model::plan::{OperationKind, RecordedMix, RecordedStep, RecordingFile};
 use model::{Code, Nanos, ScriptId, StatementAnswer};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
-use traffic::recording::{self, RecordedError, RecordedSession, RecordedStatement};
+use traffic::recording::{
+    self, RecordedError, RecordedSession, RecordedStatement, RecordedTransaction, RecordedTransactions,
+    TransactionKind,
+};
 
 /// Recording whose file is mapped into memory.
 pub type MappedRecording = recording::Recording<Mmap>;
@@ -44,12 +47,17 @@ pub fn open(path: &Path) -> Result<MappedRecording, Message> {
     Ok(recording)
 }
 
-/// Statements and extent of a recording, for an experiment.
-pub fn describe(path: &Path) -> Result<Recording, Message> {
+/// Operations and extent of a recording, for an experiment.
+pub fn describe(path: &Path, unit: RecordedUnit) -> Result<Recording, Message> {
     let recording = open(path)?;
     let bytes = path.metadata().map_err(|error| Message::from(&error))?.len();
-    let statements = recording.statements().iter();
-    let statements = statements.map(|it| (it.name.clone(), it.text.clone(), it.requests)).collect();
+    let (operations, transactions) = match unit {
+        RecordedUnit::Request => (statements(&recording), None),
+        RecordedUnit::Transaction => {
+            let transactions = RecordedTransactions::new(&recording);
+            (kinds(&recording, &transactions), Some(transactions))
+        }
+    };
     let (duration, requests) = (recording.duration(), recording.requests());
     let sessions = recording.sessions().len() as u64;
     let requests_per_second_max = requests_per_second_max(&recording);
@@ -57,7 +65,49 @@ pub fn describe(path: &Path) -> Result<Recording, Message> {
     let path = path.to_owned();
     let file =
         RecordingFile { path, bytes, duration, requests, requests_per_second_max, sessions, sessions_max };
-    Ok(Recording { file, statements })
+    let mix = transactions.map(|all| RecordedMix {
+        recording: file.clone(),
+        transactions: all.transactions(),
+        sessions: all.sessions.len() as u64,
+        unfinished: all.unfinished,
+    });
+    Ok(Recording { file, operations, mix })
+}
+
+/// Statements of a recording as operations, with their numbers of requests.
+fn statements(recording: &MappedRecording) -> Vec<(String, OperationKind, u64)> {
+    let operation = |statement: &RecordedStatement| {
+        let RecordedStatement { name, text, requests } = statement.clone();
+        (name, OperationKind::Recorded { statement: text }, requests)
+    };
+    recording.statements().iter().map(operation).collect()
+}
+
+/// Kinds of transactions as operations, with their numbers of transactions.
+fn kinds(
+    recording: &MappedRecording,
+    transactions: &RecordedTransactions,
+) -> Vec<(String, OperationKind, u64)> {
+    let step = |number: &u16| {
+        let RecordedStatement { name, text, .. } = &recording.statements()[usize::from(*number)];
+        RecordedStep { name: name.clone(), statement: text.clone() }
+    };
+    let operation = |kind: &TransactionKind| {
+        let statements = kind.statements.iter().map(step).collect();
+        (kind.name.clone(), OperationKind::RecordedTransaction { statements }, kind.transactions)
+    };
+    transactions.kinds.iter().map(operation).collect()
+}
+
+/// Transactions of a recording, which clients execute when an arrival is due.
+pub fn mix(recording: MappedRecording) -> LoadMix {
+    let transactions = RecordedTransactions::new(&recording);
+    let sessions = transactions.sessions.into_iter().map(|session| {
+        let transaction =
+            |it: &RecordedTransaction| MixTransaction { requests: it.requests, script: ScriptId(it.kind) };
+        (session.first, session.transactions.iter().map(transaction).collect())
+    });
+    LoadMix::new(Arc::new(RecordingSource::new(recording, 1.0)), sessions)
 }
 
 /// Maximum number of requests that begin within one second of the recording.
@@ -86,8 +136,7 @@ pub fn replay(recording: MappedRecording, speed: f64) -> Replay {
     };
     let is_used = |it: &&RecordedSession| it.requests > 0 || it.connected.is_some();
     let sessions = recording.sessions().iter().filter(is_used).map(session).collect();
-    let commits = recording.statements().iter().map(RecordedStatement::commits).collect();
-    Replay::new(Arc::new(RecordingSource { recording, speed, commits }), sessions)
+    Replay::new(Arc::new(RecordingSource::new(recording, speed)), sessions)
 }
 
 #[derive(Debug)]
@@ -96,6 +145,13 @@ struct RecordingSource {
     speed: f64,
     /// True for each statement that commits.
     commits: Vec<bool>,
+}
+
+impl RecordingSource {
+    fn new(recording: MappedRecording, speed: f64) -> RecordingSource {
+        let commits = recording.statements().iter().map(RecordedStatement::commits).collect();
+        RecordingSource { recording, speed, commits }
+    }
 }
 
 impl ReplaySource for RecordingSource {
@@ -112,6 +168,12 @@ impl ReplaySource for RecordingSource {
             commits: self.commits[usize::from(request.statement)],
             recorded: StatementAnswer { error, rows: request.outcome.rows },
         }
+    }
+
+    fn pause_before(&self, n: u64) -> Nanos {
+        let before = self.recording.request(n - 1);
+        let end = before.outcome.duration.map(|it| before.start + it);
+        end.map_or(Nanos::ZERO, |end| self.recording.request(n).start - end)
     }
 }
 

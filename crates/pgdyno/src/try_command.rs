@@ -13,7 +13,7 @@ use clap::Parser;
 use experiment::{Plan, nearest};
 use model::Outcome;
 use model::message;
-use model::plan::{LoadModel, ON_START, Operation};
+use model::plan::{ON_START, Operation};
 use report::lang::Lang;
 use report::say;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
         Err(error) => return Ok(error.print(&terminal.program, lang)),
     };
     let setup = &plan.experiment.cells[0].setup;
-    if matches!(setup.load.model, LoadModel::Replay { .. }) {
+    if setup.operations.iter().all(|it| it.kind.is_recorded()) {
         return Err(CommandError::usage(message!("try-replay")));
     }
     let operations = &setup.operations;

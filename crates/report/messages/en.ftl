@@ -135,6 +135,7 @@ bench-starved = thread { $thread } of the generator waited for a CPU { $share } 
 bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
 bench-behind-schedule = the system was behind the recorded schedule: of { $arrivals } requests { $waited } waited for the previous request of their session (p99 { $wait }), and { $dropped } were not sent
 bench-results-differ = results differ from the recorded ones: { $differing } of { $results } ({ $share })
+bench-mix-differs = the mix is not that of the recording: { $operation } has a share of { $measured } instead of { $recorded }; a longer load, or fewer clients, comes nearer to it
 bench-uneven = clients were served unevenly: from { $min_transactions } to { $max_transactions } transactions per client (Jain's index { $jain }); the mean hides the clients that waited
     .requests = clients were served unevenly: from { $min_transactions } to { $max_transactions } requests per client (Jain's index { $jain }); the mean hides the clients that waited
 bench-outage = no transaction succeeded for { $duration } (from { $from } to { $to })
@@ -1260,7 +1261,7 @@ try-more-rows = { $count ->
    *[other] and { $count } more rows
  }
 try-body-length = the body has { $bytes }
-try-replay = `pgdyno try` executes operations, and a replay has none: the recording contains its statements
+try-replay = `pgdyno try` executes operations, and a load with `traffic` has none: the recording contains its statements
 try-unknown-operation = the file has no operation "{ $name }"
 try-operations = { $nearest ->
     [none] the operations are: { $all }
@@ -1950,6 +1951,11 @@ load-missing-reason = { $reason ->
  }
 page-question-replay = How does { $path } serve the traffic of { $recording }?
 load-replay = replay of { $recording }, speed { $speed }, { $requests } requests of { $sessions } sessions
+load-recorded-mix = { $transactions } recorded transactions of { $sessions } sessions in { $recording }{ $unfinished ->
+        [0] {""}
+        [one] {" "}(one request has no complete transaction)
+       *[other] {" "}({ $unfinished } requests have no complete transaction)
+    }
 page-question-axes = How does throughput depend on { $axes }{ $baseline ->
     [none] {""}
    *[other] , compared with { $baseline }
@@ -4142,6 +4148,7 @@ experiment-load-key = `{ $key }` cannot be used with `model: { $model }`
                 [duration] remove it: the schedule sets the duration
                 [max_in_flight] use `clients`
                 [coefficient] remove it: in the closed model, rates are only weights
+                [traffic] write `model: replay` to keep the recorded times, or `model: open` to start the recorded transactions on a schedule
                 [schedule] remove it: in the closed model, a transaction starts after the previous one ends
                 [arrivals] remove it: in the closed model, a transaction starts after the previous one ends
                *[other] remove it: the schedule sets the start times
@@ -4182,10 +4189,13 @@ experiment-load-key-missing = `model: { $model }` requires `{ $key }`
 experiment-recording-unreadable = the recording { $file } cannot be used: { $reason }
     .help = write the path of a recording that `pgdyno record` or `pgdyno capture` made, relative to the experiment file
 experiment-recording-empty = it has no requests
-experiment-replay-operations = a replay has no operations: the recording contains its statements
+experiment-recording-unfinished = it has no complete transaction
+experiment-traffic-key = `{ $key }` cannot be used with `traffic`
+    .help = remove it: the transactions are those of the recording, as they were sent
+experiment-replay-operations = a load with `traffic` has no operations: the recording contains its statements
     .help = delete `operations`
 experiment-replay-find = a replay has no goal: the recording determines the load
-    .help = delete `find` and `prove`; to search for a maximum, make an experiment of the recorded mix with `pgdyno distil`
+    .help = delete `find` and `prove`; to search for a maximum, write `model: open`, which starts the recorded transactions on a schedule
 experiment-threads = { $threads } threads for { $clients } clients: a client belongs to one thread
     .help = write at most { $clients } threads
 experiment-users-zero = every stage has 0 users

@@ -148,6 +148,7 @@ bench-cap-reached = все клиенты ({ $clients }) были заняты: 
  } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
 bench-behind-schedule = система отстала от записанного расписания: из запросов ({ $arrivals }) ждали предыдущего запроса своего сеанса { $waited } (p99 { $wait }), не отправлено { $dropped }
 bench-results-differ = результаты отличаются от записанных: { $differing } из { $results } ({ $share })
+bench-mix-differs = состав нагрузки не такой, как в записи: доля { $operation } равна { $measured } вместо { $recorded }; он будет ближе к записи, если нагрузка длится дольше или клиентов меньше
 bench-uneven = клиенты обслужены неравномерно: от { $min_transactions } до { $max_transactions ->
     [one] { $max_transactions } транзакции
    *[other] { $max_transactions } транзакций
@@ -1337,7 +1338,7 @@ try-more-rows = { $count ->
    *[other] и ещё { $count } строк
  }
 try-body-length = размер тела { $bytes }
-try-replay = `pgdyno try` выполняет операции, а у воспроизведения их нет: запросы содержатся в записи
+try-replay = `pgdyno try` выполняет операции, а у нагрузки с `traffic` их нет: запросы содержатся в записи
 try-unknown-operation = в файле нет операции «{ $name }»
 try-operations = { $nearest ->
     [none] операции: { $all }
@@ -2066,6 +2067,10 @@ load-missing-reason = { $reason ->
  }
 page-question-replay = Как { $path } обслуживает трафик из { $recording }?
 load-replay = воспроизведение { $recording }, скорость { $speed }, запросов: { $requests }, сеансов: { $sessions }
+load-recorded-mix = записанные транзакции из { $recording }: { $transactions }, сеансов: { $sessions }{ $unfinished ->
+        [0] {""}
+       *[other] {" "}(запросов без полной транзакции: { $unfinished })
+    }
 page-question-axes = Как меняется пропускная способность{ $baseline ->
     [none] {""}
    *[other] {" "}по сравнению с { $baseline }
@@ -4303,6 +4308,7 @@ experiment-load-key = `{ $key }` нельзя использовать с `model
                 [duration] удалите его: длительность задаёт расписание
                 [max_in_flight] используйте `clients`
                 [coefficient] удалите его: в закрытой модели частоты служат только весами
+                [traffic] напишите `model: replay`, чтобы сохранить записанное время, или `model: open`, чтобы начинать записанные транзакции по расписанию
                 [schedule] удалите его: в закрытой модели транзакция начинается после конца предыдущей
                 [arrivals] удалите его: в закрытой модели транзакция начинается после конца предыдущей
                *[other] удалите его: моменты начала задаёт расписание
@@ -4343,10 +4349,13 @@ experiment-load-key-missing = для `model: { $model }` нужен ключ `{ 
 experiment-recording-unreadable = запись { $file } нельзя использовать: { $reason }
     .help = укажите путь к записи, которую сделал `pgdyno record` или `pgdyno capture`, относительно файла эксперимента
 experiment-recording-empty = в ней нет запросов
-experiment-replay-operations = у воспроизведения нет операций: запросы содержатся в записи
+experiment-recording-unfinished = в ней нет ни одной полной транзакции
+experiment-traffic-key = `{ $key }` нельзя использовать вместе с `traffic`
+    .help = удалите его: транзакции берутся из записи и отправляются так, как были записаны
+experiment-replay-operations = у нагрузки с `traffic` нет операций: запросы содержатся в записи
     .help = удалите `operations`
 experiment-replay-find = у воспроизведения нет цели: нагрузку определяет запись
-    .help = удалите `find` и `prove`; чтобы искать максимум, сделайте из журнала эксперимент командой `pgdyno distil`
+    .help = удалите `find` и `prove`; чтобы искать максимум, напишите `model: open`: записанные транзакции начинаются по расписанию
 experiment-threads = потоков { $threads }, а клиентов { $clients }: клиент принадлежит одному потоку
     .help = напишите не больше { $clients }
 experiment-users-zero = на всех ступенях 0 пользователей

@@ -100,7 +100,7 @@ impl Lang {
     /// recorded request, otherwise the language itself.
     pub fn for_experiment<'a>(&'a self, experiment: &Experiment) -> &'a Lang {
         let is_request = |operation: &Operation| match &operation.kind {
-            OperationKind::Script { .. } => false,
+            OperationKind::Script { .. } | OperationKind::RecordedTransaction { .. } => false,
             OperationKind::Http(steps) => steps.len() == 1,
             OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => true,
         };

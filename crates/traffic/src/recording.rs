@@ -7,12 +7,14 @@ mod convert;
 mod decode;
 mod layout;
 mod reader;
+mod transactions;
 mod writer;
 
 pub use convert::convert;
 pub use decode::decode;
 pub use layout::MAGIC;
 pub use reader::{Recording, RecordingError};
+pub use transactions::{RecordedTransaction, RecordedTransactions, SessionTransactions, TransactionKind};
 pub use writer::RecordingWriter;
 
 use crate::session::SqlState;

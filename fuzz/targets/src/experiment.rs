@@ -53,7 +53,7 @@ pub fn run(data: &[u8]) {
         },
         log_sample: &|_, _| Ok(()),
         requests: &|_| Ok(experiment::FeedRequests::default()),
-        recording: &|_| Err(message!("traffic-no-recording")),
+        recording: &|_, _| Err(message!("traffic-no-recording")),
         dump: &|path| match path.to_string_lossy().contains('!') {
             true => Err(std::io::ErrorKind::NotFound.into()),
             false => Ok(DumpFile { path: path.to_owned(), bytes: 1, sha256: "0".repeat(64) }),

@@ -119,7 +119,7 @@ fn check_experiment(distilled: &Distilled) {
         columns: &columns,
         log_sample: &|_, _| Ok(()),
         requests: &|_| Ok(experiment::FeedRequests::default()),
-        recording: &|_| Err(message!("traffic-no-recording")),
+        recording: &|_, _| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     };
     if let Err(diagnostics) = read(&request) {

@@ -35,7 +35,7 @@ pub(super) fn rank(doubt: &Doubt) -> u8 {
     match doubt {
         Doubt::Outage { .. } => 0,
         Doubt::NodeNotUsed { .. } => 1,
-        Doubt::NoRows { .. } | Doubt::ResultsDiffer { .. } => 2,
+        Doubt::NoRows { .. } | Doubt::ResultsDiffer { .. } | Doubt::MixDiffers { .. } => 2,
         Doubt::FeedExhausted { .. } => 3,
         Doubt::InFlightCapReached { .. } | Doubt::BehindSchedule { .. } => 4,
         Doubt::HostLate { .. } | Doubt::Starved { .. } | Doubt::Stolen { .. } => 5,
@@ -62,6 +62,7 @@ fn severity(doubt: &Doubt) -> f64 {
         Doubt::BehindSchedule { arrivals, dropped, wait, .. } => {
             *dropped as f64 / *arrivals as f64 * 1e9 + wait.as_secs_f64()
         }
+        Doubt::MixDiffers { recorded, measured, .. } => (recorded - measured).abs(),
         Doubt::UnevenClients { jain, .. } => -jain,
         Doubt::Outage { duration, .. } => duration.as_secs_f64(),
         Doubt::FeedExhausted { at, planned, .. } => planned.as_secs_f64() - at.as_secs_f64(),

@@ -5,6 +5,7 @@
 
 use super::several_trials::rank;
 use crate::facts::sizes::{Populations, populations};
+use model::plan::Load;
 use model::summary::{Distribution, LoadModelSummary, Summary};
 pub use model::validity::Validity;
 use model::validity::{Doubt, InvalidReason, Verdict};
@@ -31,6 +32,10 @@ const STEAL_SHARE_MIN: f64 = 0.01;
 const RUNNABLE_SHARE_MIN: f64 = 0.05;
 /// Minimum share of arrivals waiting for a client that causes a doubt.
 const QUEUED_SHARE_MIN: f64 = 0.01;
+/// Minimum number of arrivals per operation for a comparison of the shares with those of the recording.
+const MIX_ARRIVALS_MIN: u64 = 50;
+/// Share of the arrivals that belong to other operations than in the recording, from which a doubt is reported.
+const MIX_DISTANCE_MAX: f64 = 0.1;
 /// Minimum wait (p99) of a replay's requests for the previous request of their session that causes a doubt.
 const BEHIND_MIN: Nanos = Nanos::from_millis(100);
 /// Jain's index below which averages hide starved clients.
@@ -161,11 +166,37 @@ pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
 
 /// Adds the doubt that the results of a replay differ from the recorded ones, if they do. The operations of another load
 /// have no doubt, because pages may have changed since their log was written.
-pub fn add_result_differences(summary: &mut Summary, replayed: &[ReplayFigures]) {
-    let LoadModelSummary::Replay { .. } = summary.plan.model else { return };
+pub fn add_result_differences(summary: &mut Summary, load: &Load, replayed: &[ReplayFigures]) {
+    if !load.is_recorded() {
+        return;
+    }
     let results = replayed.iter().map(|it| it.answers).sum();
     let differing: u64 = replayed.iter().map(ReplayFigures::differing).sum();
     add_doubts(summary, (differing > 0).then_some(Doubt::ResultsDiffer { results, differing }));
+}
+
+/// Adds the doubt that the shares of a recorded mix are not those of the recording, if they differ too much.
+pub fn add_mix_difference(summary: &mut Summary, load: &Load) {
+    let doubt = load.traffic.as_ref().and_then(|_| mix_difference(summary));
+    add_doubts(summary, doubt);
+}
+
+/// Difference between the shares of the operations and their weights, if chance does not explain it.
+fn mix_difference(summary: &Summary) -> Option<Doubt> {
+    let weights: f64 = summary.plan.scripts.iter().map(|it| f64::from(it.weight)).sum();
+    let arrivals = summary.total.counts.arrivals();
+    if arrivals < MIX_ARRIVALS_MIN * summary.plan.scripts.len() as u64 {
+        return None;
+    }
+    let shares = summary.plan.scripts.iter().zip(&summary.scripts).map(|(script, results)| {
+        let measured = results.group.counts.arrivals() as f64 / arrivals as f64;
+        (&script.name, f64::from(script.weight) / weights, measured)
+    });
+    let shares: Vec<_> = shares.collect();
+    let distance = shares.iter().map(|it| (it.1 - it.2).abs()).sum::<f64>() / 2.0;
+    let largest = shares.iter().max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))?;
+    let (operation, recorded, measured) = (largest.0.clone(), largest.1, largest.2);
+    (distance >= MIX_DISTANCE_MAX).then_some(Doubt::MixDiffers { operation, recorded, measured })
 }
 
 /// Adds the doubt that the transaction log is incomplete.

@@ -75,9 +75,10 @@ impl SetupBuilder<'_> {
                 (variables.used.iter().any(|it| it == TOKEN), "${token}")
             }
             // This error is already reported.
-            OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => {
-                return;
-            }
+            OperationKind::Ammo
+            | OperationKind::TaggedAmmo { .. }
+            | OperationKind::Recorded { .. }
+            | OperationKind::RecordedTransaction { .. } => return,
         };
         if !written {
             let message =
@@ -97,9 +98,10 @@ impl SetupBuilder<'_> {
                     steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN)
                 }
                 OperationKind::Script { text, .. } => sets_token(text),
-                OperationKind::Ammo | OperationKind::TaggedAmmo { .. } | OperationKind::Recorded { .. } => {
-                    false
-                }
+                OperationKind::Ammo
+                | OperationKind::TaggedAmmo { .. }
+                | OperationKind::Recorded { .. }
+                | OperationKind::RecordedTransaction { .. } => false,
             };
             if captured || operation.sets.iter().any(|it| it.0 == TOKEN) {
                 self.second_token(&format!("operations.{}", operation.name));

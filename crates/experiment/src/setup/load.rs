@@ -1,6 +1,7 @@
 //! The section `load`: model, rate and duration.
 
 use super::mix::{Mix, decimal};
+use super::replay::is_mix;
 use super::{SetupBuilder, seconds, whole_seconds};
 use crate::file::{self, Arrivals, Model};
 use crate::{Recording, ScheduleExtent};
@@ -67,6 +68,7 @@ impl SetupBuilder<'_> {
         let load = Load {
             duration: (!model.is_open()).then_some(extent.duration),
             model,
+            traffic: recording.and_then(|it| it.mix.clone()),
             warmup,
             threads,
             query_mode: match source.query_mode {
@@ -98,10 +100,9 @@ impl SetupBuilder<'_> {
             ("think", source.think.is_some()),
             ("pacing", source.pacing.is_some()),
             ("max_rate", source.max_rate.is_some()),
-            ("duration", source.duration.is_some() && !of_rates),
-            ("traffic", source.traffic.is_some()),
+            ("duration", source.duration.is_some() && !of_rates && !is_mix(source)),
         ];
-        if source.speed.is_some() {
+        if source.speed.is_some() && !is_mix(source) {
             self.report("load.speed", message!("experiment-speed-recorded"));
         }
         if max.is_none() && mix.rate.is_none() && source.schedule.is_none() && source.max_in_flight.is_none()
@@ -129,7 +130,10 @@ impl SetupBuilder<'_> {
                 None => self.of_rates(source, mix, max),
             },
         };
-        if source.coefficient.is_some() && (source.schedule.is_some() || mix.rate.is_none()) {
+        if source.coefficient.is_some()
+            && !is_mix(source)
+            && (source.schedule.is_some() || mix.rate.is_none())
+        {
             self.report(
                 "load.coefficient",
                 match mix.rate {

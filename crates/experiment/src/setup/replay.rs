@@ -1,9 +1,10 @@
-//! The load model `replay`: sessions of a recording.
+//! Loads that send a recording: the model `replay`, and the recorded mix of an open load.
 
 use super::SetupBuilder;
+use super::recorded::is_recorded;
 use crate::diagnostic::quote;
 use crate::file::{self, Model};
-use crate::{Recording, ScheduleExtent};
+use crate::{RecordedUnit, Recording, ScheduleExtent};
 use model::Nanos;
 use model::message;
 use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
@@ -12,13 +13,21 @@ use model::plan::{LoadModel, Operation, OperationKind, RecordingFile};
 const SPEED: (f64, f64) = (0.01, 1000.0);
 
 impl SetupBuilder<'_> {
-    /// Recording of a replay; `None` if there is none or if it cannot be read.
+    /// Recording whose requests the load sends; `None` if there is none or if it cannot be read.
     pub(super) fn recording(&mut self, source: &file::Load) -> Option<Recording> {
-        let path = source.traffic.as_ref().filter(|_| source.model == Model::Replay)?;
+        let unit = match source.model {
+            Model::Replay => RecordedUnit::Request,
+            _ if is_mix(source) => RecordedUnit::Transaction,
+            _ => return None,
+        };
+        let path = source.traffic.as_ref()?;
         let folder = self.request.path.parent().unwrap_or(self.request.path).to_owned();
-        let read = (self.request.recording)(&folder.join(path));
+        let read = (self.request.recording)(&folder.join(path), unit);
         let reason = match read {
-            Ok(recording) if recording.statements.is_empty() => message!("experiment-recording-empty"),
+            Ok(recording) if recording.operations.is_empty() => match unit {
+                RecordedUnit::Request => message!("experiment-recording-empty"),
+                RecordedUnit::Transaction => message!("experiment-recording-unfinished"),
+            },
             Ok(recording) => return Some(recording),
             Err(reason) => reason,
         };
@@ -70,7 +79,25 @@ impl SetupBuilder<'_> {
         speed.clamp(min, max)
     }
 
-    /// Operations of a replay: the statements of its recording.
+    /// Reports settings that a load cannot have whose transactions are recorded.
+    pub(super) fn check_recorded_mix(&mut self, source: &file::Load, has_on_start: bool) {
+        let others = [
+            ("load.coefficient", source.coefficient.is_some()),
+            ("load.duration", source.duration.is_some()),
+            ("load.query_mode", source.query_mode.is_some()),
+            ("load.reconnect", source.reconnect.is_some()),
+            ("load.cookies", source.cookies.is_some()),
+            ("load.max_tries", source.max_tries.is_some()),
+            ("load.speed", source.speed.is_some()),
+            ("on_start", has_on_start),
+        ];
+        for (path, _) in others.iter().filter(|it| it.1) {
+            let key = path.trim_start_matches("load.");
+            self.report(path, message!("experiment-traffic-key", key));
+        }
+    }
+
+    /// Operations of a recording: its statements or its kinds of transactions.
     pub(super) fn recorded_operations(
         &mut self,
         given: &[(String, file::Operation)],
@@ -79,14 +106,19 @@ impl SetupBuilder<'_> {
         if !given.is_empty() {
             self.report("operations", message!("experiment-replay-operations"));
         }
-        let statements = recording.map(|it| it.statements).unwrap_or_default();
-        let operation = |(name, statement, requests): (String, String, u64)| Operation {
-            kind: OperationKind::Recorded { statement },
+        let operations = recording.map(|it| it.operations).unwrap_or_default();
+        let operation = |(name, kind, count): (String, OperationKind, u64)| Operation {
+            kind,
             preflight: false,
-            ..Operation::script(&name, u32::try_from(requests).unwrap_or(u32::MAX).max(1), "")
+            ..Operation::script(&name, u32::try_from(count).unwrap_or(u32::MAX).max(1), "")
         };
-        statements.into_iter().map(operation).collect()
+        operations.into_iter().map(operation).collect()
     }
+}
+
+/// True if the load sends the transactions of a recording on its own schedule.
+pub(super) fn is_mix(source: &file::Load) -> bool {
+    source.model == Model::Open && source.traffic.is_some() && !is_recorded(source)
 }
 
 /// Recording in place of one that cannot be read, which is already reported.

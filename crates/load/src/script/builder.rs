@@ -191,9 +191,12 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
-    /// Adds a script for the requests of a recording, which only counts them.
-    pub fn add_recorded(&mut self, head: &ScriptHeader<'_>) {
-        self.push(head, Vec::new());
+    /// Adds a script for the requests of a recording, which only counts them. `steps` are the names of a transaction's
+    /// requests; they are not measured individually if there are none.
+    pub fn add_recorded<'a>(&mut self, head: &ScriptHeader<'_>, steps: impl Iterator<Item = &'a str>) {
+        let command =
+            |name: &str| Command { line: 1, first_line: name.to_owned(), kind: CommandKind::Recorded };
+        self.push(head, steps.map(command).collect());
     }
 
     /// Step names of each script, even if some scripts have errors; see [`super::step_names`].

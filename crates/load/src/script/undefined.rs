@@ -139,6 +139,7 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
         | CommandKind::EndIf
         | CommandKind::StartPipeline
         | CommandKind::SyncPipeline
+        | CommandKind::Recorded
         | CommandKind::EndPipeline => {}
     }
 }

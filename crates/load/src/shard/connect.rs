@@ -134,6 +134,7 @@ impl<R: Recorder> Shard<R> {
         client.session.fatal_code = None;
         self.recorder.connected(now - client.session.connecting_since);
         self.reset_backoff(now);
+        self.begin_recorded_session(i);
         let client = &mut self.clients[i as usize];
         if client.tx.is_some() {
             // The client must be in this state before its transaction begins, because the transaction may end the

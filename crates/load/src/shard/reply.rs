@@ -71,7 +71,7 @@ impl<R: Recorder> Shard<R> {
                     client.last_rows = std::mem::take(&mut client.rows);
                 }
                 // The data follow the statement in the recording.
-                Ok(Event::CopyIn) if self.work.replay.is_some() => {}
+                Ok(Event::CopyIn) if self.work.is_recorded() => {}
                 Ok(Event::CopyIn) => return self.abort(now, i, AbortReason::Copy),
                 Ok(Event::Error(notice)) => {
                     let code = notice.code();
@@ -153,8 +153,11 @@ impl<R: Recorder> Shard<R> {
         if tx.pending_ready > 0 || client.state != ClientState::AwaitingReady {
             return;
         }
-        if self.replay.is_some() {
-            return self.replay_finished(now, i, reply);
+        if self.recorded.is_some() {
+            return match self.mix {
+                Some(_) => self.recorded_finished(now, i, reply),
+                None => self.replay_finished(now, i, reply),
+            };
         }
         if let Some(code) = tx.error {
             return self.transaction_failed(now, i, code);
@@ -205,6 +208,11 @@ impl<R: Recorder> Shard<R> {
         if tx.status == TransactionStatus::Idle {
             return self.rollback_finished(now, i);
         }
+        self.roll_back(i);
+    }
+
+    /// Rolls back the failed transaction of client `i`, which is still open.
+    pub(super) fn roll_back(&mut self, i: u32) {
         let client = &mut self.clients[i as usize];
         client.state = ClientState::RollingBack;
         client.session.channel.request(|out| self.work.rollback.render(out, |_, _| false));

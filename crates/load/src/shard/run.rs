@@ -24,7 +24,11 @@ impl<R: Recorder> Shard<R> {
         due: DueArrival,
         cause: StartCause,
     ) -> bool {
-        let (ScriptId(mut script), intended) = (self.script_of(due), due.at);
+        let intended = due.at;
+        let ScriptId(mut script) = match &mut self.mix {
+            Some(mix) => mix.begin_transaction(&self.work, i),
+            None => self.script_of(due),
+        };
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
@@ -135,6 +139,9 @@ impl<R: Recorder> Shard<R> {
 
     /// Executes commands until a command has to wait.
     pub(super) fn run(&mut self, now: Nanos, i: u32) {
+        if self.mix.is_some() {
+            return self.run_recorded(now, i);
+        }
         loop {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("a running client has a transaction");
@@ -242,6 +249,7 @@ impl<R: Recorder> Shard<R> {
                     client.state = ClientState::AwaitingReady;
                     return self.request_action(self.conn(i), todo::TRANSMIT);
                 }
+                CommandKind::Recorded => unreachable!("the shard sends recorded requests itself"),
             }
             let tx = self.clients[i as usize].tx.as_mut().expect("the transaction still runs");
             tx.command = next as u16;
@@ -311,7 +319,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Measurement of client `i`'s current command.
     #[inline]
-    fn request_sample(&self, now: Nanos, i: u32) -> RequestSample {
+    pub(super) fn request_sample(&self, now: Nanos, i: u32) -> RequestSample {
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("a running client has a transaction");
         let elapsed = now - tx.command_started;
@@ -349,6 +357,9 @@ impl<R: Recorder> Shard<R> {
         if self.work.plan.reconnect {
             self.close_connections(i);
         }
+        if self.end_recorded_session(now, i) {
+            return;
+        }
         let client = &mut self.clients[i as usize];
         if client.leaving {
             return self.user_left(i);
@@ -385,7 +396,7 @@ impl<R: Recorder> Shard<R> {
     #[inline]
     pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
         let client = self.client_id(i);
-        if outcome != Outcome::Ok && self.clients[i as usize].tx.is_some() {
+        if outcome != Outcome::Ok && self.clients[i as usize].tx.is_some() && !self.has_counted_failure(i) {
             self.record_failure(now, i, outcome);
         }
         if let Some(tx) = self.clients[i as usize].tx.take() {
@@ -419,7 +430,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Counts the failure of client `i`'s transaction at its current command.
-    fn record_failure(&mut self, now: Nanos, i: u32, outcome: Outcome) {
+    pub(super) fn record_failure(&mut self, now: Nanos, i: u32, outcome: Outcome) {
         let sample = self.request_sample(now, i);
         let tx = self.clients[i as usize].tx.as_ref().expect("the transaction failed");
         let command = self.work.failing_command(tx.script, tx.command);

@@ -14,6 +14,7 @@ mod simulated_listed;
 mod simulated_mix;
 mod simulated_outage;
 mod simulated_pause;
+mod simulated_recorded_mix;
 mod simulated_replay;
 mod simulated_rows;
 mod simulated_start;

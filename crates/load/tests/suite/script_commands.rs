@@ -45,6 +45,7 @@ fn commands(text: &str) -> Vec<String> {
             CommandKind::Shell { words } => format!("shell {words:?}"),
             CommandKind::StartPipeline => "startpipeline".to_owned(),
             CommandKind::SyncPipeline => "syncpipeline".to_owned(),
+            CommandKind::Recorded => "recorded".to_owned(),
             CommandKind::EndPipeline => "endpipeline".to_owned(),
         })
         .collect()

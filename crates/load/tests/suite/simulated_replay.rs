@@ -28,6 +28,10 @@ impl ReplaySource for Source {
         let (at, script) = (Nanos::from_millis(at), ScriptId(script));
         ReplayRequest { at, script, messages: &self.messages, commits: false, recorded: answer }
     }
+
+    fn pause_before(&self, _: u64) -> Nanos {
+        Nanos::ZERO
+    }
 }
 
 #[derive(Default)]
@@ -75,7 +79,8 @@ fn replay_requests(
 ) -> EventLog {
     let mut builder = ProgramBuilder::new(Mode::Simple, &[]);
     for number in 0..SCRIPTS {
-        builder.add_recorded(&ScriptHeader { name: &format!("s{number}"), weight: 1, draws: None });
+        let name = format!("s{number}");
+        builder.add_recorded(&ScriptHeader { name: &name, weight: 1, draws: None }, std::iter::empty());
     }
     let program = builder.finish().expect("the scripts are empty");
     let mut first = 0;

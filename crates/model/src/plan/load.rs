@@ -9,6 +9,9 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub model: LoadModel,
+    /// Recording whose transactions an open load sends; `None` if the load has operations, or is a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<RecordedMix>,
     /// Duration of the window; `None` if the schedule or the stages determine it.
     #[serde(rename = "duration_ns", alias = "duration")]
     pub duration: Option<Nanos>,
@@ -104,6 +107,24 @@ pub struct RecordingFile {
     /// Number of sessions, and of those that existed at the same time.
     pub sessions: u64,
     pub sessions_max: u32,
+}
+
+/// Transactions of a recording, which clients send session by session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedMix {
+    pub recording: RecordingFile,
+    /// Number of transactions, and of sessions that have at least one.
+    pub transactions: u64,
+    pub sessions: u64,
+    /// Number of requests that are left out, because the recording does not contain the end of their transaction.
+    pub unfinished: u64,
+}
+
+impl Load {
+    /// True if the load sends statements of a recording, whose results are compared with the recorded ones.
+    pub fn is_recorded(&self) -> bool {
+        self.traffic.is_some() || matches!(self.model, LoadModel::Replay { .. })
+    }
 }
 
 impl RecordingFile {

@@ -113,6 +113,18 @@ pub enum OperationKind {
     /// Requests of a recording with the same statement, which has `$1` and so on in place of values. Of statements that
     /// share one operation because they are rare, the text is empty.
     Recorded { statement: String },
+    /// Transactions of a recording that consist of the same statements. Empty for the transactions that share one
+    /// operation because they are rare.
+    RecordedTransaction { statements: Vec<RecordedStep> },
+}
+
+/// Statement of a recorded transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedStep {
+    /// Name such as `select-item`.
+    pub name: String,
+    /// Text with `$1` and so on in place of values.
+    pub statement: String,
 }
 
 impl OperationKind {
@@ -121,9 +133,14 @@ impl OperationKind {
         matches!(self, OperationKind::Ammo | OperationKind::TaggedAmmo { .. })
     }
 
+    /// True if the operation sends requests of a recording.
+    pub fn is_recorded(&self) -> bool {
+        matches!(self, OperationKind::Recorded { .. } | OperationKind::RecordedTransaction { .. })
+    }
+
     /// True if the operation sends SQL to PostgreSQL itself, rather than requests to a service.
     pub fn is_sql(&self) -> bool {
-        matches!(self, OperationKind::Script { .. } | OperationKind::Recorded { .. })
+        matches!(self, OperationKind::Script { .. }) || self.is_recorded()
     }
 }
 
@@ -180,6 +197,9 @@ impl Operation {
                 tag.as_ref().map_or(feed.to_owned(), |tag| format!("{feed}: {tag}"))
             }
             OperationKind::Recorded { statement } => statement.clone(),
+            OperationKind::RecordedTransaction { statements } => {
+                statements.iter().map(|it| it.statement.as_str()).collect::<Vec<_>>().join(";\n")
+            }
         }
     }
 }

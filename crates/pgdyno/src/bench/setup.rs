@@ -181,6 +181,7 @@ fn load(options: &BenchOptions) -> Load {
         model,
         duration,
         transactions,
+        traffic: None,
         warmup: Nanos::ZERO,
         threads: u16::try_from(options.threads).unwrap_or(u16::MAX),
         query_mode: options.mode,

@@ -99,6 +99,7 @@ fn command_name(kind: &CommandKind) -> &'static str {
         CommandKind::Shell { .. } => "shell",
         CommandKind::StartPipeline => "startpipeline",
         CommandKind::SyncPipeline => "syncpipeline",
+        CommandKind::Recorded => "recorded",
         CommandKind::EndPipeline => "endpipeline",
     }
 }

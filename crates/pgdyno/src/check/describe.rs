@@ -76,6 +76,10 @@ fn describe_operation(kind: &OperationKind, feed: Option<&str>, lang: &Lang) -> 
             steps.join(&say!(lang, "check-then"))
         }
         OperationKind::Recorded { statement } => shorten(statement),
+        OperationKind::RecordedTransaction { statements } => {
+            let names: Vec<&str> = statements.iter().map(|it| it.name.as_str()).collect();
+            shorten(&names.join(&say!(lang, "check-then")))
+        }
         OperationKind::Ammo => say!(lang, "check-ammo", feed = feed.unwrap_or_default()),
         OperationKind::TaggedAmmo { tag } => {
             say!(lang, "check-tagged-ammo", feed = feed.unwrap_or_default(), tag = tag.as_ref())

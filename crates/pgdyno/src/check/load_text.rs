@@ -25,7 +25,11 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
                 Spacing::Poisson => say!(lang, "check-poisson"),
             };
             let cap = say!(lang, "check-in-flight-cap", cap = max_in_flight.to_string());
-            vec![say!(lang, "check-open"), schedule.clone(), spacing, cap]
+            let mix = load.traffic.as_ref().map(|it| lang.recorded_mix(it));
+            [Some(say!(lang, "check-open")), mix, Some(schedule.clone()), Some(spacing), Some(cap)]
+                .into_iter()
+                .flatten()
+                .collect()
         }
         LoadModel::Log { log, speed, max_in_flight } => {
             let cap = say!(lang, "check-in-flight-cap", cap = max_in_flight.to_string());
@@ -45,7 +49,7 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
         QueryMode::Extended => "extended",
         QueryMode::Prepared => "prepared",
     };
-    parts.push(say!(lang, "check-query-mode", mode));
+    parts.extend(load.traffic.is_none().then(|| say!(lang, "check-query-mode", mode)));
     parts.extend(load.reconnect.then(|| say!(lang, "check-reconnect")));
     parts.extend(load.cookies.then(|| say!(lang, "check-cookies")));
     parts.join(", ")

@@ -77,6 +77,7 @@ fn setup(feeds: Vec<Feed>, kinds: &[(&str, OperationKind)], speed: f64, duration
             model: LoadModel::Log { log, speed, max_in_flight: 1 },
             duration: None,
             transactions: None,
+            traffic: None,
             warmup: Nanos::ZERO,
             threads: 1,
             query_mode: QueryMode::Simple,

@@ -5,7 +5,7 @@ use crate::cli::CommandError;
 use crate::feed_requests;
 use crate::measure::{self, LoadConfig};
 use crate::operation_steps::{self, add_operation};
-use crate::recording;
+use crate::recording::{self, MappedRecording};
 use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
@@ -16,7 +16,7 @@ use load::{
     schedule,
 };
 use model::message;
-use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
+use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, RecordingFile, Setup, SqlTarget};
 use model::row_table::Rows;
 use model::summary;
 use model::{Nanos, PerSecond, Schedule, ScriptId, Spacing, Stream, UserRamp};
@@ -129,6 +129,9 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     if let Some(replay) = replay {
         work = work.with_replay(replay);
     }
+    if let Some(mix) = &load.traffic {
+        work = work.with_mix(recording::mix(open_recording(&mix.recording)?));
+    }
     let mut host_addresses: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.to_endpoint() {
         let mut to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
@@ -212,11 +215,14 @@ fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<Keyed
 /// Sessions of the load's recording; `None` if the load is no replay.
 fn replay(load: &Load) -> Result<Option<Replay>, CommandError> {
     let LoadModel::Replay { recording, speed } = &load.model else { return Ok(None) };
-    let opened = recording::open(&recording.path).map_err(|reason| {
-        let path = recording.path.display().to_string();
+    Ok(Some(recording::replay(open_recording(recording)?, *speed)))
+}
+
+fn open_recording(file: &RecordingFile) -> Result<MappedRecording, CommandError> {
+    recording::open(&file.path).map_err(|reason| {
+        let path = file.path.display().to_string();
         CommandError::new(message!("error-of", subject = path, error = reason))
-    })?;
-    Ok(Some(recording::replay(opened, *speed)))
+    })
 }
 
 fn to_address(address: &client::Address) -> Address {

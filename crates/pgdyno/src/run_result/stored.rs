@@ -293,7 +293,8 @@ fn read_trial(
     let unused = trial_facts(&stored).map(|it| finding::unused_nodes(&it)).unwrap_or_default();
     if let Some(summary) = &mut stored.summary {
         analysis::verdict::add_unused_nodes(summary, unused);
-        analysis::verdict::add_result_differences(summary, &stored.replayed);
+        analysis::verdict::add_result_differences(summary, &stored.setup.load, &stored.replayed);
+        analysis::verdict::add_mix_difference(summary, &stored.setup.load);
     }
     Ok(stored)
 }

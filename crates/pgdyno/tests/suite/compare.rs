@@ -83,6 +83,7 @@ impl Run {
             load: Load {
                 model: LoadModel::Closed { clients: 8, think: Nanos::ZERO },
                 duration: Some(Nanos::from_secs(SECONDS)),
+                traffic: None,
                 warmup: Nanos::ZERO,
                 threads: 1,
                 query_mode: QueryMode::Simple,

@@ -171,6 +171,10 @@ impl Lang {
                 let [results, differing] = [results, differing].map(|count| numbers.count(count));
                 say!(self, "bench-results-differ", results, differing, share)
             }
+            Doubt::MixDiffers { ref operation, recorded, measured } => {
+                let [recorded, measured] = [recorded, measured].map(|share| numbers.percent(share, 0));
+                say!(self, "bench-mix-differs", operation, recorded, measured)
+            }
             Doubt::UnevenClients { jain, min_transactions, max_transactions } => {
                 say!(self, "bench-uneven", min_transactions, max_transactions, jain = numbers.fixed(jain, 2))
             }

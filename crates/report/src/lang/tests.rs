@@ -87,6 +87,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::Starved { thread: 1, share: 0.12 },
         Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
         Doubt::ResultsDiffer { results: 50_000, differing: 21 },
+        Doubt::MixDiffers { operation: "№".to_owned(), recorded: 0.25, measured: 0.75 },
         Doubt::BehindSchedule {
             arrivals: 50_000,
             waited: 10_000,
@@ -105,7 +106,7 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NodeNotUsed { node: "№".to_owned() },
         Doubt::LogIncomplete,
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, BehindSchedule, ResultsDiffer, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, BehindSchedule, ResultsDiffer, MixDiffers, UnevenClients, Outage, FeedExhausted, FewSamples, SmallAnswers,
         NoRows, ClockStepped, NodeNotUsed, LogIncomplete);
     all
 }

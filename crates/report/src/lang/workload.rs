@@ -3,8 +3,8 @@
 use super::Lang;
 use crate::say;
 use model::plan::{
-    CacheState, Content, Dataset, Extract, Load, LoadModel, MissingRequests, RecordedLog, RecordingFile,
-    SourceDatabase, ThinkTime, UserStage,
+    CacheState, Content, Dataset, Extract, Load, LoadModel, MissingRequests, RecordedLog, RecordedMix,
+    RecordingFile, SourceDatabase, ThinkTime, UserStage,
 };
 use model::summary::QueryMode;
 use model::{Nanos, PerSecond, Spacing};
@@ -84,6 +84,7 @@ impl Lang {
                     Spacing::Poisson => say!(self, "page-arrivals-poisson"),
                 };
                 let mut parts = vec![say!(self, "page-open-model")];
+                parts.extend(load.traffic.as_ref().map(|it| self.recorded_mix(it)));
                 parts.extend((!schedule.is_empty()).then(|| schedule.clone()));
                 parts.extend([arrivals, say!(self, "page-in-flight-cap", clients)]);
                 parts
@@ -95,8 +96,8 @@ impl Lang {
             }
             LoadModel::Replay { recording, speed } => vec![self.replay(recording, *speed)],
         };
-        let is_replay = matches!(load.model, LoadModel::Replay { .. });
-        parts.extend((sql && !is_replay).then(|| match load.query_mode {
+        let is_recorded = load.traffic.is_some() || matches!(load.model, LoadModel::Replay { .. });
+        parts.extend((sql && !is_recorded).then(|| match load.query_mode {
             QueryMode::Simple => say!(self, "page-protocol-simple"),
             QueryMode::Extended => say!(self, "page-protocol-extended"),
             QueryMode::Prepared => say!(self, "page-protocol-prepared"),
@@ -107,6 +108,19 @@ impl Lang {
             (load.max_tries > 1).then(|| say!(self, "page-tries", count = u32::from(load.max_tries))),
         );
         parts.join(", ")
+    }
+
+    /// Describes a recorded mix: `9,000 transactions of 40 sessions in shop.traffic`.
+    pub fn recorded_mix(&self, mix: &RecordedMix) -> String {
+        let numbers = self.numbers();
+        say!(
+            self,
+            "load-recorded-mix",
+            recording = mix.recording.name(),
+            transactions = numbers.count(mix.transactions),
+            sessions = numbers.count(mix.sessions),
+            unfinished = mix.unfinished
+        )
     }
 
     /// Describes a replay: `replay of shop.traffic at twice its speed, 12,000 requests of 40 sessions`.

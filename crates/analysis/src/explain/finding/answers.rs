@@ -3,7 +3,7 @@
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::sizes::{SizeSeries, is_mostly_smaller, populations};
 use model::finding::SizeChange;
-use model::plan::{LoadModel, OperationKind, Setup};
+use model::plan::{OperationKind, Setup};
 use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
 /// Findings on drops in the response sizes of a cell, and on response sizes that form two groups.
@@ -76,7 +76,7 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
             continue;
         };
         let answers = sum(|it| it.answers);
-        if matches!(operation.kind, OperationKind::Recorded { .. }) {
+        if operation.kind.is_recorded() {
             found.extend(diverged(
                 cell,
                 &operation.name,
@@ -113,14 +113,18 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
             share,
         }));
     }
-    if found.is_empty() && matches!(cell.setup.load.model, LoadModel::Replay { .. }) {
+    if found.is_empty() && cell.setup.load.is_recorded() {
         let sum = |count: fn(&ReplayFigures) -> u64| -> u64 { all().map(count).sum() };
         let (results, with_rows) = (sum(|it| it.answers), sum(|it| it.sized));
         // Requests that were not sent, or whose connection broke, have no result.
         let summaries = cell.trials.iter().filter_map(|it| it.summary);
         let requests: u64 = summaries.map(|it| it.total.counts.arrivals()).sum();
         let finding = Finding::ReplayAsRecorded { cell: cell.number, results, with_rows };
-        found.extend((results > 0 && results >= requests).then_some(finding));
+        // A transaction has one or more requests, so that it has all results only if it has not failed.
+        let summaries = cell.trials.iter().filter_map(|it| it.summary);
+        let failed: u64 = summaries.map(|it| it.total.counts.arrivals() - it.total.counts.ok).sum();
+        let is_complete = results >= requests && (failed == 0 || cell.setup.load.traffic.is_none());
+        found.extend((results > 0 && is_complete).then_some(finding));
     }
     found
 }

@@ -8,7 +8,7 @@ use model::comparison::{Difference, DifferenceSubject};
 use model::copied_data::{CopiedData, DataOrigin, Snapshot};
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
-    NodeKind, ON_START, OperationKind, Setup, Transport, UserStage,
+    NodeKind, ON_START, OperationKind, RecordedMix, Setup, Transport, UserStage,
 };
 use model::run_result::NodeInfo;
 use model::summary::QueryMode;
@@ -139,6 +139,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
             OperationKind::Http(_) => "http",
             OperationKind::Ammo | OperationKind::TaggedAmmo { .. } => "ammo",
             OperationKind::Recorded { .. } => "statement",
+            OperationKind::RecordedTransaction { .. } => "transaction",
         };
         all.push(DifferenceSubject::Operation, format!("{path}.{work}"), operation.text().trim());
         match operation.rate {
@@ -431,6 +432,10 @@ impl FactList {
                 push("requests", recording.requests.to_string());
                 push("speed", speed.to_string());
             }
+        }
+        if let Some(RecordedMix { recording, transactions, .. }) = &load.traffic {
+            push("traffic", recording.name());
+            push("recorded_transactions", transactions.to_string());
         }
         if let Some(duration) = load.duration {
             push("duration", duration.notation());

@@ -1,7 +1,9 @@
 use super::*;
+use crate::fixture::trial::setup;
 use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement, replay_plan};
 use crate::verdict::summary::summarise;
 use model::StatementKind;
+use model::plan::{LoadModel, RecordedMix, RecordingFile};
 use model::summary::{BenchPlan, Server};
 
 /// Checks the reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
@@ -174,6 +176,46 @@ fn raises_a_doubt_if_a_feed_ends_early() {
     }
 }
 
+fn recording() -> RecordingFile {
+    RecordingFile {
+        path: "shop.traffic".into(),
+        bytes: 1,
+        duration: Nanos::from_secs(1),
+        requests: 1,
+        requests_per_second_max: 1,
+        sessions: 1,
+        sessions_max: 1,
+    }
+}
+
+fn replay_load() -> Load {
+    Load { model: LoadModel::Replay { recording: recording(), speed: 1.0 }, ..setup("direct").load }
+}
+
+fn mix_load() -> Load {
+    let mix = RecordedMix { recording: recording(), transactions: 4, sessions: 1, unfinished: 0 };
+    Load { traffic: Some(mix), ..setup("direct").load }
+}
+
+/// Three quarters of the transactions are of the first script.
+#[test]
+fn shares_that_are_not_those_of_the_recording_are_a_doubt() {
+    let differs = |recorded| Doubt::MixDiffers { operation: "b.sql".to_owned(), recorded, measured: 0.25 };
+    for (load, weights, expected) in [
+        (mix_load(), [3, 1], None),
+        (mix_load(), [7, 3], None),
+        (mix_load(), [1, 1], Some(differs(0.5))),
+        (replay_load(), [1, 1], None),
+        (setup("direct").load, [1, 1], None),
+    ] {
+        let mut plan = open_plan();
+        plan.scripts.iter_mut().zip(weights).for_each(|(script, weight)| script.weight = weight);
+        let mut summary = summarise(&quiet_measurement(), Server::default(), plan);
+        add_mix_difference(&mut summary, &load);
+        assert_eq!(doubts_in_verdict(&summary), Vec::from_iter(expected));
+    }
+}
+
 #[test]
 fn results_of_a_replay_that_differ_are_a_doubt() {
     let figures = |[failed, fewer]: [u64; 2]| ReplayFigures {
@@ -188,13 +230,15 @@ fn results_of_a_replay_that_differ_are_a_doubt() {
         measured: 1,
         recorded: 1,
     };
-    for (plan, counts, expected) in [
-        (replay_plan(), [0, 0], None),
-        (replay_plan(), [1, 2], Some(Doubt::ResultsDiffer { results: 20, differing: 3 })),
-        (open_plan(), [1, 2], None),
+    let (other, mix, replay) = (setup("direct").load, mix_load(), replay_load());
+    for (load, counts, expected) in [
+        (&replay, [0, 0], None),
+        (&replay, [1, 2], Some(Doubt::ResultsDiffer { results: 20, differing: 3 })),
+        (&mix, [1, 2], Some(Doubt::ResultsDiffer { results: 20, differing: 3 })),
+        (&other, [1, 2], None),
     ] {
-        let mut summary = summarise(&quiet_measurement(), Server::default(), plan);
-        add_result_differences(&mut summary, &[figures(counts), figures([0, 0])]);
+        let mut summary = summarise(&quiet_measurement(), Server::default(), open_plan());
+        add_result_differences(&mut summary, load, &[figures(counts), figures([0, 0])]);
         assert_eq!(doubts_in_verdict(&summary), Vec::from_iter(expected));
     }
 }

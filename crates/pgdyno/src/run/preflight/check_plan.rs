@@ -6,7 +6,7 @@ use crate::cli::language;
 use crate::run::display::RunDisplay;
 use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
-use model::plan::{Experiment, OperationKind};
+use model::plan::Experiment;
 use report::lang::Lang;
 use report::say;
 
@@ -60,7 +60,7 @@ impl PlanCheck {
             self.preflight.prepare(&experiment.cells, &setup, test_bed).map_err(failed)?;
             for operation in setup.on_start_and_operations() {
                 self.has_statements |= has_statements(operation);
-                if matches!(operation.kind, OperationKind::Recorded { .. }) {
+                if operation.kind.is_recorded() {
                     self.has_replay = true;
                 } else if !operation.preflight {
                     add_name(&mut self.excluded, &operation.name);

@@ -50,7 +50,7 @@ fn reading(
         columns: &|_, _, _| Ok(Vec::new()),
         log_sample: &|_, _| Ok(()),
         requests: &|_| Ok(experiment::FeedRequests::default()),
-        recording: &|_| Err(message!("traffic-no-recording")),
+        recording: &|_, _| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })
 }

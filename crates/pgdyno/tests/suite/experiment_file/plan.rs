@@ -51,7 +51,7 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
         log_sample: &|_, _| Ok(()),
         requests: &|_| Ok(experiment::FeedRequests::default()),
-        recording: &|_| Err(message!("traffic-no-recording")),
+        recording: &|_, _| Err(message!("traffic-no-recording")),
         dump: &|_| Err(std::io::ErrorKind::NotFound.into()),
     })
 }

@@ -301,6 +301,60 @@ fn a_replay_of_recorded_connections_has_the_recorded_results() {
     assert_eq!(logged.as_deref(), Some("62"), "60 transactions, and two rows of a COPY");
 }
 
+/// Transactions that hold one of two server connections for at least 25 ms: 20 ms in a statement and 5 ms in a pause. No
+/// machine executes more than 80 of them per second.
+#[test]
+fn recorded_transactions_are_sent_at_any_rate() {
+    let workspace = Workspace::new("mix", "");
+    let (_supervisor, postgres) = start_server();
+    execute(&postgres, DATA);
+    let script = workspace.folder.join("hold.sql");
+    let text = "BEGIN;\nSELECT name FROM item WHERE id = 7;\n\\sleep 5 ms\nSELECT pg_sleep(0.02);\nCOMMIT;\n";
+    fs::write(&script, text).expect("the file can be written");
+    // The pooler does not support prepared statements.
+    for mode in ["prepared", "extended"] {
+        let (proxy, clients) = record(&workspace, &postgres);
+        for (count, transactions) in [("2", "30"), ("1", "3")] {
+            let mut pgbench = clients("pgbench");
+            pgbench.args(["-n", "-M", mode, "-c", count, "-t", transactions, "-f"]).arg(&script);
+            assert!(pgbench.status().expect("pgbench can be started").success());
+        }
+        proxy.signal(Signal::INT);
+        proxy.wait().expect(0);
+        let renamed = workspace.folder.join(format!("{mode}.traffic"));
+        fs::rename(workspace.folder.join("wire.traffic"), renamed).expect("the file can be renamed");
+    }
+
+    let run = |pooler: &str, mode: &str, load: &str, flags: &[&str]| {
+        let file = workspace.folder.join("mix.yaml");
+        let (password, address) = (postgres.password().reveal(), address(&postgres));
+        let yaml = format!(
+            "stack: {{ {pooler} postgres: {{ attach: \"{address}\" }} }}
+load: {{ model: open, traffic: {mode}.traffic, max_in_flight: 20{load}
+"
+        );
+        fs::write(&file, yaml).expect("the file can be written");
+        let mut command = workspace.command_on(&file, flags);
+        workspace.spawn_command(command.env("PGPASSWORD", password)).wait()
+    };
+    // 63 transactions of three sessions, and their beginnings again. Prepared statements exist in each of their sessions.
+    let direct = run("", "prepared", ", schedule: \"const(40, 3s)\" }", &[]);
+    direct.expect(0);
+    let expected = ["all results of the replay are as recorded", "tx-select-item: 3. select-pg_sleep"];
+    assert!(expected.iter().all(|it| direct.out.contains(it)), "{}", direct.out);
+
+    let pooler = "pooler: { kind: pgbouncer, mode: transaction, size: 2 },";
+    let search = " }\nobjectives: [ \"p99 < 2s\", \"errors < 1%\" ]
+find: { max: { from: 10, limit: 500, window: 2s, hold: 2s, precision: 25% } }";
+    let searched = run(pooler, "extended", search, &["--json"]);
+    let answer = &searched.document()["maxima"][0]["answer"];
+    // A busy machine may yield a reason instead of an answer, but never too high an answer.
+    match answer["level"].as_f64() {
+        Some(level) => assert!((10.0..80.0 * 1.15).contains(&level), "{answer:#}"),
+        None => assert!(!answer["stop_reason"].is_null(), "{answer:#}"),
+    }
+}
+
 /// The recording determines the load, so that settings of other models are errors. Nothing is started.
 #[test]
 fn settings_of_other_models_are_rejected() {
@@ -329,13 +383,37 @@ fn settings_of_other_models_are_rejected() {
     check(&replay(", warmup: 3s"), 2, &["`warmup` cannot be used with `model: replay`"]);
     check(&replay(", speed: 0"), 2, &["`speed` is out of range: 0", "from 0.01 to 1000"]);
     let operations = format!("operations: {{ a: {{ sql: SELECT 1 }} }}\n{}", replay(""));
-    check(&operations, 2, &["a replay has no operations", "delete `operations`"]);
-    check(&format!("find: max\n{}", replay("")), 2, &["a replay has no goal", "pgdyno distil"]);
-    let open = "operations: { a: { sql: SELECT 1 } }
-load: { model: open, schedule: \"const(1, 1s)\", max_in_flight: 1, traffic: bench.traffic }";
-    check(open, 2, &["`traffic` cannot be used with `model: open`"]);
+    check(&operations, 2, &["a load with `traffic` has no operations", "delete `operations`"]);
+    check(
+        &format!("find: max\n{}", replay("")),
+        2,
+        &["a replay has no goal", "recorded transactions on a schedule"],
+    );
+    let mix = |more: &str| format!("load: {{ model: open, traffic: bench.traffic, max_in_flight: 4{more} }}");
+    let schedule = ", schedule: \"const(5, 2s)\"";
+    let described = ["open-loop, 10 recorded transactions of 7 sessions", "const(5, 2s)"];
+    check(&mix(schedule), 0, &described);
+    check(&mix(""), 2, &["`model: open` requires `schedule`"]);
+    check(&format!("find: max\n{}", mix("")), 0, &["recorded transactions of"]);
+    for key in ["query_mode: prepared", "max_tries: 3", "reconnect: true", "speed: 2", "duration: 3s"] {
+        let name = key.split(':').next().expect("a key");
+        let expected = format!("`{name}` cannot be used with `traffic`");
+        check(&mix(&format!("{schedule}, {key}")), 2, &[&expected, "remove it"]);
+    }
+    let operations = format!("operations: {{ a: {{ sql: SELECT 1 }} }}\n{}", mix(schedule));
+    check(&operations, 2, &["a load with `traffic` has no operations"]);
+    check(
+        "load: { model: closed, clients: 1, duration: 1s, traffic: bench.traffic }",
+        2,
+        &["`traffic` cannot be used with `model: closed`"],
+    );
+    check(
+        "load: { model: open, traffic: missing.traffic, max_in_flight: 1 }",
+        2,
+        &["the recording `missing.traffic` cannot be used"],
+    );
     fs::write(workspace.folder.join("wrong.yaml"), format!("stack: {{ postgres: {{}} }}\n{}\n", replay("")))
         .expect("the file can be written");
     let tried = workspace.other_command("try", &[]);
-    assert!(tried.expect(2).err.contains("a replay has none"), "{}", tried.err);
+    assert!(tried.expect(2).err.contains("a load with `traffic` has none"), "{}", tried.err);
 }

@@ -200,6 +200,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
     Load {
         model,
         duration,
+        traffic: None,
         warmup: Nanos::from_millis(2_500),
         threads: 2,
         query_mode: QueryMode::Prepared,

@@ -63,6 +63,7 @@ fn setup(pooled: bool) -> Setup {
         load: Load {
             model: LoadModel::Closed { clients: 8, think: Nanos::from_millis(50) },
             duration: Some(Nanos::from_secs(3600)),
+            traffic: None,
             warmup: Nanos::from_secs(2),
             threads: 1,
             query_mode: QueryMode::Prepared,
