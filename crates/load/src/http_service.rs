@@ -58,7 +58,7 @@ pub(crate) struct HttpRequest {
     /// Template for a redirected request with the original body.
     redirected: Template,
     redirected_as_get: Template,
-    /// Variables in the order of the templates' arguments, without [`TARGET`] and [`COOKIES`].
+    /// Variables in the order of the templates' arguments, without [`TARGET`], [`COOKIES`] and [`HEADERS`].
     pub args: Box<[Slot]>,
     pub keep: Retain,
     /// Search for [`HttpCall::texts`]; `None` if there is no text, or if texts contain variables.
@@ -77,6 +77,8 @@ pub(crate) const EXCERPT_BYTES: u32 = 256;
 pub(crate) const TARGET: u16 = u16::MAX;
 /// Argument number of the `Cookie` header line.
 pub(crate) const COOKIES: u16 = u16::MAX - 1;
+/// Argument number of the headers that are added to all requests of ammunition.
+pub(crate) const HEADERS: u16 = u16::MAX - 2;
 
 /// Kind of the call's request that is in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +113,9 @@ impl HttpRequest {
     pub fn new(call: &HttpCall, service: &Service, finder: usize) -> HttpRequest {
         let (args, [template, bare, moved, fetched]) = match &call.ammo {
             Some(ammo) => {
-                let raw = |body| build_template(|it| compile::raw_request(it, &service.host, body));
+                let more_headers = (!call.headers.is_empty()).then_some(HEADERS);
+                let raw =
+                    |body| build_template(|it| compile::raw_request(it, &service.host, more_headers, body));
                 (ammo.slots().into(), [raw(true), raw(false), Template::default(), Template::default()])
             }
             None => compile_call(call, service),
@@ -179,6 +183,21 @@ impl HttpRequest {
             (_, RedirectStep::SameMethod) => &self.redirected,
             (_, RedirectStep::AsGet) => &self.redirected_as_get,
         }
+    }
+}
+
+/// Appends the headers of a call, except those whose names `own` has, which are header lines.
+pub(crate) fn write_headers(call: &HttpCall, own: &[u8], variables: &Variables, out: &mut Vec<u8>) {
+    let is_own = |name: &str| {
+        let names =
+            own.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b':').next());
+        names.into_iter().any(|it| it.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    for (name, value) in call.headers.iter().filter(|it| !is_own(&it.0)) {
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b": ");
+        write_text(value, variables, out);
+        out.extend_from_slice(b"\r\n");
     }
 }
 

@@ -10,7 +10,7 @@ use load::script::call::{Method, RequestSource};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
 use load::{Action, ConnId, IntervalRecorder, LoadPlan, Recorder, Service, Shard, Target, Workload, sim};
 use model::durability::{LedgerEntry, WriteAttempt};
-use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
+use model::plan::{AmmoDetails, CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
 use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{
     Answer, ClientId, Curve, Interval, Nanos, PerSecond, Record, RequestSample, Schedule, ScriptId, Spacing,
@@ -368,7 +368,11 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let sets = [("n", "random(1, 1000)"), ("token", "7")].map(|(name, it)| (name.to_owned(), it.to_owned()));
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_http(&ScriptHeader { name: "steps", weight: 1, draws: Some((0, &columns)) }, 0, &sets, &steps);
-    maker.add_ammo(&ScriptHeader { name: "ammo", weight: 1, draws: Some((1, &columns)) }, 0);
+    maker.add_ammo(
+        &ScriptHeader { name: "ammo", weight: 1, draws: Some((1, &columns)) },
+        0,
+        &AmmoDetails::default(),
+    );
     let program = maker.finish().expect("the program is valid");
     let feeds = vec![
         Feed::new(rows.clone(), DrawOrder::Zipfian { s: 1.1 }),

@@ -24,8 +24,8 @@ pub use load::{
 pub use metrics_host::MetricsHost;
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
-    CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation, OperationKind,
-    RecordedStep, RequestBody, SqlTarget,
+    AmmoDetails, CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation,
+    OperationKind, RecordedStep, RequestBody, SqlTarget,
 };
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,

@@ -24,7 +24,7 @@ pub fn add_operation(builder: &mut ProgramBuilder, operation: &Operation, draws:
     match &operation.kind {
         OperationKind::Script { text, .. } => builder.add_pgbench(&head, text, false),
         OperationKind::Http(steps) => builder.add_http(&head, 0, &operation.sets, steps),
-        OperationKind::Ammo | OperationKind::TaggedAmmo { .. } => builder.add_ammo(&head, 0),
+        OperationKind::Ammo | OperationKind::TaggedAmmo { .. } => builder.add_ammo(&head, 0, &operation.ammo),
         OperationKind::Recorded { .. } => builder.add_recorded(&head, std::iter::empty()),
         OperationKind::RecordedTransaction { statements } => {
             builder.add_recorded(&head, statements.iter().map(|it| it.name.as_str()));

@@ -79,7 +79,7 @@ pub struct Operation {
     pub sql: Option<String>,
     /// File with a script in pgbench's language. The path is relative to this file.
     pub script: Option<String>,
-    /// Feed whose rows are complete requests.
+    /// Feed whose rows are complete requests. `headers` and `expect` apply to all of them.
     pub ammo: Option<String>,
     /// Whether each kind of the feed's requests becomes an operation. The kind is the tag of ammunition, or the method and the
     /// path of a request in an access log. Default: false.

@@ -75,7 +75,10 @@ impl SetupBuilder<'_> {
     pub(super) fn check_defaults(&mut self, on_start: Option<&Operation>, operations: &[Operation]) {
         let mut all = operations.iter().chain(on_start);
         let is_given = crate::path::node(self.tree, "defaults").is_some();
-        if is_given && !operations.is_empty() && !all.any(|it| matches!(it.kind, OperationKind::Http(_))) {
+        if is_given
+            && !operations.is_empty()
+            && !all.any(|it| matches!(it.kind, OperationKind::Http(_)) || it.kind.is_ammo())
+        {
             self.report("defaults", message!("experiment-defaults-unused"));
         }
     }

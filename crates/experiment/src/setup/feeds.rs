@@ -99,11 +99,14 @@ impl SetupBuilder<'_> {
                 let read = self.file(&path, &file, format, declared.columns.as_deref());
                 let format = format.unwrap_or(FeedFormat::Csv);
                 known.is_ammo = format.is_ammo();
+                let is_readable = read.is_some();
                 known.columns = read.or(known.columns);
                 let folder = self.request.path.parent().unwrap_or("".as_ref());
                 let path = folder.join(&file);
                 let fits = match &declared.log_format {
-                    Some(log_format) => self.log_fits(&at("log_format"), &path, format, log_format),
+                    Some(log_format) => {
+                        self.log_fits(&at("log_format"), &path, format, log_format, is_readable)
+                    }
                     None => known.columns.is_some(),
                 };
                 let source = FeedSource::File { path, format, log_format: declared.log_format.clone() };
@@ -131,13 +134,20 @@ impl SetupBuilder<'_> {
     }
 
     /// True if the lines at the beginning of a log fit its format; otherwise the error is reported.
-    fn log_fits(&mut self, at: &str, path: &Path, format: FeedFormat, log_format: &str) -> bool {
+    fn log_fits(
+        &mut self,
+        at: &str,
+        path: &Path,
+        format: FeedFormat,
+        log_format: &str,
+        is_readable: bool,
+    ) -> bool {
         if format != FeedFormat::Access {
             self.report(at, message!("experiment-log-format-file"));
             return false;
         }
-        // A malformed format is already reported.
-        if (self.request.grammars.log_format)(log_format).is_err() {
+        // A malformed format and an unreadable file are already reported.
+        if (self.request.grammars.log_format)(log_format).is_err() || !is_readable {
             return false;
         }
         if let Err(reason) = (self.request.log_sample)(path, log_format) {

@@ -13,7 +13,7 @@ use model::message;
 use model::message::Message;
 use model::percent_encode;
 use model::plan::{
-    CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody, ThinkTime,
+    AmmoDetails, CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody, ThinkTime,
 };
 
 /// Maximum number of steps of an operation. Longer operations are unreadable.
@@ -136,6 +136,46 @@ impl SetupBuilder<'_> {
         steps
     }
 
+    /// Headers and expected response of all requests of ammunition.
+    pub(super) fn ammo_details(
+        &mut self,
+        path: &str,
+        mut request: file::Request,
+        variables: &mut Variables,
+    ) -> AmmoDetails {
+        let mut headers = self.complete(&mut request, path, variables);
+        for key in ["headers", "expect.contains", "expect.not_contains"] {
+            self.check_variables(&format!("{path}.{key}"), path, variables);
+        }
+        headers.extend(self.own_headers(path, request.headers));
+        AmmoDetails { headers, expect: self.expectation(path, request.expect) }
+    }
+
+    fn own_headers(&mut self, path: &str, headers: OrderedMap<Word>) -> Vec<(String, String)> {
+        let header = |(name, value): (String, Word)| {
+            let value = self.header(path, &name, &value.0);
+            (name, value)
+        };
+        headers.0.into_iter().map(header).collect()
+    }
+
+    fn expectation(&mut self, path: &str, source: Option<file::Expect>) -> Expectation {
+        let at = |key: &str| format!("{path}.{key}");
+        let expect = source.unwrap_or_default();
+        let status = match expect.status {
+            None => Vec::new(),
+            Some(OneOrMany::One(it)) => vec![it.0],
+            Some(OneOrMany::Many(all)) => all.into_iter().map(|it| it.0).collect(),
+        };
+        let contains = self.texts(&at("expect.contains"), expect.contains);
+        let not_contains = self.texts(&at("expect.not_contains"), expect.not_contains);
+        let count = contains.len() + not_contains.len();
+        if count > MAX_TEXTS {
+            self.report(&at("expect"), too_many("contains", count, MAX_TEXTS));
+        }
+        Expectation { status, contains, not_contains }
+    }
+
     /// Checks one request; its captures are defined for later requests.
     pub(super) fn step(
         &mut self,
@@ -165,10 +205,7 @@ impl SetupBuilder<'_> {
             self.check_variables(&at(key), path, variables);
         }
         let target = self.target(&at(method), target, &request.query, self.diagnostics.len() == before);
-        for (name, value) in request.headers.0 {
-            let value = self.header(path, &name, &value.0);
-            headers.push((name, value));
-        }
+        headers.extend(self.own_headers(path, request.headers));
         let bodies: Vec<&str> = [
             ("json", request.json.is_some()),
             ("form", request.form.is_some()),
@@ -195,19 +232,7 @@ impl SetupBuilder<'_> {
         };
         let captures =
             request.capture.0.into_iter().map(|it| self.capture(&at("capture"), it, variables)).collect();
-        let expect = request.expect.unwrap_or_default();
-        let status = match expect.status {
-            None => Vec::new(),
-            Some(OneOrMany::One(it)) => vec![it.0],
-            Some(OneOrMany::Many(all)) => all.into_iter().map(|it| it.0).collect(),
-        };
-        let contains = self.texts(&at("expect.contains"), expect.contains);
-        let not_contains = self.texts(&at("expect.not_contains"), expect.not_contains);
-        let count = contains.len() + not_contains.len();
-        if count > MAX_TEXTS {
-            self.report(&at("expect"), too_many("contains", count, MAX_TEXTS));
-        }
-        let expect = Expectation { status, contains, not_contains };
+        let expect = self.expectation(path, request.expect);
         HttpStep {
             name,
             pause: ThinkTime::NONE,

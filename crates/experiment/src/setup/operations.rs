@@ -12,7 +12,7 @@ use crate::template::{self, is_name};
 use crate::unit::Word;
 use model::message;
 use model::message::Message;
-use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
+use model::plan::{AmmoDetails, Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
 
@@ -30,6 +30,9 @@ pub struct Context<'a> {
     /// Variables that the requests at the start of each client define.
     pub started: &'a [String],
 }
+
+/// Columns of whole requests and of their recorded responses.
+const AMMO_COLUMNS: [&str; 6] = ["method", "target", "headers", "body", "status", "bytes"];
 
 impl SetupBuilder<'_> {
     pub(super) fn operations(
@@ -84,8 +87,10 @@ impl SetupBuilder<'_> {
             }
         }
         let is_http = source.steps.is_some() || !methods.is_empty();
+        let is_ammo = source.ammo.is_some();
         if !is_http || source.steps.is_some() && methods.is_empty() {
-            for key in source.request.details() {
+            let fits = |key: &&str| is_ammo && ["headers", "expect"].contains(key);
+            for key in source.request.details().into_iter().filter(|key| !fits(key)) {
                 let message = match source.steps {
                     Some(_) => message!("experiment-key-beside-steps", key),
                     None => message!("experiment-key-without-request", key),
@@ -105,11 +110,17 @@ impl SetupBuilder<'_> {
         context.started.iter().for_each(|it| variables.add(it));
         if let Some(known) = &feed {
             variables.open = known.columns.is_none();
-            known.columns.iter().flatten().for_each(|it| variables.add(it));
+            // Whole requests are no variables.
+            let is_variable = |name: &&String| !is_ammo || !AMMO_COLUMNS.contains(&name.as_str());
+            known.columns.iter().flatten().filter(is_variable).for_each(|it| variables.add(it));
         }
         let target = self.sql_target(&path, source.target, is_http || source.ammo.is_some(), context);
         let ledger = self.ledger(&path, &source, &mut variables, context);
         let sets = self.sets(&path, source.set.0, is_http, &mut variables, context.mode);
+        let ammo = match is_ammo {
+            true => self.ammo_details(&path, source.request.clone(), &mut variables),
+            false => AmmoDetails::default(),
+        };
         let work = match (source.sql, source.script, source.ammo, source.steps) {
             (Some(sql), ..) => {
                 let span = self.span_of(&format!("{path}.sql"));
@@ -141,6 +152,7 @@ impl SetupBuilder<'_> {
             target,
             ledger,
             preflight: source.preflight.unwrap_or(true),
+            ammo,
             kind: work,
         };
         if made.ledger.is_some() {

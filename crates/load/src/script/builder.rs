@@ -12,7 +12,7 @@ use super::{
     Command, CommandKind, Draw, MAX_SCRIPTS, Mode, Program, Script, ScriptSource, Slot, Sql, undefined,
 };
 use model::message::Message;
-use model::plan::{CaptureSource, HttpStep, RequestBody, ThinkTime};
+use model::plan::{AmmoDetails, CaptureSource, HttpStep, RequestBody, ThinkTime};
 use model::{message, percent_encode};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -142,10 +142,7 @@ impl ProgramBuilder {
                 Some(name) => Some(format!("\"{name}\"")),
                 None => (steps.len() > 1).then(|| (number + 1).to_string()),
             };
-            self.diagnostics.extend(wrong.into_iter().map(|error| {
-                let message = message!("script-step", operation = head.name, step = place.clone(), error);
-                Diagnostic::without_location(head.name, message)
-            }));
+            self.add_step_diagnostics(head, place.as_ref(), wrong);
             if step.pause != ThinkTime::NONE {
                 let (line, kind) = (commands.len() as u32 + 1, CommandKind::Pause(step.pause));
                 commands.push(Command { line, first_line: "pause".to_owned(), kind });
@@ -154,12 +151,7 @@ impl ProgramBuilder {
             let line = commands.len() as u32 + 1;
             commands.push(Command { line, first_line, kind: CommandKind::Http(Box::new(call)) });
         }
-        let defined = self.defined_slots(head).into_iter().chain(wrong_sets).collect();
-        for (slot, _) in undefined::undefined(&commands, &self.names, defined) {
-            let name = self.names.name(slot);
-            let message = message!("script-step-undefined", operation = head.name, name);
-            self.diagnostics.push(Diagnostic::without_location(head.name, message));
-        }
+        self.add_undefined(head, &commands, wrong_sets);
         self.push(head, commands);
     }
 
@@ -169,10 +161,10 @@ impl ProgramBuilder {
         self.has_on_start = true;
     }
 
-    /// Adds a script that sends whole requests from a feed to this service.
+    /// Adds a script that sends whole requests from a feed to this service, with more headers and an expected response.
     ///
     /// The feed has the columns `method`, `target`, `headers` (each with its line end) and `body`.
-    pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16) {
+    pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16, details: &AmmoDetails) {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         for name in Ammo::COLUMNS {
             if !columns.iter().any(|it| it == name) {
@@ -182,13 +174,32 @@ impl ProgramBuilder {
         }
         let slots = Ammo::COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
         let recorded = Ammo::RECORDED_COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
-        let call = HttpCall {
-            ammo: Some(Ammo::from_slots(slots, recorded)),
-            ..HttpCall::new(service, Method::Get, Vec::new())
-        };
+        let AmmoDetails { headers, expect } = details.clone();
+        let (call, wrong) = self.step(service, &HttpStep { headers, expect, ..HttpStep::new("GET", "/") });
+        self.add_step_diagnostics(head, None, wrong);
+        let call = HttpCall { ammo: Some(Ammo::from_slots(slots, recorded)), ..call };
         let kind = CommandKind::Http(Box::new(call));
         let first_line = head.name.to_owned();
-        self.push(head, vec![Command { line: 1, first_line, kind }]);
+        let commands = vec![Command { line: 1, first_line, kind }];
+        self.add_undefined(head, &commands, Vec::new());
+        self.push(head, commands);
+    }
+
+    fn add_step_diagnostics(&mut self, head: &ScriptHeader<'_>, step: Option<&String>, wrong: Vec<Message>) {
+        self.diagnostics.extend(wrong.into_iter().map(|error| {
+            let message = message!("script-step", operation = head.name, step, error);
+            Diagnostic::without_location(head.name, message)
+        }));
+    }
+
+    /// Reports variables of requests that have no value. `assigned` are those whose assignment has an error.
+    fn add_undefined(&mut self, head: &ScriptHeader<'_>, commands: &[Command], assigned: Vec<Slot>) {
+        let defined = self.defined_slots(head).into_iter().chain(assigned).collect();
+        for (slot, _) in undefined::undefined(commands, &self.names, defined) {
+            let name = self.names.name(slot);
+            let message = message!("script-step-undefined", operation = head.name, name);
+            self.diagnostics.push(Diagnostic::without_location(head.name, message));
+        }
     }
 
     /// Adds a script for the requests of a recording, which only counts them. `steps` are the names of a transaction's

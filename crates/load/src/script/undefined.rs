@@ -115,7 +115,6 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
             }
         }),
         // The variables of a whole request are columns of its feed, which the transaction draws.
-        CommandKind::Http(call) if call.ammo.is_some() => {}
         CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);
             let parts = call.target.iter().chain(headers).chain(call.body.iter().flatten());

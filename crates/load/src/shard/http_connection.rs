@@ -225,6 +225,15 @@ impl<R: Recorder> Shard<R> {
                         let jar = jar.as_ref().expect("a service with cookies has a jar");
                         jar.write(target, now.0, out);
                     }
+                    http_service::HEADERS => {
+                        let ammo = request.call.ammo.expect("only ammunition has more headers");
+                        http_service::write_headers(
+                            &request.call,
+                            variables.text(ammo.headers),
+                            variables,
+                            out,
+                        );
+                    }
                     arg => {
                         variables.write(request.args[usize::from(arg)], out);
                     }

@@ -5,7 +5,7 @@ use load::feed::{DrawOrder, Feed};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim::{self, SimulatedSystem, drive};
 use load::{Action, LoadEvent, LoadPlan, PostgresEndpoint, Service, Shard, Workload};
-use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody};
+use model::plan::{AmmoDetails, CaptureSource, Expectation, HttpStep, RequestBody};
 use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::collections::VecDeque;
@@ -243,27 +243,72 @@ fn variables_are_local_to_operation() {
     assert_eq!(program.undefined.len(), 1);
 }
 
-#[test]
-fn ammo_is_sent_verbatim() {
+/// Feed of whole requests.
+fn ammo(rows: &[[&str; 4]]) -> (Feed, Vec<String>) {
     let columns = load::script::Ammo::COLUMNS.map(str::to_owned).to_vec();
     let mut bytes = Vec::new();
     let mut layout = RowLayout::new(RowFormat::Packed, columns.clone());
-    for row in [
-        ["GET", "/a?b=1", "X: y\r\nA: b\r\n", ""],
-        ["POST", "/c", "", "12\r\n\r\n3"],
-        ["POST", "/d", "", ""],
-        ["HEAD", "/e", "", ""],
-        ["PURGE", "/f", "", ""],
-    ] {
+    for row in rows {
         layout.push(bytes.len() as u64);
         for field in row {
             bytes.extend((field.len() as u32).to_le_bytes());
             bytes.extend(field.as_bytes());
         }
     }
-    let feed = Feed::new(Rows::new(Arc::new(bytes), layout), DrawOrder::Once);
+    (Feed::new(Rows::new(Arc::new(bytes), layout), DrawOrder::Once), columns)
+}
+
+/// All requests of ammunition get headers, unless they have their own, and each response is checked.
+#[test]
+fn ammo_has_headers_and_an_expected_response() {
+    let (feed, columns) = ammo(&[
+        ["GET", "/a", "accept: text/html\r\n", ""],
+        ["POST", "/b", "", "1"],
+        ["GET", "/login", "X-Accept: y\r\n", ""],
+        ["GET", "/missing", "", ""],
+    ]);
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let details = AmmoDetails {
+        headers: vec![header("Accept", "application/json"), header("X-Client", "${client_id}")],
+        expect: Expectation {
+            status: vec![(200, 200)],
+            not_contains: vec!["Sign in".to_owned()],
+            ..Expectation::default()
+        },
+    };
+    let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]);
+    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0, &details);
+    let program = maker.finish().expect("the program is valid");
+    let plan = LoadPlan { transactions: None, ..plan(program, 1, sim::CLOSED) };
+    let result = exchange(plan, vec![feed], |request| match request.split(' ').nth(1) {
+        Some("/login") => ok("<h1>Sign in</h1>"),
+        Some("/missing") => "HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        _ => ok("hello"),
+    });
+    let failed = [Code::TextFound, Code::Http(302)].map(Outcome::Failed);
+    assert_eq!(result.outcomes, [Outcome::Ok, Outcome::Ok, failed[0], failed[1]]);
+    assert_eq!(
+        result.sent[..3],
+        [
+            "GET /a HTTP/1.1\r\nHost: sim\r\naccept: text/html\r\nX-Client: 0\r\n\r\n",
+            "POST /b HTTP/1.1\r\nHost: sim\r\nAccept: application/json\r\nX-Client: 0\r\n\
+             Content-Length:          1\r\n\r\n1",
+            "GET /login HTTP/1.1\r\nHost: sim\r\nX-Accept: y\r\nAccept: application/json\r\nX-Client: 0\r\n\r\n",
+        ]
+    );
+}
+
+#[test]
+fn ammo_is_sent_verbatim() {
+    let (feed, columns) = ammo(&[
+        ["GET", "/a?b=1", "X: y\r\nA: b\r\n", ""],
+        ["POST", "/c", "", "12\r\n\r\n3"],
+        ["POST", "/d", "", ""],
+        ["HEAD", "/e", "", ""],
+        ["PURGE", "/f", "", ""],
+    ]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
+    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0, &AmmoDetails::default());
     let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, ..plan(program, 1, sim::CLOSED) };
     let result = exchange(plan, vec![feed], |request| match request.starts_with("HEAD") {
@@ -365,7 +410,7 @@ fn reports_all_diagnostics_at_once() {
     };
     let sets = [("x".to_owned(), "1 +".to_owned()), ("1".to_owned(), "2".to_owned())];
     maker.add_http(&head("op"), 0, &sets, &[wrong, HttpStep::new("GET", "/${nobody}${given}")]);
-    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
+    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0, &AmmoDetails::default());
     let errors: Vec<String> =
         maker.finish().expect_err("the program is invalid").iter().map(english::show).collect();
     let expected = [

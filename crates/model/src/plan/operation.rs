@@ -28,7 +28,24 @@ pub struct Operation {
     pub ledger: Option<String>,
     /// True if the operation is checked before the first trial: its statements are prepared, and it is executed once.
     pub preflight: bool,
+    /// Headers and expected response of all requests of ammunition.
+    #[serde(skip_serializing_if = "AmmoDetails::is_empty")]
+    pub ammo: AmmoDetails,
     pub kind: OperationKind,
+}
+
+/// Details that all requests of an operation's ammunition have in common.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AmmoDetails {
+    /// Headers, with variables as `${name}`. A request that has a header of the same name keeps its own.
+    pub headers: Vec<(String, String)>,
+    pub expect: Expectation,
+}
+
+impl AmmoDetails {
+    pub fn is_empty(&self) -> bool {
+        *self == AmmoDetails::default()
+    }
 }
 
 /// Server that receives an operation's SQL. The address is determined when the SQL is sent.
@@ -60,6 +77,8 @@ struct StoredOperation {
     ledger: Option<String>,
     #[serde(default = "preflight_default")]
     preflight: bool,
+    #[serde(default)]
+    ammo: AmmoDetails,
     #[serde(alias = "work")]
     kind: Option<OperationKind>,
     #[serde(default)]
@@ -80,12 +99,13 @@ impl From<StoredOperation> for Operation {
             target,
             ledger,
             preflight,
+            ammo,
             kind,
             script,
             origin,
         } = stored;
         let kind = kind.unwrap_or(OperationKind::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, target, ledger, preflight, kind }
+        Operation { name, weight, rate, feed, schedule, sets, target, ledger, preflight, ammo, kind }
     }
 }
 
@@ -161,6 +181,7 @@ impl Operation {
             target: SqlTarget::Primary,
             ledger: None,
             preflight: true,
+            ammo: AmmoDetails::default(),
             kind: work,
         }
     }
@@ -191,16 +212,23 @@ impl Operation {
                 let sets = (!sets.is_empty()).then(|| sets.join("\n"));
                 sets.into_iter().chain(steps.iter().map(HttpStep::text)).collect::<Vec<_>>().join("\n\n")
             }
-            OperationKind::Ammo => self.feed.clone().unwrap_or_default(),
-            OperationKind::TaggedAmmo { tag } => {
-                let feed = self.feed.as_deref().unwrap_or_default();
-                tag.as_ref().map_or(feed.to_owned(), |tag| format!("{feed}: {tag}"))
-            }
+            OperationKind::Ammo | OperationKind::TaggedAmmo { tag: None } => self.ammo_text(None),
+            OperationKind::TaggedAmmo { tag: Some(tag) } => self.ammo_text(Some(tag)),
             OperationKind::Recorded { statement } => statement.clone(),
             OperationKind::RecordedTransaction { statements } => {
                 statements.iter().map(|it| it.statement.as_str()).collect::<Vec<_>>().join(";\n")
             }
         }
+    }
+}
+
+impl Operation {
+    /// Feed of ammunition, with the tag and the headers of its requests.
+    fn ammo_text(&self, tag: Option<&str>) -> String {
+        let feed = self.feed.as_deref().unwrap_or_default();
+        let first = tag.map_or(feed.to_owned(), |tag| format!("{feed}: {tag}"));
+        let headers = self.ammo.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+        [first].into_iter().chain(headers).collect::<Vec<_>>().join("\n")
     }
 }
 

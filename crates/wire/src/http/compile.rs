@@ -118,10 +118,13 @@ pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>
 /// Appends a request whose parts are all arguments.
 ///
 /// Argument 0 is the method, 1 the target, 2 the header lines with their line endings. With `body`, argument 3 is the
-/// body, and the template adds Content-Length.
-pub fn raw_request(to: &mut TemplateBuilder, host: &str, body: bool) {
+/// body, and the template adds Content-Length. `more_headers` is an argument with further header lines.
+pub fn raw_request(to: &mut TemplateBuilder, host: &str, more_headers: Option<u16>, body: bool) {
     to.placeholder(0, Placeholder::Raw).bytes(b" ").placeholder(1, Placeholder::Raw);
     to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").placeholder(2, Placeholder::Raw);
+    if let Some(arg) = more_headers {
+        to.placeholder(arg, Placeholder::Raw);
+    }
     if body {
         to.bytes(b"Content-Length: ").decimal_length().bytes(b"\r\n\r\n").counted(|to| {
             to.placeholder(3, Placeholder::Raw);
