@@ -9,7 +9,8 @@ mod circumstance;
 
 pub use bound::Bound;
 pub use circumstance::{
-    Circumstance, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin, UsageCounter,
+    Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin,
+    UsageCounter,
 };
 
 use crate::matrix::ChangeVerdict;

@@ -1592,6 +1592,7 @@ bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 circumstance-feed-cached = the test measures the cache, because the rows that the feed { $feed } selects fit in memory: its { $distinct } distinct values select { $touched } of { $bytes }, and the server may use { $memory }
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
+circumstance-uneven-copies = { $balancer } distributes requests unevenly among the copies of { $service }. A copy with more requests reaches its limits before the others do. Requests go to the copies in turn, but only to those whose ready page returns 200: check why a copy was not ready
 circumstance-connection-storm = connections are opened or statements are cancelled continually
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
 circumstance-noisy-host = noisy host: CPU steal or late timers
@@ -1608,6 +1609,8 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Figures of one cell.
 circumstance-assignments = { $times } server assignments per transaction
 circumstance-sets = { $sets } SET statements per transaction
+circumstance-copy-share = { $node } { $share }
+circumstance-copy-shares = { $shares } of { $requests } requests
 circumstance-logins = { $rate } logins/s, { $each } per transaction
 circumstance-cancelled = { $count } of 1000 transactions cancelled
 circumstance-trials = { $cell } { $trials } of { $total }

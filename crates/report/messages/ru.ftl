@@ -1696,6 +1696,7 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 circumstance-feed-cached = набор данных, которые выбирает лента { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
+circumstance-uneven-copies = { $balancer } распределяет запросы между копиями { $service } неравномерно. Копия, у которой запросов больше, раньше других достигает своих пределов. Выясните, почему копия была не готова: запросы идут копиям по очереди, но только тем, чья страница готовности возвращает 200
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
 circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
 circumstance-noisy-host = шумная машина: отнятый ЦП (steal) или потоки просыпались с опозданием
@@ -1712,6 +1713,8 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Показатели одной ячейки.
 circumstance-assignments = серверное соединение назначалось { $times } раза на транзакцию
 circumstance-sets = команд SET на транзакцию { $sets }
+circumstance-copy-share = { $node } { $share }
+circumstance-copy-shares = { $shares }, всего запросов { $requests }
 circumstance-logins = подключений в секунду { $rate }, на транзакцию { $each }
 circumstance-cancelled = отменено { $count } из 1000 транзакций
 circumstance-trials = { $cell } { $trials } из { $total }

@@ -140,7 +140,7 @@ fn rank(finding: &Finding) -> u8 {
             Circumstance::NotUsed { .. } | Circumstance::DataChanged { .. } => 2,
             Circumstance::FeedFitsCache { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
-            Circumstance::ConnectionStorm { .. } => 5,
+            Circumstance::ConnectionStorm { .. } | Circumstance::UnevenCopies { .. } => 5,
             Circumstance::IdleTransactions { .. } => 9,
             Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
             Circumstance::ErrorOrigins { .. } => 12,

@@ -43,7 +43,7 @@ enum CauseRank {
     Generator,
 }
 
-/// Suspects for the limiter of the cell, most likely first, each limit once. `findings` come from trials at or above
+/// Suspects for the limiter of the cell, most likely first, each limit and each knob once. `findings` come from trials at or above
 /// the maximum. `processors` is the number of CPUs of the machine.
 ///
 /// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no other resource is a
@@ -59,7 +59,12 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, suspect) in known {
-        if !all.iter().any(|known| known.limit == suspect.limit) {
+        // The copies of a service have one knob.
+        let knob = |suspect: &Suspect| suspect.perturbation.as_ref().map(|it| it.knob.clone());
+        let same = |known: &Suspect| {
+            known.limit == suspect.limit || knob(&suspect).is_some_and(|it| knob(known) == Some(it))
+        };
+        if !all.iter().any(same) {
             all.push(suspect);
         }
     }
@@ -291,9 +296,13 @@ impl CauseContext<'_> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
         let is_replica = stack.replica_names().iter().any(|it| it == name);
-        let (limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
-            Some((limits, count)) => (limits, count, total_quota),
-            None => self.node(name).map(|it| (&it.limits, copies(it), total_quota / copies(it)))?,
+        let (knob, limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
+            Some((limits, count)) => (name, limits, count, total_quota),
+            None => self.node(name).map(|node| {
+                let all = copies(node);
+                let quota = if node.name == name { total_quota / all } else { total_quota };
+                (node.name.as_str(), &node.limits, all, quota)
+            })?,
         };
         let shares_cpus = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
@@ -302,7 +311,7 @@ impl CauseContext<'_> {
             0 => self.processors,
             pinned => (pinned as f64).min(self.processors),
         };
-        let neighbours = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
+        let neighbours = stack.nodes.iter().filter(|it| it.name != knob).map(|it| (&it.limits, copies(it)));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // A node without a quota may use all CPUs. Another finding reports a machine without idle CPUs.
         let taken: f64 = neighbours
@@ -314,7 +323,7 @@ impl CauseContext<'_> {
         let enough =
             copies_of * quota * QUOTA_INCREASE + taken <= available && quota * QUOTA_INCREASE <= usable;
         let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * quota;
-        Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((quota, to)) })
+        Some(Perturbation { knob: Knob::Cpu { node: knob.to_owned() }, amount: Some((quota, to)) })
     }
 
     /// Replaces a feed with rows of the whole table; `None` if the table is unknown.
@@ -338,27 +347,29 @@ impl CauseContext<'_> {
     /// Doubles the value of the environment variable whose name contains one of `words`, or of the variable `usual` if
     /// no name does.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
-        let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
+        let node = self.node(name)?;
+        let NodeKind::Service(service) = &node.kind else { return None };
+        // All copies of a service have the same environment.
+        let size = if node.name == name { size / copies(node) } else { size };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
         let variable_with = |word: &&str| {
             let has = |it: &&(String, String)| it.0.to_uppercase().contains(word);
             service.env.iter().filter(has).find_map(number)
         };
         let (variable, now) = words.iter().find_map(variable_with).unwrap_or((usual.to_owned(), size));
-        let knob = Knob::ServiceEnv { node: name.to_owned(), variable };
+        let knob = Knob::ServiceEnv { node: node.name.clone(), variable };
         Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
     }
 
+    /// Node with this name, or with a copy of this name.
     fn node(&self, name: &str) -> Option<&Node> {
-        self.setup.stack.nodes.iter().find(|it| it.name == name)
+        let mut nodes = self.setup.stack.nodes.iter();
+        nodes.find(|node| node.name == name || node.instances().iter().any(|it| it.name == name))
     }
 }
 
 fn copies(node: &Node) -> f64 {
-    match &node.kind {
-        NodeKind::Service(it) => f64::from(it.copies),
-        _ => 1.0,
-    }
+    node.instances().len() as f64
 }
 
 fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {

@@ -11,6 +11,7 @@ mod cell_comparison;
 mod circumstance;
 mod client_count;
 mod clients;
+mod copies;
 mod data;
 mod disk;
 mod error_origins;
@@ -97,6 +98,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
         found.extend(data::changed(cell));
+        found.extend(copies::uneven(cell));
         let unused = unused::nodes(cell);
         let cell_findings = found.split_off(before);
         found.extend(

@@ -1,5 +1,6 @@
 //! Reader of a trial's sampled series
 
+use model::plan::Node;
 use model::{Nanos, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -224,7 +225,8 @@ pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64>
     (all.len() > 1).then(|| sum_of_increases(&all))
 }
 
-fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
+/// Sum of the increases of a counter; decreases are restarts.
+pub fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
     // `sum` of no values would be −0, which prints as "-0".
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
@@ -235,6 +237,16 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
         Some(user? + system?)
     })
+}
+
+/// CPUs used by all instances of a node; `None` if those of one instance are unknown.
+pub fn node_processors(samples: &[Sample], node: &Node) -> Option<f64> {
+    sum_of_instances(node, |name| processors(samples, name))
+}
+
+/// Sum of a figure over all instances of a node; `None` if the figure of one instance is unknown.
+pub fn sum_of_instances(node: &Node, figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    node.instances().iter().map(|it| figure(&it.name)).sum()
 }
 
 /// CPUs used by a service's processes, as their pages report them. The service may run on another machine.
@@ -265,7 +277,13 @@ pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
-/// Share (0..=1) of the quota's periods in which the node was throttled.
+/// Share (0..=1) of the quota's periods in which a node was throttled, as a mean over its instances.
+pub fn node_throttled_share(samples: &[Sample], node: &Node) -> Option<f64> {
+    let count = node.instances().len() as f64;
+    Some(sum_of_instances(node, |name| throttled_share(samples, name))? / count)
+}
+
+/// Share (0..=1) of the quota's periods in which one process group was throttled.
 pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;

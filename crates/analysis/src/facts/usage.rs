@@ -1,8 +1,9 @@
 //! CPUs and sessions used by a trial
 
-use super::samples::{self, HOST_CPU, growth, processors};
+use super::samples::{self, HOST_CPU, growth, node_processors, processors};
 use super::trial::TrialFacts;
 use model::Sample;
+use model::plan::Node;
 
 /// Node name of the machine itself.
 const HOST: &str = "host";
@@ -18,9 +19,16 @@ pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     Some(executed * (each.user + each.system).as_secs_f64() / summary.window.as_secs_f64())
 }
 
-/// CPUs used by the nodes in front of PostgreSQL; `None` if there are none.
+/// CPUs used by the nodes in front of PostgreSQL, with the balancer of a service's copies; `None` if there are none.
 pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
+    let used = |node: &Node| {
+        let balancer = match node.copies_balancer() {
+            Some(name) => processors(trial.samples, &name)?,
+            None => 0.0,
+        };
+        Some(node_processors(trial.samples, node)? + balancer)
+    };
+    let each = trial.upstream_nodes().iter().map(used);
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
 

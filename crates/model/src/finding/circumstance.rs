@@ -40,6 +40,15 @@ pub enum Circumstance {
         /// Data read per transaction.
         read: ReadVolume,
     },
+    /// The copies of a service did not get equal shares of the requests.
+    UnevenCopies {
+        service: String,
+        /// Balancer in front of the copies.
+        balancer: String,
+        /// Number of requests that the balancer distributed, over all valid trials.
+        requests: u64,
+        shares: Vec<CopyShare>,
+    },
     /// A service has more connections than the pool of the next pooler, so its connections queue in the pooler.
     ChainedPools {
         service: String,
@@ -138,6 +147,14 @@ pub enum Circumstance {
         /// Skipped rules in the order of [`FindingRule`].
         rules: Vec<(FindingRule, MissingInput)>,
     },
+}
+
+/// Share of the requests that one copy of a service got.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CopyShare {
+    pub node: String,
+    /// Share of the requests, 0..=1.
+    pub share: f64,
 }
 
 /// Quantity that a node counts and that shows whether the load passed through the node.

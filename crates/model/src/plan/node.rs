@@ -21,6 +21,27 @@ pub struct Node {
     pub limits: Limits,
 }
 
+impl Node {
+    /// Nodes that run for this node: `NAME-1`, `NAME-2`, … for a service with several copies that pgdyno starts,
+    /// otherwise the node itself.
+    pub fn instances(&self) -> Vec<Node> {
+        let NodeKind::Service(service) = &self.kind else { return vec![self.clone()] };
+        if service.url.is_some() || service.copies <= 1 {
+            return vec![self.clone()];
+        }
+        let instance = |number: u32| {
+            let kind = NodeKind::Service(Service { copies: 1, ..service.clone() });
+            Node { name: format!("{}-{number}", self.name), kind, ..self.clone() }
+        };
+        (1..=service.copies).map(instance).collect()
+    }
+
+    /// Name of the balancer that pgdyno starts in front of the copies of a service; `None` without copies.
+    pub fn copies_balancer(&self) -> Option<String> {
+        (self.instances().len() > 1).then(|| format!("{}-balancer", self.name))
+    }
+}
+
 /// Kind of a node, with its settings.
 ///
 /// The stored form is an object with one key, which names the kind: `attached`, or the product's

@@ -6,6 +6,7 @@
 mod answers;
 mod attach;
 mod copied_data;
+mod copies;
 mod data_cache;
 mod defaults;
 mod disk;

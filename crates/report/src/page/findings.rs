@@ -97,6 +97,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::ChainedPools { .. }
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
+                Circumstance::UnevenCopies { .. } => &[Processors, Rate],
                 Circumstance::ConnectionStorm { .. } => &[Connections, Failures],
                 Circumstance::ErrorOrigins { .. } => &[Failures],
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],

@@ -27,37 +27,22 @@ const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
 /// Maximum time that a request waits in a balancer's queue for a copy.
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// Expands a service with several copies into a balancer, `NAME-balancer`, and the copies behind it, `NAME-1`,
-/// `NAME-2`, …. Other nodes are unchanged.
+/// Expands a service with several copies into a balancer and the copies behind it. Other nodes are unchanged.
 pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     let mut all = Vec::new();
     for node in nodes {
-        let copies = match &node.kind {
-            NodeKind::Service(it) if it.url.is_none() && it.copies > 1 => it.copies,
-            _ => {
-                all.push(node.clone());
-                continue;
-            }
-        };
-        let before = Balancer {
-            product: product::default_balancer(),
-            maxconn: None,
-            queue_timeout: QUEUE_TIMEOUT,
-            check: Some(CHECK_INTERVAL),
-            retries: None,
-        };
-        all.push(Node {
-            name: format!("{}-balancer", node.name),
-            kind: NodeKind::Balancer(before),
-            transport: node.transport,
-            limits: Limits::default(),
-        });
-        for copy in 1..=copies {
-            let mut one = Node { name: format!("{}-{copy}", node.name), ..node.clone() };
-            let NodeKind::Service(service) = &mut one.kind else { unreachable!("the node is a service") };
-            service.copies = 1;
-            all.push(one);
+        if let Some(name) = node.copies_balancer() {
+            let balancer = Balancer {
+                product: product::default_balancer(),
+                maxconn: None,
+                queue_timeout: QUEUE_TIMEOUT,
+                check: Some(CHECK_INTERVAL),
+                retries: None,
+            };
+            let (kind, limits) = (NodeKind::Balancer(balancer), Limits::default());
+            all.push(Node { name, kind, transport: node.transport, limits });
         }
+        all.extend(node.instances());
     }
     all
 }

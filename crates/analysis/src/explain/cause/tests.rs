@@ -313,6 +313,37 @@ fn finds_environment_variables_of_a_service_by_name() {
     assert_eq!(variable(&[("WORKERS", "3")], threads()), suspect("WORKERS 3 -> 6"));
 }
 
+/// One knob changes all copies of a service, whether the finding names the service or a copy.
+#[test]
+fn perturbs_all_copies_of_a_service() {
+    let found = |processors: f64, findings: &[Finding]| {
+        let mut setup = setup("service");
+        if let NodeKind::Service(service) = &mut setup.stack.nodes[0].kind {
+            (service.copies, service.env) = (2, Vec::new());
+        }
+        suspects(&setup, 0, findings, processors).iter().map(describe).collect::<Vec<_>>()
+    };
+    let cpu = |node: &str, cpu_limit: f64| {
+        let (node, throttled) = (node.to_owned(), Some(0.8));
+        findings::bound(Bound::Service { node, cpu: cpu_limit, cpu_limit, throttled, throttled_cpu: None })
+    };
+    let expected = "Cpu node: service | Cpu node: service 0.3 -> 0.45";
+    assert_eq!(found(2.0, &[cpu("service", 0.6)]), [expected]);
+    // Two copies with a quota of 0.45 do not fit on a machine on which PostgreSQL may use one CPU.
+    assert_eq!(found(1.8, &[cpu("service", 0.6)]), ["Cpu node: service | Cpu node: service 0.3 -> 0.225"]);
+    let expected = "Cpu node: service-1 | Cpu node: service 0.3 -> 0.45";
+    assert_eq!(found(2.0, &[cpu("service-1", 0.3), cpu("service-2", 0.3)]), [expected], "one knob, once");
+    let pool = |node: &str, size| {
+        let (node, pool) = (node.to_owned(), "pool".to_owned());
+        let (waiting, waited_share) = (Some(5.0), None);
+        findings::bound(Bound::ServicePool { node, pool, size, busy: size, waiting, waited_share })
+    };
+    let expected = "ServicePool node: service | ServiceEnv node: service variable: POOL_SIZE 10 -> 20";
+    assert_eq!(found(2.0, &[pool("service", 20.0)]), [expected]);
+    let expected = "ServicePool node: service-2 | ServiceEnv node: service variable: POOL_SIZE 10 -> 20";
+    assert_eq!(found(2.0, &[pool("service-2", 10.0)]), [expected]);
+}
+
 fn answer() -> SearchResult {
     SearchResult {
         scale: LoadScale::Rate,

@@ -6,7 +6,7 @@ use crate::facts::samples::{self, mean, sums};
 use crate::facts::usage::busy_sessions;
 use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
-use model::plan::{Node, NodeKind};
+use model::plan::{Node, Pooler};
 
 /// Share of the available CPUs above which a node is saturated.
 pub(super) const SATURATED_SHARE: f64 = 0.9;
@@ -23,6 +23,8 @@ pub struct CpuUsage {
     pub used: f64,
     /// Number of CPUs that the node can use.
     pub available: f64,
+    /// True if the CPUs to which the node is pinned limit it. Its instances share these CPUs.
+    pub by_pinning: bool,
     pub throttled: Option<f64>,
     pub throttled_cpus: Option<f64>,
 }
@@ -31,27 +33,27 @@ impl CpuUsage {
     /// CPU usage of a node. `None` if no quota, pinning or number of threads limits its CPUs: other programs may then
     /// have saturated them.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
+        let instances = node.instances();
         let applied = |limit: &str| {
-            let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
+            let fails =
+                |it: &UnappliedLimit| instances.iter().any(|one| one.name == it.node) && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each replica of a service has its own threads.
-        let (threads, copies) = match &node.kind {
-            NodeKind::Pooler(it) => (it.usable_cpus(), 1.0),
-            NodeKind::Service(it) => (None, f64::from(it.copies)),
-            _ => (None, 1.0),
-        };
-        let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
+        // Each copy of a service has its own threads.
+        let threads = node.kind.pooler().and_then(Pooler::usable_cpus);
+        let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * instances.len() as f64);
         let pinned = node.limits.cpus.len() as f64;
         let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
         let Some(limit) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
             return Ok(None);
         };
-        let used =
-            cell.median(|it| samples::processors(it.samples, &node.name)).ok_or(MissingInput::Group)?;
-        let throttled = cell.median(|it| samples::throttled_share(it.samples, &node.name));
-        let throttled_cpus = cell.median(|it| samples::throttled_processors(it.samples, &node.name));
-        Ok(Some(CpuUsage { used, available: limit, throttled, throttled_cpus }))
+        let used = cell.median(|it| samples::node_processors(it.samples, node)).ok_or(MissingInput::Group)?;
+        let throttled = cell.median(|it| samples::node_throttled_share(it.samples, node));
+        let throttled_cpus = cell.median(|trial| {
+            samples::sum_of_instances(node, |name| samples::throttled_processors(trial.samples, name))
+        });
+        let by_pinning = pinned == Some(limit);
+        Ok(Some(CpuUsage { used, available: limit, by_pinning, throttled, throttled_cpus }))
     }
 
     pub fn is_saturated(&self) -> bool {

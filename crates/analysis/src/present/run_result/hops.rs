@@ -8,7 +8,7 @@ use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
 use crate::stats::quantile::median;
-use model::plan::{GENERATOR, Limits, Setup};
+use model::plan::{GENERATOR, Limits, Node, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
@@ -82,7 +82,8 @@ pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
     let one = |name: String| {
-        let each: Vec<_> = lates.iter().map(|it| hop_metrics(&name, &plan.limits, processors, it)).collect();
+        let each: Vec<_> =
+            lates.iter().map(|it| process_metrics(&name, &plan.limits, processors, it)).collect();
         median_of_trials(&name, &each.iter().collect::<Vec<_>>())
     };
     setup.stack.replica_names().into_iter().map(one).collect()
@@ -125,7 +126,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
         time: (passage.late.count > 0).then(|| {
             Nanos::from_secs_f64((passage.late.response - passage.late.service) / passage.late.count as f64)
         }),
-        ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
+        ..process_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
     // Number of transactions in each node and all nodes behind it, if known. For the first node, it is the number of
@@ -146,11 +147,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
             (_, Role::Pooler) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
             _ => None,
         });
-        all.push(HopMetrics {
-            busy: at_work,
-            queue,
-            ..hop_metrics(&node.name, &node.limits, processors, &late)
-        });
+        all.push(HopMetrics { busy: at_work, queue, ..hop_metrics(node, processors, &late) });
     }
     // Only the transport of the load's connections is known.
     let transport = passage.facts.summary.map(|it| &it.server.transport);
@@ -167,7 +164,23 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
     all
 }
 
-fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+/// Resources used by all instances of a node.
+fn hop_metrics(node: &Node, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+    let instances = node.instances();
+    let each = instances.iter().map(|it| process_metrics(&it.name, &it.limits, processors, late));
+    let each: Vec<HopMetrics> = each.collect();
+    let quota = node.limits.cpu.map(|it| it * instances.len() as f64);
+    HopMetrics {
+        node: node.name.clone(),
+        cpu: each.iter().map(|it| it.cpu).sum(),
+        cpu_limit: quota.or(each[0].cpu_limit),
+        throttled: samples::node_throttled_share(late, node),
+        ..HopMetrics::default()
+    }
+}
+
+/// Resources used by a single process group.
+fn process_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
     let pinned = (!limits.cpus.is_empty()).then_some(limits.cpus.len() as f64);
     HopMetrics {
         node: name.to_owned(),

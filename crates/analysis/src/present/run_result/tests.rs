@@ -1,6 +1,6 @@
 use super::*;
-use crate::fixture::trial::{TestRun, experiment};
-use model::plan::{Limits, Operation, OperationKind, Replication, Setup, SyncMode};
+use crate::fixture::trial::{TestRun, experiment, service};
+use model::plan::{Limits, NodeKind, Operation, OperationKind, Replication, Setup, SyncMode};
 use model::run_result::OperationStep;
 use model::{
     AnswerSizes, Code, CommandCounts, CompactInterval, LatencyHistogram, Nanos, OperationSecond, Sample,
@@ -193,6 +193,26 @@ fn reports_processors_of_replicas() {
     let all = replicas(&setup, Some(2.0), &facts.each_ref().map(passage));
     let found: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.cpu_limit)).collect();
     assert_eq!(found, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
+}
+
+#[test]
+fn adds_up_processors_of_copies() {
+    let mut experiment = experiment(&["direct"], None);
+    let mut service = service();
+    if let NodeKind::Service(settings) = &mut service.kind {
+        settings.copies = 2;
+    }
+    experiment.cells[0].setup.stack.nodes.insert(0, service);
+    let used = |run: TestRun, node, used| run.counter(node, "cgroup_cpu", "", used);
+    let one = used(TestRun::new(0, 0), "service-1", 0.25);
+    for (run, expected) in [(used(one.clone(), "service-2", 0.1), Some(0.35)), (one, None)] {
+        let facts = run.facts(&experiment);
+        let passage = TrialPassage { facts: &facts, late: TailLoad::default() };
+        let hops = hops(&experiment.cells[0].setup, Some(2.0), &[passage]);
+        let service = &hops[1];
+        let found = (service.node.as_str(), service.cpu.map(rounded), service.cpu_limit);
+        assert_eq!(found, ("service", expected, Some(0.6)));
+    }
 }
 
 fn rounded(value: f64) -> f64 {

@@ -4,7 +4,7 @@ use super::{Lang, group};
 use crate::say;
 use model::EventKind;
 use model::finding::{
-    Circumstance, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin, UsageCounter,
+    Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin, UsageCounter,
 };
 
 impl Lang {
@@ -27,6 +27,9 @@ impl Lang {
                 pooler,
                 pool = pool.to_string()
             ),
+            Circumstance::UnevenCopies { service, balancer, .. } => {
+                say!(self, "circumstance-uneven-copies", service, balancer)
+            }
             Circumstance::ConnectionStorm { .. } => say!(self, "circumstance-connection-storm"),
             Circumstance::GeneratorLate { .. } => say!(self, "circumstance-generator-late"),
             Circumstance::NoisyHost { .. } => say!(self, "circumstance-noisy-host"),
@@ -81,6 +84,13 @@ impl Lang {
                 sets_per_transaction.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
                 waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting))),
             ]),
+            Circumstance::UnevenCopies { requests, shares, .. } => {
+                let share = |CopyShare { node, share }: &CopyShare| {
+                    say!(self, "circumstance-copy-share", node, share = numbers.percent(*share, 0))
+                };
+                let shares = shares.iter().map(share).collect::<Vec<_>>().join(", ");
+                say!(self, "circumstance-copy-shares", shares, requests = *requests)
+            }
             Circumstance::ConnectionStorm { logins, cancelled_per_thousand } => self.joined([
                 logins.map(|logins| {
                     let [rate, each] =

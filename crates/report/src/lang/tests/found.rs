@@ -3,8 +3,9 @@
 use super::*;
 use model::EventKind;
 use model::finding::{
-    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, LoggedErrors,
-    MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange, ThroughputComparison, UsageCounter,
+    Bound, CellResponse, Circumstance, ConnectionLimit, CopyShare, FindingRule, IncomparableReason,
+    LoggedErrors, MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange, ThroughputComparison,
+    UsageCounter,
 };
 use model::plan::PoolMode;
 
@@ -358,6 +359,15 @@ fn circumstances() -> Vec<Finding> {
             sets_per_transaction: Some(0.5),
             waiting: Some(10.5),
         },
+        Circumstance::UnevenCopies {
+            service: node(),
+            balancer: "№8".into(),
+            requests: 12_345,
+            shares: vec![
+                CopyShare { node: "№9".into(), share: 0.75 },
+                CopyShare { node: "№10".into(), share: 0.25 },
+            ],
+        },
         Circumstance::ConnectionStorm {
             logins: Some(NormalizedRate { per_second: 12_345.0, per_transaction: 0.5 }),
             cancelled_per_thousand: 30.5,
@@ -404,7 +414,7 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFitsCache, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+    covers!(all, Circumstance: FeedFitsCache, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
         NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }

@@ -87,8 +87,116 @@ fn reports_a_cpu_bound_service() {
         )
     };
     check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);
-    check_in(&serviced("direct", 2), &[used(0.58)], &[&bound("0.58", "0.6")]);
     check_in(&serviced("direct", 1), &[cpu(run(), "service", 0.2, 10.0)], &[]);
+}
+
+/// Adds requests per second that the balancer passed to each copy of the service.
+fn requests(run: TestRun, per_second: &[f64]) -> TestRun {
+    (1..).zip(per_second).fold(run, |run, (number, rate)| {
+        let label = format!("behind/service-{number}");
+        run.counter("service-balancer", "balancer_sessions_begun", &label, *rate)
+    })
+}
+
+#[test]
+fn names_the_service_or_its_cpu_bound_copies() {
+    let used = |copies: &[(f64, f64)]| {
+        let add = |run, (number, (used, throttled)): (u32, &(f64, f64))| {
+            cpu(run, &format!("service-{number}"), *used, *throttled)
+        };
+        (1..).zip(copies).fold(run(), add)
+    };
+    let bound = |node: &str, cpu: &str, limit: &str, throttled: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: Service {{ node: \"{node}\", cpu: {cpu}, cpu_limit: {limit}, throttled: \
+             Some({throttled}), throttled_cpu: None }} }}"
+        )
+    };
+    let three = serviced("direct", 3);
+    let all = bound("service", "0.88", "0.9", "0.6");
+    check_in(&three, &[used(&[(0.29, 60.0), (0.3, 60.0), (0.29, 60.0)])], &[&all]);
+    let second = bound("service-2", "0.29", "0.3", "0.8");
+    check_in(&three, &[used(&[(0.1, 0.0), (0.29, 80.0), (0.05, 0.0)])], &[&second]);
+    let third = bound("service-3", "0.2", "0.3", "0.7");
+    check_in(&three, &[used(&[(0.1, 0.0), (0.29, 80.0), (0.2, 70.0)])], &[&second, &third]);
+    check_in(&three, &[used(&[(0.1, 0.0), (0.1, 0.0), (0.2, 0.0)])], &[]);
+    // Copies that are pinned share their CPUs.
+    let mut pinned = serviced("direct", 2);
+    pinned.cells[0].setup.stack.nodes[0].limits = Limits { cpus: vec![0], ..Limits::default() };
+    let both = bound("service", "0.95", "1.0", "0.0");
+    check_in(&pinned, &[used(&[(0.5, 0.0), (0.45, 0.0)])], &[&both]);
+    check_in(&pinned, &[used(&[(0.5, 0.0), (0.1, 0.0)])], &[]);
+    // Without samples of one copy, nothing is known about the service.
+    check_in(&three, &[used(&[(0.3, 80.0), (0.3, 80.0)])], &[]);
+}
+
+#[test]
+fn reports_uneven_copies() {
+    let three = serviced("direct", 3);
+    let uneven = |requests: u32, shares: [&str; 3]| {
+        let share = |(number, share): (u32, &str)| {
+            format!("CopyShare {{ node: \"service-{number}\", share: {share} }}")
+        };
+        let shares = (1..).zip(shares).map(share).collect::<Vec<_>>().join(", ");
+        format!(
+            "Circumstance {{ cell: 0, circumstance: UnevenCopies {{ service: \"service\", balancer: \"service-balancer\", \
+             requests: {requests}, shares: [{shares}] }} }}"
+        )
+    };
+    // Counters are sampled from the first to the tenth second.
+    let expected = uneven(9000, ["0.5", "0.3", "0.2"]);
+    check_in(&three, &[requests(run(), &[500.0, 300.0, 200.0])], &[&expected]);
+    check_in(&three, &[requests(run(), &[0.0, 500.0, 500.0])], &[&uneven(9000, ["0.0", "0.5", "0.5"])]);
+    check_in(&three, &[requests(run(), &[340.0, 330.0, 330.0])], &[]);
+    check_in(&three, &[requests(run(), &[10.0, 5.0, 5.0])], &[]);
+    check_in(&three, &[requests(run(), &[500.0, 300.0, 200.0]).invalid()], &[]);
+    check_in(&serviced("direct", 1), &[requests(run(), &[500.0, 300.0, 200.0])], &[]);
+}
+
+#[test]
+fn names_the_service_or_its_copies_with_exhausted_pools() {
+    let pools = |copies: &[(f64, f64)]| {
+        (1..).zip(copies).fold(run(), |run, (number, (busy, waiting))| {
+            let node = format!("service-{number}");
+            run.gauge(&node, "service_pool_size", "pool", 10.0)
+                .gauge(&node, "service_pool_busy", "pool", *busy)
+                .gauge(&node, "service_pool_waiting", "pool", *waiting)
+        })
+    };
+    let bound = |node: &str, size: &str, busy: &str, waiting: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: ServicePool {{ node: \"{node}\", pool: \"pool\", size: {size}, busy: {busy}, waiting: \
+             Some({waiting}), waited_share: None }} }}"
+        )
+    };
+    let two = serviced("direct", 2);
+    // Together, the copies have a queue.
+    check_in(&two, &[pools(&[(9.5, 0.6), (10.0, 0.6)])], &[&bound("service", "20.0", "19.5", "1.2")]);
+    check_in(&two, &[pools(&[(2.0, 0.0), (9.5, 5.0)])], &[&bound("service-2", "10.0", "9.5", "5.0")]);
+    check_in(&two, &[pools(&[(2.0, 0.0), (9.5, 0.5)])], &[]);
+    // Half of the requests of each copy waited.
+    let counted = |run: TestRun, number: u32, waited: f64| {
+        run.counter(&format!("service-{number}"), "service_pool_waited_total", "pool", waited)
+    };
+    let waited = counted(counted(pools(&[(9.5, 0.0), (9.5, 0.0)]), 1, 250.0), 2, 250.0);
+    let expected = bound("service", "20.0", "19.0", "0.0").replace("None", "Some(0.5)");
+    check_in(&two, &[waited], &[&expected]);
+    let threads = |copies: &[(f64, f64)]| {
+        (1..).zip(copies).fold(run(), |run, (number, (busy, waiting))| {
+            let node = format!("service-{number}");
+            run.gauge(&node, "service_threads_size", "", 5.0)
+                .gauge(&node, "service_threads_busy", "", *busy)
+                .gauge(&node, "service_threads_waiting", "", *waiting)
+        })
+    };
+    let bound = |node: &str, size: &str, busy: &str, waiting: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: ServiceThreads {{ node: \"{node}\", pool: \"\", size: {size}, busy: {busy}, waiting: \
+             Some({waiting}) }} }}"
+        )
+    };
+    check_in(&two, &[threads(&[(5.0, 2.0), (4.8, 0.0)])], &[&bound("service", "10.0", "9.8", "2.0")]);
+    check_in(&two, &[threads(&[(5.0, 2.0), (1.0, 0.0)])], &[&bound("service-1", "5.0", "5.0", "2.0")]);
 }
 
 #[test]
@@ -163,7 +271,9 @@ fn reports_two_pools_in_a_row() {
     };
     check_in(&serviced("pooled", 1), &[pools(24.0, 0.0, 3.5)], &[&in_row("24.0", "0.0", "3.5")]);
     check_in(&serviced("pooled", 1), &[pools(24.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
-    check_in(&serviced("pooled", 2), &[pools(12.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
+    let copies = pools(9.0, 500.0, 0.0).gauge("service-1", "service_pool_size", "pool", 12.0);
+    let copies = copies.gauge("service-2", "service_pool_size", "pool", 12.0);
+    check_in(&serviced("pooled", 2), &[copies], &[&in_row("24.0", "0.5", "0.0")]);
     check_in(&serviced("pooled", 1), &[pools(24.0, 10.0, 0.5)], &[]);
     check_in(&serviced("pooled", 1), &[pools(20.0, 500.0, 3.5)], &[]);
 }
