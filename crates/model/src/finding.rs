@@ -299,6 +299,18 @@ pub enum Finding {
         open: CellResponse,
         closed: CellResponse,
     },
+    /// Two cells with the same operations and server differ in the number of logins. Each login starts a process of
+    /// PostgreSQL and verifies a password.
+    LoginsDiffer {
+        cell: usize,
+        /// Cell with the fewest logins per transaction.
+        other_cell: usize,
+        logins: NormalizedRate,
+        other_logins: NormalizedRate,
+        /// CPUs used by PostgreSQL in each of the two cells; `None` if unknown.
+        server_cpu: Option<f64>,
+        other_server_cpu: Option<f64>,
+    },
     /// Two feeds of the same setup lead to different results.
     FeedsDiffer {
         cell: usize,

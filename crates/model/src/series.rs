@@ -52,6 +52,8 @@ pub const SERVICE_COUNTER: &str = "service_counter";
 /// Client sessions by state, as the server reports them: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
 pub const PG_USED: &str = "pg_connections_used";
+/// Connection slots that are free for ordinary users; at most zero if the next login is refused.
+pub const PG_FREE: &str = "pg_connections_free";
 /// Active sessions by wait event, such as `Lock/transactionid`; `running` means no wait.
 pub const PG_WAITS: &str = "pg_active_waits";
 /// Sessions that wait for a lock. The label is the queryid of the waiting statement, followed by the statement's text.
@@ -78,6 +80,10 @@ pub const PG_ROLLBACKS: &str = "pg_rollbacks";
 pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
 pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
+/// Sessions that ended because the server or an operator terminated them, or because the client's connection broke.
+pub const PG_SESSIONS_FATAL: &str = "pg_sessions_fatal";
+pub const PG_SESSIONS_KILLED: &str = "pg_sessions_killed";
+pub const PG_SESSIONS_ABANDONED: &str = "pg_sessions_abandoned";
 pub const PG_DATABASE_SIZE: &str = "pg_database_size";
 /// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";

@@ -1419,6 +1419,7 @@ finding-no-rows-expected = operation { $operation }, command { $command }: { $st
  } found no row, which may be intended
 finding-clients-left = { $node } still had clients after the load had ended
 finding-open-closed = the closed-loop test hides the wait of users who keep arriving
+finding-logins-differ = PostgreSQL has many more logins than in another cell with the same operations. Each login starts a process and verifies the password, so part of the difference in PostgreSQL's CPU and in response times is due to logins. Keep connections open, or put a pooler in front of PostgreSQL
 finding-feeds-differ = the result depends on the feed { $feed }
 
 # Paragraphs.
@@ -1498,6 +1499,13 @@ finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second
  }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with }: { $closed }; { $cell }, with { $offered } offered: { $open }
+finding-logins-cell = { $cell } { $rate } logins/s{ $cpu ->
+    [none] {""}
+   *[other] , PostgreSQL { $cpu } CPU
+ }; { $with } { $with_rate } logins/s{ $with_cpu ->
+    [none] {""}
+   *[other] , PostgreSQL { $with_cpu } CPU
+ }
 finding-feeds-cell = { $cell } { $response }{ $read ->
     [none] {""}
    *[other] {" "}({ $read })
@@ -1592,6 +1600,9 @@ bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 circumstance-feed-cached = the test measures the cache, because the rows that the feed { $feed } selects fit in memory: its { $distinct } distinct values select { $touched } of { $bytes }, and the server may use { $memory }
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
+circumstance-hidden-deadlocks = PostgreSQL counted deadlocks that the clients did not see, because the service or its driver repeated the transactions or reported another error. Each cost at least `deadlock_timeout` and a transaction. Let all transactions lock rows in the same order, and let the service log SQLSTATE 40P01
+circumstance-no-free-slots = PostgreSQL had no free connection slot, although no client reported a refused login (53300). Further logins are refused; a service may hide this from its clients. Reduce the connections of the pools in front of PostgreSQL, or raise max_connections
+circumstance-sessions-lost = sessions of PostgreSQL ended abnormally, by its own counters. The server's log states the reasons
 circumstance-uneven-copies = { $balancer } distributes requests unevenly among the copies of { $service }. A copy with more requests reaches its limits before the others do. Requests go to the copies in turn, but only to those whose ready page returns 200: check why a copy was not ready
 circumstance-connection-storm = connections are opened or statements are cancelled continually
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
@@ -1609,6 +1620,15 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Figures of one cell.
 circumstance-assignments = { $times } server assignments per transaction
 circumstance-sets = { $sets } SET statements per transaction
+circumstance-deadlocks-counted = the server counted { $counted } in { $databases }, the clients saw { $clients ->
+    [0] none
+   *[other] { $clients }
+ }
+circumstance-slots-full = in { $share } of the samples, at most { $sessions } sessions
+circumstance-sessions-fatal = { $count } by a FATAL error
+circumstance-sessions-killed = { $count } terminated by an operator or a shutdown
+circumstance-sessions-abandoned = { $count } because the client's connection was lost
+circumstance-in-databases = { $figures } in { $databases }
 circumstance-copy-share = { $node } { $share }
 circumstance-copy-shares = { $shares } of { $requests } requests
 circumstance-logins = { $rate } logins/s, { $each } per transaction

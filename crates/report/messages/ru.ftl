@@ -1509,6 +1509,7 @@ finding-no-rows-expected = операция { $operation }, команда { $co
  } — ни одной строки; возможно, так и должно быть
 finding-clients-left = у { $node } остались клиенты после окончания нагрузки
 finding-open-closed = закрытый тест скрывает ожидание пользователей, которые продолжают приходить
+finding-logins-differ = подключений к PostgreSQL во много раз больше, чем в другой ячейке с теми же операциями. Каждое подключение запускает процесс и проверяет пароль, поэтому часть разницы в ЦП PostgreSQL и времени ответа — из-за подключений. Не закрывайте соединения или поставьте перед PostgreSQL пулер
 finding-feeds-differ = результат зависит от ленты данных { $feed }
 
 # Абзацы.
@@ -1599,6 +1600,13 @@ finding-no-rows-cell = { $cell } — в { $share } из { $count ->
  }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with } — { $closed }; { $cell }, где предложено { $offered }, — { $open }
+finding-logins-cell = { $cell } — подключений в секунду { $rate }{ $cpu ->
+    [none] {""}
+   *[other] , PostgreSQL { $cpu }{"\u00A0"}ЦП
+ }; { $with } — { $with_rate }{ $with_cpu ->
+    [none] {""}
+   *[other] , PostgreSQL { $with_cpu }{"\u00A0"}ЦП
+ }
 finding-feeds-cell = { $cell } — { $response }{ $read ->
     [none] {""}
    *[other] {" "}({ $read })
@@ -1696,6 +1704,9 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 circumstance-feed-cached = набор данных, которые выбирает лента { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
+circumstance-hidden-deadlocks = PostgreSQL насчитал взаимные блокировки, которых клиенты не видели: сервис или его драйвер повторил транзакции или вернул другую ошибку. Каждая стоила не меньше `deadlock_timeout` и одной транзакции. Пусть все транзакции блокируют строки в одном порядке, а сервис пишет их ошибки в журнал
+circumstance-no-free-slots = в PostgreSQL не было свободных мест для соединений, хотя об отказе в подключении ни один клиент не сообщил. Новые подключения отвергаются; сервис может скрыть это от клиентов. Уменьшите пулы перед PostgreSQL или увеличьте max_connections
+circumstance-sessions-lost = сеансы PostgreSQL оборвались, по его собственным счётчикам. Причины — в журнале сервера
 circumstance-uneven-copies = { $balancer } распределяет запросы между копиями { $service } неравномерно. Копия, у которой запросов больше, раньше других достигает своих пределов. Выясните, почему копия была не готова: запросы идут копиям по очереди, но только тем, чья страница готовности возвращает 200
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
 circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
@@ -1713,6 +1724,12 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Показатели одной ячейки.
 circumstance-assignments = серверное соединение назначалось { $times } раза на транзакцию
 circumstance-sets = команд SET на транзакцию { $sets }
+circumstance-deadlocks-counted = сервер насчитал { $counted } в { $databases }, клиенты видели { $clients }
+circumstance-slots-full = в { $share } отсчётов, не больше { $sessions } сеансов
+circumstance-sessions-fatal = из-за неустранимой ошибки: { $count }
+circumstance-sessions-killed = завершены администратором или остановкой: { $count }
+circumstance-sessions-abandoned = потеряно соединение клиента: { $count }
+circumstance-in-databases = { $figures }, базы: { $databases }
 circumstance-copy-share = { $node } { $share }
 circumstance-copy-shares = { $shares }, всего запросов { $requests }
 circumstance-logins = подключений в секунду { $rate }, на транзакцию { $each }

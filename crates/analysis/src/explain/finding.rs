@@ -20,6 +20,7 @@ mod idle;
 mod number;
 mod queue;
 mod recorded_log;
+mod server_counters;
 mod service;
 mod tables;
 mod unused;
@@ -93,6 +94,11 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));
+        found.extend(server_counters::hidden_deadlocks(cell));
+        found.extend(server_counters::sessions_lost(cell));
+        if !found[before..].iter().any(|it| matches!(it, Finding::SlotsExhausted { .. })) {
+            found.extend(server_counters::no_free_slots(cell));
+        }
         found.extend(error_origins::error_origins(cell));
         found.extend(clients::in_flight_cap_reached(cell));
         found.extend(clients::remaining_clients(cell));
@@ -108,6 +114,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     }
     found.extend(cell_comparison::throughput(&cells, experiment.seed));
     found.extend(cell_comparison::concurrency_differs(&cells, experiment));
+    found.extend(server_counters::logins_differ(&cells));
     found.extend(answers::sizes_compared_with_other_cells(&cells));
     found.extend(alternatives::open_and_closed(&cells));
     found.extend(alternatives::feeds_differ(&cells));

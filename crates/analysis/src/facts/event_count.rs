@@ -8,6 +8,7 @@ use crate::facts::trial::TrialFacts;
 use model::plan::NodeKind;
 use model::product;
 use model::{EventKind, LogEvent, Nanos, Summary};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// True if `text` is a pooler's own rejection, which never reaches the server.
 fn is_rejection(text: &str) -> bool {
@@ -58,13 +59,21 @@ pub fn deadlocks(trial: &TrialFacts<'_>, summary: &Summary) -> Option<u64> {
 
 /// Increase of the deadlock counters of all servers within the window; `None` if no counter was sampled.
 fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
-    let mut nodes: Vec<&str> =
+    let databases = server_growth(trial, samples::PG_DEADLOCKS);
+    (!databases.is_empty()).then(|| databases.values().sum::<f64>() as u64)
+}
+
+/// Increase of a counter of all servers within the window, by database. Empty if the counter was not sampled.
+pub fn server_growth(trial: &TrialFacts<'_>, series: &str) -> BTreeMap<String, f64> {
+    let nodes: BTreeSet<&str> =
         trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let grown =
-        nodes.into_iter().filter_map(|it| samples::total_growth(trial.samples, it, samples::PG_DEADLOCKS));
-    grown.reduce(|sum, it| sum + it).map(|it| it as u64)
+    let mut all = BTreeMap::new();
+    for (database, growth) in
+        nodes.into_iter().flat_map(|it| samples::growth_by_label(trial.samples, it, series))
+    {
+        *all.entry(database).or_default() += growth;
+    }
+    all
 }
 
 /// True if the node is the server or one of its replicas. A replica is named after the server, with a number appended.

@@ -45,6 +45,10 @@ pub const SERIES: &[&str] = &[
     PG_LONGEST_TRANSACTION,
     PG_DEADLOCKS,
     PG_SESSIONS_BEGUN,
+    PG_SESSIONS_FATAL,
+    PG_SESSIONS_KILLED,
+    PG_SESSIONS_ABANDONED,
+    PG_FREE,
     PG_SCANS,
     PG_SCANNED_ROWS,
     PG_DEAD_ROWS,
@@ -223,6 +227,15 @@ pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str)
 pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
     (all.len() > 1).then(|| sum_of_increases(&all))
+}
+
+/// Increase of each of a node's counters between its first and last sample in the window, by label. After a reset, a
+/// counter begins at zero, so what it counted since the sample before is lost.
+pub fn growth_by_label(samples: &[Sample], node: &str, series: &str) -> BTreeMap<String, f64> {
+    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
+    let labels: BTreeSet<&str> = of_node.map(|it| &*it.label).collect();
+    let growth = |label: &str| sum_of_increases(&sums(samples, node, series, |it| it == label));
+    labels.into_iter().map(|it| (it.to_owned(), growth(it))).collect()
 }
 
 /// Sum of the increases of a counter; decreases are restarts.

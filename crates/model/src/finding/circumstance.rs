@@ -71,6 +71,33 @@ pub enum Circumstance {
         /// Number of cancelled statements (57014) per thousand transactions.
         cancelled_per_thousand: f64,
     },
+    /// PostgreSQL counted far more deadlocks than clients saw: the service or the driver retried or hid the errors. The
+    /// numbers are sums over all trials.
+    HiddenDeadlocks {
+        /// Number of deadlocks by the server's counters (`pg_stat_database.deadlocks`).
+        counted: u64,
+        /// Number of transactions that failed for clients with a deadlock.
+        clients: u64,
+        /// Databases in which they occurred. The server does not count them by session.
+        databases: Vec<String>,
+    },
+    /// PostgreSQL had no free connection slot, so it refuses further logins (53300).
+    NoFreeSlots {
+        /// Share of the samples without a free slot, 0..=1.
+        share: f64,
+        /// Largest number of sessions, without those of the monitoring.
+        sessions: f64,
+    },
+    /// Sessions of PostgreSQL ended abnormally, by the server's counters. The numbers are sums over all trials.
+    SessionsLost {
+        /// Sessions that ended with a FATAL error.
+        fatal: u64,
+        /// Sessions that were terminated by an operator or a shutdown.
+        killed: u64,
+        /// Sessions whose clients vanished without closing the connection.
+        abandoned: u64,
+        databases: Vec<String>,
+    },
     /// Trials are invalid because the generator was late or saturated.
     GeneratorLate {
         /// Reason why the trials are invalid; if there are several reasons, the first.

@@ -32,6 +32,7 @@ mod remote_hosts;
 mod replay;
 mod resume;
 mod search;
+mod server_counters;
 mod services;
 mod shipped;
 mod stack;

@@ -106,6 +106,7 @@ impl Lang {
             Finding::Bound { bound, .. } => self.bound(bound),
             Finding::Circumstance { circumstance, .. } => self.circumstance(circumstance),
             Finding::OpenAndClosed { .. } => say!(self, "finding-open-closed"),
+            Finding::LoginsDiffer { .. } => say!(self, "finding-logins-differ"),
             Finding::FeedsDiffer { feed, .. } => say!(self, "finding-feeds-differ", feed),
         }
     }
@@ -382,6 +383,26 @@ impl Lang {
                 offered = numbers.three(*offered) + &numbers.per_second,
                 open = self.response(open)
             ),
+            Finding::LoginsDiffer {
+                cell,
+                other_cell,
+                logins,
+                other_logins,
+                server_cpu,
+                other_server_cpu,
+            } => {
+                let cpu = |cpu: &Option<f64>| cpu.map(|it| numbers.fixed(it, 2));
+                say!(
+                    self,
+                    "finding-logins-cell",
+                    cell = name(cell),
+                    rate = numbers.three(logins.per_second),
+                    cpu = cpu(server_cpu),
+                    with = name(other_cell),
+                    with_rate = numbers.three(other_logins.per_second),
+                    with_cpu = cpu(other_server_cpu)
+                )
+            }
             Finding::FeedsDiffer { cell, other_cell, response, other_response, read, other_read, .. } => {
                 say!(
                     self,

@@ -74,6 +74,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),
+        Finding::LoginsDiffer { cell, .. } => (*cell, &[Connections, Processors]),
         Finding::FeedsDiffer { cell, .. } => (*cell, &[Response, Disk]),
         Finding::Bound { cell, bound } => (
             *cell,
@@ -97,6 +98,10 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::ChainedPools { .. }
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
+                Circumstance::HiddenDeadlocks { .. } => &[Failures],
+                Circumstance::NoFreeSlots { .. } | Circumstance::SessionsLost { .. } => {
+                    &[Connections, Failures]
+                }
                 Circumstance::UnevenCopies { .. } => &[Processors, Rate],
                 Circumstance::ConnectionStorm { .. } => &[Connections, Failures],
                 Circumstance::ErrorOrigins { .. } => &[Failures],

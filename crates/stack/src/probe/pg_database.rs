@@ -15,7 +15,7 @@ pub(crate) static PROBE: Probe = Probe {
 
 /// Series of the probe. The values lag: a session reports them up to a second after a transaction, and when it becomes
 /// idle.
-static SERIES: [Series; 14] = [
+static SERIES: [Series; 16] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter(
         "pg_commits",
@@ -54,6 +54,16 @@ static SERIES: [Series; 14] = [
         "Sessions ended by an operator; pg_stat_database.sessions_killed",
     ),
     counter(
+        "pg_sessions_fatal",
+        Unit::Count,
+        "Sessions that ended with a FATAL error; pg_stat_database.sessions_fatal",
+    ),
+    counter(
+        "pg_sessions_abandoned",
+        Unit::Count,
+        "Sessions whose connection to the client was lost; pg_stat_database.sessions_abandoned",
+    ),
+    counter(
         "pg_monitor_transactions",
         Unit::Count,
         "Transactions of pgdyno's monitoring session, which pg_stat_database also counts; counted by pgdyno",
@@ -77,5 +87,6 @@ const SQL: &str = "select datname as label, numbackends as pg_backends, xact_com
     xact_rollback as pg_rollbacks, blks_read as pg_blocks_read, blks_hit as pg_blocks_hit, \
     tup_fetched as pg_rows_fetched, tup_inserted + tup_updated + tup_deleted as pg_rows_written, \
     temp_files as pg_temp_files, temp_bytes as pg_temp_bytes, deadlocks as pg_deadlocks, \
-    conflicts as pg_conflicts, sessions as pg_sessions_begun, sessions_killed as pg_sessions_killed \
+    conflicts as pg_conflicts, sessions as pg_sessions_begun, sessions_killed as pg_sessions_killed, \
+    sessions_fatal as pg_sessions_fatal, sessions_abandoned as pg_sessions_abandoned \
     from pg_stat_database where datname is not null and datname not like 'template_'";

@@ -136,7 +136,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
 }
 
 /// True if both setups have the same load and data, and the same settings and limits of PostgreSQL and the generator.
-fn same_but_stack(a: &Setup, b: &Setup) -> bool {
+pub fn same_but_stack(a: &Setup, b: &Setup) -> bool {
     let server = |setup: &Setup| setup.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
         && a.operations == b.operations

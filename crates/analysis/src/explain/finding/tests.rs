@@ -10,6 +10,7 @@ mod recorded_log;
 mod remote_hosts;
 mod reported;
 mod sampled;
+mod server_counters;
 mod unused;
 
 /// Checks the findings from `runs` of `cells`; the first cell is the baseline.

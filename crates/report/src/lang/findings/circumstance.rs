@@ -27,6 +27,9 @@ impl Lang {
                 pooler,
                 pool = pool.to_string()
             ),
+            Circumstance::HiddenDeadlocks { .. } => say!(self, "circumstance-hidden-deadlocks"),
+            Circumstance::NoFreeSlots { .. } => say!(self, "circumstance-no-free-slots"),
+            Circumstance::SessionsLost { .. } => say!(self, "circumstance-sessions-lost"),
             Circumstance::UnevenCopies { service, balancer, .. } => {
                 say!(self, "circumstance-uneven-copies", service, balancer)
             }
@@ -84,6 +87,28 @@ impl Lang {
                 sets_per_transaction.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
                 waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting))),
             ]),
+            Circumstance::HiddenDeadlocks { counted, clients, databases } => say!(
+                self,
+                "circumstance-deadlocks-counted",
+                counted = *counted,
+                clients = *clients,
+                databases = databases.join(", ")
+            ),
+            Circumstance::NoFreeSlots { share, sessions } => say!(
+                self,
+                "circumstance-slots-full",
+                share = numbers.percent(*share, 0),
+                sessions = numbers.fixed(*sessions, 0)
+            ),
+            Circumstance::SessionsLost { fatal, killed, abandoned, databases } => {
+                let figure = |count: u64, text: String| (count > 0).then_some(text);
+                let figures = self.joined([
+                    figure(*fatal, say!(self, "circumstance-sessions-fatal", count = *fatal)),
+                    figure(*killed, say!(self, "circumstance-sessions-killed", count = *killed)),
+                    figure(*abandoned, say!(self, "circumstance-sessions-abandoned", count = *abandoned)),
+                ]);
+                say!(self, "circumstance-in-databases", figures, databases = databases.join(", "))
+            }
             Circumstance::UnevenCopies { requests, shares, .. } => {
                 let share = |CopyShare { node, share }: &CopyShare| {
                     say!(self, "circumstance-copy-share", node, share = numbers.percent(*share, 0))

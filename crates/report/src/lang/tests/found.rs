@@ -56,6 +56,14 @@ pub(super) fn findings() -> Vec<Finding> {
         other_cpu: Some(0.05),
     };
     let deadlocks = |interval, runs| Finding::Deadlocks { cell, per_thousand: 2.99, interval, runs };
+    let logins = |server_cpu| Finding::LoginsDiffer {
+        cell,
+        other_cell,
+        logins: NormalizedRate { per_second: 977.0, per_transaction: 0.98 },
+        other_logins: NormalizedRate { per_second: 24.0, per_transaction: 0.02 },
+        server_cpu,
+        other_server_cpu: Some(0.22),
+    };
     let all = vec![
         slots(ConnectionLimit::Server, Some(3), 2),
         slots(ConnectionLimit::Role, None, 3),
@@ -197,6 +205,8 @@ pub(super) fn findings() -> Vec<Finding> {
             open: answered(44.9, Some(9.672)),
             closed: answered(47.7, None),
         },
+        logins(Some(0.87)),
+        logins(None),
         Finding::FeedsDiffer {
             cell,
             other_cell,
@@ -212,7 +222,7 @@ pub(super) fn findings() -> Vec<Finding> {
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
         SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, ReplayDiverged, RequestsMissing,
         RecordedResponseTimes, ReplayAsRecorded, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
-        OpenAndClosed, FeedsDiffer);
+        OpenAndClosed, LoginsDiffer, FeedsDiffer);
     all
 }
 
@@ -359,6 +369,11 @@ fn circumstances() -> Vec<Finding> {
             sets_per_transaction: Some(0.5),
             waiting: Some(10.5),
         },
+        Circumstance::HiddenDeadlocks { counted: 14, clients: 0, databases: vec![node(), "№8".into()] },
+        Circumstance::HiddenDeadlocks { counted: 12_345, clients: 21, databases: vec![node()] },
+        Circumstance::NoFreeSlots { share: 0.25, sessions: 97.0 },
+        Circumstance::SessionsLost { fatal: 1, killed: 0, abandoned: 12_345, databases: vec![node()] },
+        Circumstance::SessionsLost { fatal: 0, killed: 2, abandoned: 0, databases: vec![node()] },
         Circumstance::UnevenCopies {
             service: node(),
             balancer: "№8".into(),
@@ -414,7 +429,7 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFitsCache, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+    covers!(all, Circumstance: FeedFitsCache, HiddenDeadlocks, NoFreeSlots, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
         NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }

@@ -52,6 +52,7 @@ const NAMES: &[&str] = &[
     "CSV",
     "Ctrl",
     "Debian",
+    "deadlock_timeout",
     "FIFO",
     "GET",
     "GSSAPI",
