@@ -246,6 +246,10 @@ impl<'a> Observer<'a> {
             match observation {
                 Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
+                Observation::Note { node, message } => {
+                    let subject = Message::text(node);
+                    writer.fact(Some(trial), Fact::Note(Note { subject, message }));
+                }
                 Observation::Missing { node, probe, reason } => {
                     let subject = Message::text(format!("{node}: {probe}"));
                     writer.fact(Some(trial), Fact::Note(Note { subject, message: reason }));

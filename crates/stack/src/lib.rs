@@ -19,6 +19,7 @@ pub mod host;
 pub mod http;
 pub mod interrupt;
 pub mod limits;
+mod listener;
 pub mod location;
 pub mod log_parser;
 pub mod other_runs;

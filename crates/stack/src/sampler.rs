@@ -3,6 +3,7 @@
 //! Each queried server has a separate thread, so that a hanging server delays no other. One thread reads all files. The
 //! threads have a low priority and separate sessions. They never block on the receiver of the observations.
 
+mod attached;
 mod local;
 mod pages;
 mod session;
@@ -10,7 +11,7 @@ mod session;
 pub use pages::SampledPage;
 
 use crate::chain::RunningNode;
-use crate::client::Target;
+use crate::client::{Address, Target};
 use crate::component;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
@@ -47,6 +48,8 @@ pub struct SamplingTarget {
     pub apart: bool,
     /// Control group of the node; all processes in the group belong to the node.
     pub group: Option<Group>,
+    /// Address of an attached node. The program that listens there, if it is on this machine, belongs to the node.
+    pub listener: Option<Address>,
     /// File to which the node's log is written.
     pub log: Option<PathBuf>,
 }
@@ -73,6 +76,11 @@ pub enum Observation {
         node: String,
         probe: &'static str,
         reason: Message,
+    },
+    /// Origin of a node's figures; reported once per node and origin.
+    Note {
+        node: String,
+        message: Message,
     },
 }
 
@@ -138,6 +146,7 @@ impl SamplingTarget {
             pid: running.node.and_then(|it| supervisor.pid_handle(it)),
             apart: running.node.is_some_and(|it| supervisor.is_isolated(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
+            listener: running.is_attached().then(|| running.endpoint.address.clone()),
             log: running.log.clone(),
             ..SamplingTarget::new(&running.plan.name, SamplingTargetKind::Node(product))
         }
@@ -145,9 +154,9 @@ impl SamplingTarget {
 
     /// Creates a target without an endpoint.
     pub fn new(node: &str, kind: SamplingTargetKind) -> SamplingTarget {
-        let (target, stats_socket, pid, group, log) = (None, None, None, None, None);
+        let (target, stats_socket, pid, group, listener, log) = (None, None, None, None, None, None);
         let (node, apart, pages) = (node.to_owned(), false, Vec::new());
-        SamplingTarget { node, kind, target, stats_socket, pages, pid, apart, group, log }
+        SamplingTarget { node, kind, target, stats_socket, pages, pid, apart, group, listener, log }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Samples the files of this machine: processes, control groups and logs
 
+use super::attached::AttachedProcesses;
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::component::{self, Component};
 use crate::limits::Group;
@@ -33,6 +34,7 @@ struct SampledNode {
     collector: Collector,
     schedule: Vec<DueProbe>,
     threads: LifetimeSum,
+    attached: Option<AttachedProcesses>,
     log: Option<LogFollower>,
 }
 
@@ -68,7 +70,7 @@ impl SampledNode {
         if point.group.is_some() {
             applies.push(ProbeTarget::Group);
         }
-        if point.group.is_some() || point.pid.is_some() {
+        if point.group.is_some() || point.pid.is_some() || point.listener.is_some() {
             applies.extend([ProbeTarget::Process, ProbeTarget::Thread]);
         }
         let dues = applies.into_iter().flat_map(|it| DueProbe::all(it, 0)).collect();
@@ -76,7 +78,10 @@ impl SampledNode {
         let follow =
             |(path, format): (&PathBuf, LogFormat)| LogFollower::from_end(path.clone(), format, &point.node);
         let log = point.log.as_ref().zip(format).map(follow);
-        SampledNode { point, collector, schedule: dues, threads: LifetimeSum::default(), log }
+        let address = point.listener.clone().zip(point.kind.product());
+        let attached =
+            address.map(|(address, product)| AttachedProcesses::new(&point.node, address, product));
+        SampledNode { point, collector, schedule: dues, threads: LifetimeSum::default(), attached, log }
     }
 
     fn next(&self) -> Option<Instant> {
@@ -102,7 +107,7 @@ impl SampledNode {
     }
 
     fn round(&mut self, everything: bool) {
-        let SampledNode { point, collector, schedule: dues, threads, .. } = self;
+        let SampledNode { point, collector, schedule: dues, threads, attached, .. } = self;
         let now = Instant::now();
         let mut processes = None;
         for due in dues.iter_mut().filter(|it| !it.disabled && (everything || it.next <= now)) {
@@ -122,13 +127,15 @@ impl SampledNode {
                     read(&ProbeResponse::Group(texts.collect()), &mut readings)
                 }
                 ProbeTarget::Process => {
-                    let pids = processes.get_or_insert_with(|| all_processes(point));
+                    let pids =
+                        processes.get_or_insert_with(|| all_processes(point, attached.as_mut(), collector));
                     size = pids.len() * ROWS_PER_PROCESS;
                     readings = of_living(due.probe, due.ask, pids);
                     Ok(())
                 }
                 ProbeTarget::Thread => {
-                    let pids = processes.get_or_insert_with(|| all_processes(point));
+                    let pids =
+                        processes.get_or_insert_with(|| all_processes(point, attached.as_mut(), collector));
                     size = pids.len() * ROWS_PER_THREAD;
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
@@ -151,15 +158,26 @@ impl SampledNode {
 }
 
 /// Lists process ids of all processes of a node.
-fn all_processes(point: &SamplingTarget) -> Vec<u32> {
+fn all_processes(
+    point: &SamplingTarget,
+    attached: Option<&mut AttachedProcesses>,
+    collector: &mut Collector,
+) -> Vec<u32> {
     if let Some(group) = &point.group {
         return group.processes();
     }
-    let pid = point.pid.as_ref().map_or(0, |it| it.load(Ordering::Relaxed));
-    if pid == 0 {
-        return Vec::new();
-    }
-    let mut found = vec![pid];
+    let mut is_product = true;
+    let mut found = match attached {
+        Some(attached) => {
+            let pids = attached.main_processes(collector).to_vec();
+            is_product = attached.is_product;
+            pids
+        }
+        None => {
+            let pid = point.pid.as_ref().map_or(0, |it| it.load(Ordering::Relaxed));
+            if pid == 0 { Vec::new() } else { vec![pid] }
+        }
+    };
     // The generator's children are the keeper and thereby the whole stack.
     if point.kind == SamplingTargetKind::Generator {
         return found;
@@ -167,10 +185,10 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     // Search only one generation, because the postmaster is the parent of all server processes. A search for all
     // descendants would cost as much as reading their files.
     let generations = match point.kind {
-        SamplingTargetKind::Node(it) if it.role == Role::Server => 1 + usize::from(point.apart),
+        SamplingTargetKind::Node(it) if it.role == Role::Server && is_product => 1 + usize::from(point.apart),
         _ => usize::MAX,
     };
-    let mut last = 0..1;
+    let mut last = 0..found.len();
     for _ in 0..generations {
         let known = found.len();
         for parent in last {

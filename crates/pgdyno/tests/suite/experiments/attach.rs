@@ -42,6 +42,7 @@ fn measures_an_attached_server_and_never_prints_its_password() {
             );
         }
     }
+    processes_are_found_by_the_port(&address, &right, postgres.port);
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error:?}"));
     // The application name marks another run on the same database.
@@ -50,6 +51,23 @@ fn measures_an_attached_server_and_never_prints_its_password() {
     ended.expect(1);
     assert!(ended.err.contains("another pgdyno is running against 127.0.0.1:"), "{}", ended.err);
     assert_eq!(connection.value("select 1").expect("the server still answers").as_deref(), Some("1"));
+}
+
+/// The CPU of an attached server is known, and a note names the program at its port.
+fn processes_are_found_by_the_port(address: &str, password: &str, port: u16) {
+    let yaml = BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}"));
+    let workspace = Workspace::new("processes", &yaml);
+    workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", password)).wait().expect(0);
+    let run = workspace.stored();
+    let samples = run.samples(store::TrialId(1), Some("process_cpu_user")).expect("the run file can be read");
+    assert!(samples.iter().any(|it| it.node == "postgres" && it.value > 0.0), "{samples:?}");
+    let facts = run.facts().expect("the run file can be read");
+    let notes = facts.iter().filter_map(|record| match &record.fact {
+        Fact::Note(note) => Some(english().message(&note.message)),
+        _ => None,
+    });
+    let named = format!("the program postgres that listens at 127.0.0.1:{port}");
+    assert_eq!(notes.filter(|it| it.contains(&named)).count(), 1, "{facts:?}");
 }
 
 #[test]

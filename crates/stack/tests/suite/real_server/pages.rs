@@ -72,7 +72,7 @@ fn sample(targets: Vec<SamplingTarget>) -> (Vec<Sample>, Vec<String>) {
             Observation::Missing { node, probe, reason } => {
                 missing.push(format!("{node} {probe} {}", reason.describe()));
             }
-            Observation::Event(it) => panic!("{it:?}"),
+            it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
         }
     }
     (samples, missing)
@@ -295,7 +295,7 @@ fn changed_pages_are_reported_once() {
     let mut take = |observation| match observation {
         Observation::Samples(all) => samples.extend(all),
         Observation::Missing { probe, reason, .. } => missing.push(format!("{probe} {}", reason.describe())),
-        Observation::Event(it) => panic!("{it:?}"),
+        it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
     };
     // The first page lacks three families, and the second page has no metrics.
     let mut reports = 0;

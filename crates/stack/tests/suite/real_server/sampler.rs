@@ -2,7 +2,7 @@
 
 use super::server::{TEST_TIMEOUT, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
-use stack::client::Connection;
+use stack::client::{Address, Connection};
 use stack::component;
 use stack::component::postgres::{Postgres, Settings};
 use stack::probe::ProbeTarget;
@@ -101,7 +101,7 @@ fn missing_probe_is_reported_once() {
             Observation::Samples(them) => {
                 commits += them.iter().filter(|it| it.series == "pg_commits").count();
             }
-            Observation::Event(_) => {}
+            Observation::Event(_) | Observation::Note { .. } => {}
         }
         // Every probe has run some rounds.
         (commits > 30 && missing.len() >= 3).then_some(())
@@ -202,10 +202,8 @@ fn hanging_server_delays_no_other() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (_connection, name) = fresh_database();
     let target = in_database(&name);
-    let hanging = stack::client::Target {
-        address: stack::client::Address::Tcp(silent.local_addr().unwrap()),
-        ..target.clone()
-    };
+    let hanging =
+        stack::client::Target { address: Address::Tcp(silent.local_addr().unwrap()), ..target.clone() };
     let (out, observations) = channel();
     let points = vec![
         SamplingTarget {
@@ -273,4 +271,55 @@ fn sampling_200_clients_costs_little() {
     assert!(cost.cpu_share() < 0.1, "{cost:?}");
     let probes = component::probes().filter(|it| it.target == ProbeTarget::Postgres).count();
     assert!(samples > probes);
+}
+
+/// Samples an attached node once, and returns the names of the nodes and series of processes, and the notes.
+fn sample_attached(address: Address) -> (Vec<(String, String)>, Vec<String>) {
+    let (out, observations) = channel();
+    let point = SamplingTarget {
+        listener: Some(address),
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
+    };
+    // Every probe runs once more at the end.
+    Sampler::start(vec![point], clock(), out).stop();
+    let (mut samples, mut notes) = (Vec::new(), Vec::new());
+    for observation in observations {
+        match observation {
+            Observation::Samples(all) => {
+                let processes = all.into_iter().filter(|it| it.series.starts_with("process_"));
+                samples.extend(processes.map(|it| (it.node.into_owned(), it.series.into_owned())));
+            }
+            Observation::Note { message, .. } => notes.push(message.describe()),
+            other => panic!("{other:?}"),
+        }
+    }
+    (samples, notes)
+}
+
+#[test]
+fn samples_the_processes_that_listen_at_an_address() {
+    let mut supervisor = Supervisor::start(&keeper()).unwrap();
+    let settings = Settings::default();
+    let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
+    let address = postgres.target().address;
+    let (samples, notes) = sample_attached(address.clone());
+    for series in ["process_cpu_user", "process_cpu_system", "process_private_memory", "process_threads"] {
+        assert!(samples.contains(&("postgres".to_owned(), series.to_owned())), "{series}: {samples:?}");
+    }
+    assert_eq!(notes, [format!("listener-found(postgres, {address})")]);
+    postgres.stop(&mut supervisor).unwrap();
+    let (samples, notes) = sample_attached(address.clone());
+    assert_eq!((samples, notes), (vec![], vec![format!("listener-none({address})")]));
+}
+
+/// This test program listens at the address, as a tunnel or a proxy of containers does.
+#[test]
+fn names_another_program_at_the_address_of_a_server() {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp(socket.local_addr().unwrap());
+    let program = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    let name = format!("{program} at {address}");
+    let (samples, notes) = sample_attached(address.clone());
+    assert!(!samples.is_empty() && samples.iter().all(|it| it.0 == name), "{samples:?}");
+    assert_eq!(notes, [format!("listener-other-program({program}, {address}, {name})")]);
 }

@@ -230,7 +230,7 @@ fn samples_service() {
             Observation::Missing { node, probe, reason } => {
                 assert!(probe != "service_stats" && probe != "connection", "{node}: {reason:?}");
             }
-            Observation::Event(it) => panic!("{it:?}"),
+            it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
         }
     }
     for expected in [
