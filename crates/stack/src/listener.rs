@@ -87,9 +87,10 @@ pub(crate) fn listening_programs(address: &Address) -> Vec<String> {
 fn is_own_address(address: &Address) -> bool {
     match address {
         Address::Unix(_) => true,
-        // The kernel lets a socket have only an own address. No packet is sent.
-        Address::Tcp(it) => {
-            it.ip().to_canonical().is_loopback() || UdpSocket::bind(SocketAddr::new(it.ip(), 0)).is_ok()
+        Address::Tcp(address) => {
+            let ip = address.ip();
+            // The kernel lets a socket have only an own address. No packet is sent.
+            ip.to_canonical().is_loopback() || UdpSocket::bind(SocketAddr::new(ip, 0)).is_ok()
         }
     }
 }
