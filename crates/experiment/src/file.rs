@@ -17,7 +17,7 @@ pub use dataset::{
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
-pub use service::{Service, Stats, StatsForm, StatsPage};
+pub use service::{Program, ProgramScope, Service, Stats, StatsForm, StatsPage};
 pub use work::{Capture, Defaults, Expect, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
 
 use crate::datum::OrderedMap;

@@ -21,6 +21,7 @@ mod recorded;
 mod replay;
 mod replication;
 mod service;
+mod service_program;
 mod stack;
 mod stats;
 mod tags;

@@ -11,6 +11,9 @@ mod metrics_host;
 mod node;
 mod operation;
 mod replication;
+mod service;
+mod service_variable;
+mod started;
 mod stats;
 
 pub use crate::product::PoolMode;
@@ -22,7 +25,7 @@ pub use load::{
     UserStage,
 };
 pub use metrics_host::MetricsHost;
-pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
+pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres};
 pub use operation::{
     AmmoDetails, CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation,
     OperationKind, RecordedStep, RequestBody, SqlTarget,
@@ -30,6 +33,11 @@ pub use operation::{
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
 };
+pub use service::{ProgramReadiness, ProgramScope, Service, ServiceFile, ServiceInstance, ServiceProgram};
+pub use service_variable::{
+    AddressPart, DatabasePart, ServiceText, ServiceVariable, UnknownVariable, VariableUse, service_text,
+};
+pub use started::{NodePart, started_nodes};
 pub use stats::{StatsAddress, StatsForm, StatsPage};
 
 use schemars::JsonSchema;

@@ -405,6 +405,8 @@ check-replicas = { $count ->
     [one] { $count } replica
    *[other] { $count } replicas
  }
+check-programs = programs: { $programs }
+check-files = files: { $files }
 check-copies = { $count ->
     [one] { $count } copy
    *[other] { $count } copies
@@ -4098,7 +4100,43 @@ experiment-limit-cpu = the limit of { $cpu } CPUs exceeds the { $count ->
 
 # Services.
 experiment-service-command = `stack.service` has no `command`
-    .help = add a command, as in `command: [target/shop, --quiet]`, or the `url` of a running service
+    .help = add a command, as in `command: [target/shop, --quiet]`, several `programs`, or the `url` of a running service
+experiment-service-both = `stack.service` has both `command` and `programs`
+    .help = move the command into `programs`, as in `web: {"{"} command: […] {"}"}`
+experiment-service-limits = the programs of a service have limits of their own
+    .help = move `limits` into the entries of `programs`
+experiment-program-name = { $name } is not a valid name of a program
+    .help = use lowercase letters, digits, `-` and `_`, as in `web`
+experiment-program-reserved = a program cannot have the name { $name }, because the names of variables of the database begin with it
+    .help = write another name
+experiment-program-command = the program `{ $name }` has no command
+    .help = add one, as in `command: [nginx, -c, "${"{"}dir{"}"}/nginx.conf"]`
+experiment-programs-none-serves = no program of the service listens on its address, because all of them have `per: stack`
+    .help = remove `per: stack` from the program that receives the requests, and list it last
+experiment-program-ready-serving = the program `{ $name }` serves the address of the service, so `stack.service.ready` applies to it
+    .help = move the path to `stack.service.ready`
+experiment-program-ready = { $text } does not state when the program is ready
+    .help = write a path such as `/health`, `port`, a socket such as `${"{"}dir{"}"}/fpm.sock`, or `running`
+experiment-file-name = { $name } is not a relative path within the directory of the service
+    .help = write a name such as `nginx.conf` or `conf/nginx.conf`
+experiment-file-twice = the file { $name } is written twice
+    .help = remove one of the entries, or change its name
+experiment-template-file = cannot read the template { $file }: { $error }
+    .help = write a path relative to this file
+experiment-stats-program = the service has no program { $program }
+    .help = write { $programs }
+experiment-stats-no-programs = the service is a single program, and has no program { $program }
+    .help = remove `program`
+experiment-service-variable = `{ $variable }` is not a variable
+    .help = write { $variables }; for a text that is not a variable, write `$${"{"}…{"}"}`
+experiment-variable-secret = arguments cannot contain `{ $variable }`, because every user of the machine can read them
+    .help = write the variable into a file of `files`, or into `env`
+experiment-variable-no-database = `{ $variable }` has no value, because the stack has no database
+    .help = add `postgres` to the stack
+experiment-variable-no-replicas = `{ $variable }` has no value, because no balancer of `replicas` is directly behind the service
+    .help = add `replicas` and `balancer` to the stack, without a pooler, or write a variable of `database`
+experiment-variable-of-copy = `{ $variable }` has no value in a program with `per: stack`, which belongs to no copy
+    .help = remove the variable, or `per: stack`
 experiment-service-path = { $path } is not a path
     .help = write a path such as `{ $example }`
 experiment-stats-twice = this page is listed twice
@@ -4735,6 +4773,7 @@ invalid-node-transport = { $reason }; write { $allowed }{ $node ->
 invalid-node-socket-directories = { $product } has one directory for sockets, and { $upstream } uses another; write `transport: tcp` for one of them
 invalid-node-no-check = a balancer of several servers must check which one is the primary; set `check`
 invalid-node-path = { $product } cannot request the path "{ $path }"; use one without spaces, quotes, `\` and `#`
+invalid-node-no-value = { $variable } has no value in this stack
 invalid-node-variable = pgdyno itself sets the environment variable { $name }; remove it from `env`
 haproxy-behind-without-tls = HAProxy passes TLS through, and { $node } does not use it
 haproxy-behind-with-tls = HAProxy passes TLS through, and { $node } requires it
@@ -4772,6 +4811,8 @@ node-no-process = it has no such process
 node-missing = the stack does not contain it
 node-missing-server = the stack has no such server
 node-not-running = it does not run
+node-no-connection = { $address } accepts no connection: { $error }
+node-starting = the program has just started
 node-get-answered = GET { $path } returns status { $status }
 attach-login-timeout = { $address }: no answer to the login within { $seconds } s (`connect_timeout` in the address changes that)
 attach-no-database = { $error }; run in another database:  CREATE DATABASE { $database }

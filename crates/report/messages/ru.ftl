@@ -456,6 +456,8 @@ check-replicas = { $count ->
     [few] { $count } реплики
    *[other] { $count } реплик
  }
+check-programs = программы: { $programs }
+check-files = файлы: { $files }
 check-copies = { $count ->
     [one] { $count } экземпляр
     [few] { $count } экземпляра
@@ -4255,7 +4257,43 @@ experiment-limit-cpu = предел { $cpu } ЦП больше, чем { $count 
 
 # Сервисы.
 experiment-service-command = в `stack.service` нет ключа `command`
-    .help = добавьте команду, например `command: [target/shop, --quiet]`, или `url` работающего сервиса
+    .help = добавьте команду, например `command: [target/shop, --quiet]`, несколько программ (`programs`) или `url` работающего сервиса
+experiment-service-both = в `stack.service` есть и `command`, и `programs`
+    .help = перенесите команду в `programs`, например `web: {"{"} command: […] {"}"}`
+experiment-service-limits = у программ сервиса свои ограничения
+    .help = перенесите `limits` в элементы `programs`
+experiment-program-name = недопустимое имя программы: { $name }
+    .help = используйте строчные латинские буквы, цифры, `-` и `_`, например `web`
+experiment-program-reserved = программу нельзя назвать { $name }: с этого начинаются имена переменных базы данных
+    .help = напишите другое имя
+experiment-program-command = у программы `{ $name }` нет команды
+    .help = добавьте её, например `command: [nginx, -c, "${"{"}dir{"}"}/nginx.conf"]`
+experiment-programs-none-serves = ни одна программа сервиса не принимает запросы по его адресу: у всех указано `per: stack`
+    .help = удалите `per: stack` у программы, которая принимает запросы, и поставьте её последней
+experiment-program-ready-serving = программа `{ $name }` принимает запросы по адресу сервиса, поэтому к ней относится `stack.service.ready`
+    .help = перенесите путь в `stack.service.ready`
+experiment-program-ready = { $text } не определяет, когда программа готова
+    .help = напишите путь, например `/health`, `port`, сокет, например `${"{"}dir{"}"}/fpm.sock`, или `running`
+experiment-file-name = { $name } — не относительный путь внутри каталога сервиса
+    .help = напишите имя, например `nginx.conf` или `conf/nginx.conf`
+experiment-file-twice = файл { $name } записывается дважды
+    .help = удалите один из элементов или измените его имя
+experiment-template-file = не удалось прочитать шаблон { $file }: { $error }
+    .help = напишите путь относительно этого файла
+experiment-stats-program = у сервиса нет программы { $program }
+    .help = напишите { $programs }
+experiment-stats-no-programs = сервис состоит из одной программы, программы { $program } у него нет
+    .help = удалите `program`
+experiment-service-variable = `{ $variable }` — не переменная
+    .help = напишите { $variables }; текст, который не является переменной, начните с `$${"{"}`
+experiment-variable-secret = в аргументах программы нельзя писать `{ $variable }`: их могут прочитать все пользователи машины
+    .help = напишите переменную в файле из `files` или в `env`
+experiment-variable-no-database = у `{ $variable }` нет значения: в стенде нет базы данных
+    .help = добавьте `postgres` в `stack`
+experiment-variable-no-replicas = у `{ $variable }` нет значения: сразу за сервисом нет балансировщика с репликами
+    .help = добавьте в `stack` ключи `replicas` и `balancer` без пулера или напишите переменную `database`
+experiment-variable-of-copy = у `{ $variable }` нет значения в программе с `per: stack`: она не относится ни к одному экземпляру
+    .help = удалите переменную или `per: stack`
 experiment-service-path = { $path } — не путь
     .help = напишите путь, например `{ $example }`
 experiment-stats-twice = эта страница указана дважды
@@ -4888,6 +4926,7 @@ invalid-node-transport = { $reason }; напишите { $allowed }{ $node ->
 invalid-node-socket-directories = у { $product } один каталог для сокетов, а { $upstream } использует другой; напишите `transport: tcp` для одного из них
 invalid-node-no-check = балансировщик нескольких серверов должен проверять, какой из них ведущий; задайте `check`
 invalid-node-path = { $product } не может запрашивать путь «{ $path }»; укажите путь без пробелов, кавычек, `\` и `#`
+invalid-node-no-value = у { $variable } нет значения в этом стенде
 invalid-node-variable = переменную окружения { $name } задаёт сам pgdyno; уберите её из `env`
 haproxy-behind-without-tls = HAProxy пропускает TLS насквозь, а { $node } его не использует
 haproxy-behind-with-tls = HAProxy пропускает TLS насквозь, а { $node } его требует
@@ -4925,6 +4964,8 @@ node-no-process = у узла нет такого процесса
 node-missing = его нет в стенде
 node-missing-server = в стенде нет такого сервера
 node-not-running = он не работает
+node-no-connection = { $address } не принимает соединений: { $error }
+node-starting = программа только что запущена
 node-get-answered = на GET { $path } получен ответ с кодом { $status }
 attach-login-timeout = { $address }: сервер не ответил на вход за { $seconds }{"\u00A0"}с (меняется параметром `connect_timeout` в адресе)
 attach-no-database = { $error }; выполните в другой базе данных:  `CREATE DATABASE { $database }`

@@ -28,24 +28,26 @@ pub use faults::{ActiveFault, InjectedFault};
 pub use problem::ChainError;
 pub use promote::{Promotion, RejoinResult};
 pub use replicas::ServerStatus;
-pub use service::expand_copies;
 pub use stored_data::{DataCopy, DataSource};
 
 use crate::client::{Address, Target};
 use crate::component::postgres::Postgres;
 use crate::component::program::Programs;
 use crate::component::{EndpointTls, User, Users};
+use crate::page::SampledPage;
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
 use managed::ManagerPrograms;
 use model::message;
 use model::message::Message;
-use model::plan::{Node, NodeKind, Replication, Stack, Transport};
+use model::plan::{Node, NodeKind, Replication, Stack, Transport, started_nodes};
 use model::product::Role;
 use model::summary::ServerTransport;
 use replicas::Replicas;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use service::ReadyCheck;
 use start::NodeProgram;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,6 +73,8 @@ pub struct Chain {
     manager: Option<ManagerPrograms>,
     /// Replicas of the chain's PostgreSQL server; `None` until they exist.
     replicas: Option<Replicas>,
+    /// Ports of the programs of services, by the names of their nodes.
+    program_ports: BTreeMap<String, u16>,
     /// Data from which the next new server starts.
     data_source: Option<DataSource>,
     /// Copy from which the last new server started.
@@ -109,8 +113,10 @@ pub struct RunningNode {
     pub hop: ServerTransport,
     /// TLS that the nodes in front of this node must require.
     endpoint_tls: EndpointTls,
-    /// Path of a service's readiness check, which returns status 200 when the service is ready, and the timeout.
-    ready: Option<(String, Duration)>,
+    /// Pages with statistics of the node, and of the other programs of a service.
+    pub pages: Vec<SampledPage>,
+    /// Readiness check of a service or of a balancer in front of one; `None` for nodes that answer queries.
+    ready: Option<ReadyCheck>,
     handle: NodeHandle,
 }
 
@@ -185,6 +191,7 @@ impl Chain {
             requested_replication: None,
             manager: None,
             replicas: None,
+            program_ports: BTreeMap::new(),
             data_source: None,
             data_copy: None,
         })
@@ -197,7 +204,7 @@ impl Chain {
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         ManagerPrograms::find(stack.replication.as_ref(), programs)?;
-        expand_copies(&stack.nodes)
+        started_nodes(&stack.nodes)
             .iter()
             .try_for_each(|it| NodeProgram::find(it, programs, on_progress).map(drop))
     }
@@ -215,7 +222,7 @@ impl Chain {
         programs: &Programs,
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
-        let nodes = expand_copies(&stack.nodes);
+        let nodes = started_nodes(&stack.nodes);
         let mut found = Vec::new();
         for node in &nodes {
             found.push((node.clone(), NodeProgram::find(node, programs, on_progress)?));
@@ -286,7 +293,7 @@ impl Chain {
     ///
     /// The target changes when that node is started again, except by [`Chain::restart`].
     pub fn endpoint(&self) -> &Target {
-        let speaks = self.nodes.iter().find(|it| it.url.is_none());
+        let speaks = self.nodes.iter().find(|it| it.is_database());
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint
     }
 
@@ -323,7 +330,7 @@ impl Chain {
             let found = match &first.handle {
                 NodeHandle::Program { program: found, .. } => found.clone(),
                 // Attached services are not stopped, but the nodes behind them are.
-                NodeHandle::Attached if first.url.is_some() => NodeProgram::Attached,
+                NodeHandle::Attached if !first.is_database() => NodeProgram::Attached,
                 NodeHandle::Attached | NodeHandle::Postgres(_) => break,
             };
             waiting.push((first.plan.clone(), found));
@@ -472,6 +479,11 @@ impl RunningNode {
             }
             _ => false,
         }
+    }
+
+    /// True for nodes that speak PostgreSQL's protocol: neither programs of a service nor balancers in front of one.
+    pub fn is_database(&self) -> bool {
+        self.url.is_none() && self.plan.kind.role() != Role::Service
     }
 
     /// True for nodes that pgdyno did not start. pgdyno never stops, limits or kills them.

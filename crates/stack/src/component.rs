@@ -162,6 +162,10 @@ pub struct NodeContext<'a> {
     pub files: &'a Path,
     /// Directory for the node's sockets and data, to which the node may write.
     pub home: &'a Path,
+    /// Directory of a service's program, which all programs of a copy share.
+    pub directory: &'a Path,
+    /// Addresses of the other programs of a service that a program mentions, by name.
+    pub programs: &'a [(String, SocketAddr)],
     /// Physical memory of the machine, bytes.
     pub memory: u64,
 }

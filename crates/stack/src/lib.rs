@@ -23,6 +23,7 @@ mod listener;
 pub mod location;
 pub mod log_parser;
 pub mod other_runs;
+pub mod page;
 pub mod plans;
 pub mod probe;
 pub mod read_back;

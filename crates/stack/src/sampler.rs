@@ -8,12 +8,11 @@ mod local;
 mod pages;
 mod session;
 
-pub use pages::SampledPage;
-
 use crate::chain::RunningNode;
 use crate::client::{Address, Target};
 use crate::component;
 use crate::limits::Group;
+use crate::page::SampledPage;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;
 use model::message::Message;
@@ -135,14 +134,10 @@ impl SamplingTarget {
         let of_postgres = |target: &Target| {
             if product.role == Role::Server { target.in_database(database) } else { target.clone() }
         };
-        let pages = match (&running.plan.kind, &running.url) {
-            (plan::NodeKind::Service(service), Some(url)) => SampledPage::of_service(&service.stats, url),
-            _ => Vec::new(),
-        };
         SamplingTarget {
             target: running.admin.as_ref().map(of_postgres),
             stats_socket: running.statistics.clone(),
-            pages,
+            pages: running.pages.clone(),
             pid: running.node.and_then(|it| supervisor.pid_handle(it)),
             apart: running.node.is_some_and(|it| supervisor.is_isolated(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
@@ -212,7 +207,8 @@ impl Sampler {
         let hosts = pages::known_hosts();
         for point in &points {
             for page in point.pages.clone() {
-                let collector = Collector::new(&point.node, now.clone(), out.clone());
+                let node = page.node.as_deref().unwrap_or(&point.node);
+                let collector = Collector::new(node, now.clone(), out.clone());
                 let hosts = Arc::clone(&hosts);
                 let run = move |stop: &StopSignal| pages::run(page, collector, hosts, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));

@@ -178,8 +178,9 @@ impl Supervisor {
         self.keeper.id()
     }
 
-    /// Writes a file that only [`Supervisor::user`] and root can read. The file is removed with the supervisor.
-    pub fn private_file(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
+    /// Writes a file that only [`Supervisor::user`] and root can read. A relative path is relative to the run directory,
+    /// and an absolute path must lead into it. The file is removed with the supervisor.
+    pub fn private_file(&self, name: impl AsRef<Path>, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.directory.join(name);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         if let Some(user) = &self.user {

@@ -297,12 +297,13 @@ impl CauseContext<'_> {
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
         let is_replica = stack.replica_names().iter().any(|it| it == name);
         let (knob, limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
-            Some((limits, count)) => (name, limits, count, total_quota),
-            None => self.node(name).map(|node| {
-                let all = copies(node);
-                let quota = if node.name == name { total_quota / all } else { total_quota };
-                (node.name.as_str(), &node.limits, all, quota)
-            })?,
+            Some((limits, count)) => (name.to_owned(), limits, count, total_quota),
+            None => {
+                let part = stack.part(name)?;
+                let copies = part.instances.len() as f64;
+                let quota = if part.name == name { total_quota / copies } else { total_quota };
+                (part.name, part.limits, copies, quota)
+            }
         };
         let shares_cpus = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
@@ -311,19 +312,20 @@ impl CauseContext<'_> {
             0 => self.processors,
             pinned => (pinned as f64).min(self.processors),
         };
-        let neighbours = stack.nodes.iter().filter(|it| it.name != knob).map(|it| (&it.limits, copies(it)));
+        let parts = stack.nodes.iter().flat_map(Node::parts).filter(|it| it.name != knob);
+        let neighbours = parts.map(|it| (it.limits, it.instances.len() as f64));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // A node without a quota may use all CPUs. Another finding reports a machine without idle CPUs.
         let taken: f64 = neighbours
             .filter(|it| shares_cpus(&it.0.cpus))
             .map(|(it, copies)| copies * it.cpu.unwrap_or(0.0))
             .sum();
-        let pooler = self.node(name).and_then(|it| it.kind.pooler());
+        let pooler = stack.node_of_part(name).and_then(|it| it.kind.pooler());
         let usable = pooler.and_then(Pooler::usable_cpus).unwrap_or(f64::INFINITY);
         let enough =
             copies_of * quota * QUOTA_INCREASE + taken <= available && quota * QUOTA_INCREASE <= usable;
         let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * quota;
-        Some(Perturbation { knob: Knob::Cpu { node: knob.to_owned() }, amount: Some((quota, to)) })
+        Some(Perturbation { knob: Knob::Cpu { node: knob }, amount: Some((quota, to)) })
     }
 
     /// Replaces a feed with rows of the whole table; `None` if the table is unknown.
@@ -345,31 +347,23 @@ impl CauseContext<'_> {
     }
 
     /// Doubles the value of the environment variable whose name contains one of `words`, or of the variable `usual` if
-    /// no name does.
+    /// no name does. `None` without such a variable if the service may read the number from a file.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
-        let node = self.node(name)?;
-        let NodeKind::Service(service) = &node.kind else { return None };
+        let part = self.setup.stack.part(name)?;
+        let NodeKind::Service(service) = &self.setup.stack.node_of_part(name)?.kind else { return None };
         // All copies of a service have the same environment.
-        let size = if node.name == name { size / copies(node) } else { size };
+        let size = if part.name == name { size / part.instances.len() as f64 } else { size };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
         let variable_with = |word: &&str| {
             let has = |it: &&(String, String)| it.0.to_uppercase().contains(word);
             service.env.iter().filter(has).find_map(number)
         };
-        let (variable, now) = words.iter().find_map(variable_with).unwrap_or((usual.to_owned(), size));
-        let knob = Knob::ServiceEnv { node: node.name.clone(), variable };
+        let found = words.iter().find_map(variable_with);
+        let reads_files = !service.programs.is_empty() || !service.files.is_empty();
+        let (variable, now) = found.or((!reads_files).then(|| (usual.to_owned(), size)))?;
+        let knob = Knob::ServiceEnv { node: part.name, variable };
         Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
     }
-
-    /// Node with this name, or with a copy of this name.
-    fn node(&self, name: &str) -> Option<&Node> {
-        let mut nodes = self.setup.stack.nodes.iter();
-        nodes.find(|node| node.name == name || node.instances().iter().any(|it| it.name == name))
-    }
-}
-
-fn copies(node: &Node) -> f64 {
-    node.instances().len() as f64
 }
 
 fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {

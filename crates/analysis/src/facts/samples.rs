@@ -254,12 +254,7 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
 
 /// CPUs used by all instances of a node; `None` if those of one instance are unknown.
 pub fn node_processors(samples: &[Sample], node: &Node) -> Option<f64> {
-    sum_of_instances(node, |name| processors(samples, name))
-}
-
-/// Sum of a figure over all instances of a node; `None` if the figure of one instance is unknown.
-pub fn sum_of_instances(node: &Node, figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
-    node.instances().iter().map(|it| figure(&it.name)).sum()
+    node.instances().iter().map(|it| processors(samples, it)).sum()
 }
 
 /// CPUs used by a service's processes, as their pages report them. The service may run on another machine.
@@ -288,12 +283,6 @@ pub fn is_partition_of(part: &str, whole: &str) -> bool {
 /// Mean number of CPUs that the node could not use because its quota throttled it.
 pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
-}
-
-/// Share (0..=1) of the quota's periods in which a node was throttled, as a mean over its instances.
-pub fn node_throttled_share(samples: &[Sample], node: &Node) -> Option<f64> {
-    let count = node.instances().len() as f64;
-    Some(sum_of_instances(node, |name| throttled_share(samples, name))? / count)
 }
 
 /// Share (0..=1) of the quota's periods in which one process group was throttled.

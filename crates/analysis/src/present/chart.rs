@@ -7,7 +7,7 @@ mod sampled;
 use load::LoadSeries;
 use marks::Annotations;
 use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
-use model::plan::{GENERATOR, NodeKind, Setup};
+use model::plan::{GENERATOR, NodeKind, Setup, started_nodes};
 use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,7 +42,8 @@ impl ChartBuilder {
     /// length of the window.
     pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
-        let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
+        let started = started_nodes(&setup.stack.nodes);
+        let nodes = || started.iter().map(|it| (it.name.as_str(), &it.limits));
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Postgres(postgres) => {

@@ -3,7 +3,8 @@
 //! The step has the cell's setup, but at the step's level and with the step's perturbation.
 
 use model::plan::{
-    Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
+    Feed, FeedSource, Goal, Limits, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup,
+    UserStage as Users,
 };
 use model::search::{Knob, Perturbation, SearchStep, StepPurpose};
 use model::{Nanos, Spacing};
@@ -94,42 +95,50 @@ fn closed_load(load: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> Load
     }
 }
 
+/// Name of the service to which a part such as `service.web` belongs.
+fn service_name(part: &str) -> &str {
+    part.split('.').next().unwrap_or(part)
+}
+
 /// Applies a perturbation to the setup.
 fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     let to = perturbation.amount.map_or(0.0, |it| it.1);
     let rounded = to.round() as u64;
     let replicas = setup.stack.replica_names();
     let is_replica = |name: &String| replicas.contains(name);
-    let nodes = &mut setup.stack.nodes;
+    let stack = &mut setup.stack;
+    let mut limits = |name: &str, change: &dyn Fn(&mut Limits)| {
+        stack.limits_mut(name).into_iter().for_each(change);
+    };
     let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &perturbation.knob {
         // All replicas have the same limits.
         Knob::Cpu { node: name } if is_replica(name) => {
-            setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
+            stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
-        Knob::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
-        Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(rounded)),
-        Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(rounded)),
-        Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(rounded)),
-        Knob::PoolSize { node: name } => node(nodes, name, &|node| match &mut node.kind {
+        Knob::Cpu { node: name } => limits(name, &|it| it.cpu = Some(to)),
+        Knob::ReadIops { node: name } => limits(name, &|it| it.read_iops = Some(rounded)),
+        Knob::WriteIops { node: name } => limits(name, &|it| it.write_iops = Some(rounded)),
+        Knob::Memory { node: name } => limits(name, &|it| it.memory = Some(rounded)),
+        Knob::PoolSize { node: name } => node(&mut stack.nodes, name, &|node| match &mut node.kind {
             NodeKind::Pooler(it) => it.size = rounded as u32,
             NodeKind::Balancer(it) => it.maxconn = Some(rounded as u32),
             _ => {}
         }),
-        Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|node| {
+        Knob::ServiceEnv { node: name, variable } => node(&mut stack.nodes, service_name(name), &|node| {
             if let NodeKind::Service(service) = &mut node.kind {
                 set(&mut service.env, variable, &rounded.to_string());
             }
         }),
-        Knob::Slots { node: name } => node(nodes, name, &|node| {
+        Knob::Slots { node: name } => node(&mut stack.nodes, name, &|node| {
             if let NodeKind::Postgres(postgres) = &mut node.kind {
                 postgres.max_connections = rounded as u32;
             }
         }),
         Knob::Setting { name, value } => {
-            for node in nodes {
+            for node in &mut stack.nodes {
                 if let NodeKind::Postgres(postgres) = &mut node.kind {
                     set(&mut postgres.settings, name, value);
                 }
@@ -283,15 +292,8 @@ mod tests {
             let perturbation = Some(Perturbation { knob, amount: Some((1.0, to)) });
             let mut setup = setup();
             setup.stack.nodes[0].kind = NodeKind::Service(Service {
-                command: vec![],
-                url: None,
                 env: vec![("POOL".to_owned(), "3".to_owned())],
-                copies: 1,
-                ready_path: "/".to_owned(),
-                ready_timeout: None,
-                allow: None,
-                stats: vec![],
-                metrics: vec![],
+                ..Service::default()
             });
             setup.stack.nodes[0].name = "service".to_owned();
             setup.stack.replication = Some(Replication::with_defaults(2, SyncMode::Async));

@@ -32,6 +32,8 @@ impl SetupBuilder<'_> {
         if let Some(url) = &source.url {
             let other_keys = [
                 ("command", source.command.is_some()),
+                ("programs", !source.programs.0.is_empty()),
+                ("files", !source.files.0.is_empty()),
                 ("env", !source.env.0.is_empty()),
                 ("copies", source.copies.is_some()),
                 ("limits", source.limits.is_some()),
@@ -45,19 +47,20 @@ impl SetupBuilder<'_> {
             }
         } else {
             self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
-            if source.command.as_ref().is_none_or(Vec::is_empty) {
-                self.report(&path("command"), message!("experiment-service-command"));
+            let has_programs = !source.programs.0.is_empty();
+            let has_command = source.command.as_ref().is_some_and(|it| !it.is_empty());
+            match (has_programs, has_command) {
+                (false, false) => self.report(&path("command"), message!("experiment-service-command")),
+                (true, true) => self.report(&path("command"), message!("experiment-service-both")),
+                _ => {}
+            }
+            if has_programs && source.limits.is_some() {
+                self.report(&path("limits"), message!("experiment-service-limits"));
             }
         }
-        for name in ["ADDRESS", "DATABASE_URL"] {
-            if source.env.0.iter().any(|it| it.0 == name) {
-                self.report(&path(&format!("env.{name}")), message!("experiment-env-reserved", name));
-            }
-        }
-        for (name, _) in source.env.0.iter().filter(|it| it.0.is_empty() || it.0.contains(['=', '\0'])) {
-            let message = message!("experiment-env-name", name = quote(name));
-            self.report(&path(&format!("env.{name}")), message);
-        }
+        self.check_env(&path("env"), &source.env);
+        let files = self.service_files(&path("files"), source.files);
+        let programs = self.programs(source.programs, &files, &source.env);
         let metrics = match source.url {
             Some(_) => self.metrics(SECTION.node, source.metrics),
             None => {
@@ -69,12 +72,15 @@ impl SetupBuilder<'_> {
             command: source.command.map_or(Vec::new(), |it| self.command(it)),
             url: source.url,
             env: words(source.env),
+            files,
+            programs,
             copies,
             ready_path: source.ready.unwrap_or_else(|| READY.to_owned()),
             ready_timeout: source.ready_timeout.map(|it| it.0),
             stats,
             allow: source.allow,
             metrics,
+            instance: None,
         };
         (Node { name: "service".to_owned(), kind: NodeKind::Service(service), transport, limits }, guard)
     }

@@ -62,6 +62,7 @@ impl SetupBuilder<'_> {
             self.report(&path, message!("experiment-attached-chain", attached, node));
         }
         self.check_transports(&nodes);
+        self.check_service_texts(&nodes, replicas.is_some());
         self.check_pool_fits(&nodes);
         let generator = stack.generator.unwrap_or_default().limits;
         let generator = self.limits("stack.generator.limits", generator);

@@ -44,12 +44,14 @@ impl SetupBuilder<'_> {
             self.report(&key(name), message!("experiment-stats-url-and", key = *name));
         }
         let is_shared = if source.url.is_some() { "url" } else { "port" };
-        if copies > 1 && (source.url.is_some() || source.port.is_some()) {
+        let is_of_copy = source.url.as_ref().is_some_and(|it| has_address(it));
+        if copies > 1 && (source.url.is_some() && !is_of_copy || source.port.is_some()) {
             self.report(&key(is_shared), message!("experiment-stats-copies", key = is_shared));
         }
         let address = match (source.url, source.path, source.port) {
             (Some(url), ..) => {
-                self.page_url(&key("url"), &url);
+                // Any address shows whether the rest of the URL is correct.
+                self.page_url(&key("url"), &with_address(&url));
                 StatsAddress::Url(url)
             }
             (None, Some(text), Some(port)) => StatsAddress::Port(port, text),
@@ -66,7 +68,7 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-stats-series-name", name = quote(name));
             self.report(&key(&format!("series[{i}]")), message);
         }
-        StatsPage { form, address, series: source.series }
+        StatsPage { form, address, program: source.program, series: source.series }
     }
 
     /// URLs of the metrics of an attached node's hosts.
@@ -126,6 +128,28 @@ fn numbered<T>(path: &str, values: OneOrMany<T>) -> Vec<(String, T)> {
             values.into_iter().enumerate().map(|(i, value)| (format!("{path}[{i}]"), value)).collect()
         }
     }
+}
+
+/// True if a URL contains a variable.
+fn has_address(url: &str) -> bool {
+    with_address(url) != url
+}
+
+/// URL with an address in place of its variables.
+fn with_address(url: &str) -> String {
+    let mut text = String::new();
+    let mut rest = url;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, after)) = after.split_once('}') else { break };
+        text += before;
+        text += match name.rsplit('.').next() {
+            Some("address") => "127.0.0.1:80",
+            Some("host") => "127.0.0.1",
+            _ => "80",
+        };
+        rest = after;
+    }
+    text + rest
 }
 
 /// True for names that Prometheus allows without quotes.

@@ -1,7 +1,6 @@
 //! Nodes of a stack.
 
-use super::stats::stats_pages;
-use super::{Limits, PoolMode, StatsPage, Transport};
+use super::{Limits, PoolMode, Service, Transport};
 use crate::Nanos;
 use crate::product::{self, Product, Role};
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -21,32 +20,15 @@ pub struct Node {
     pub limits: Limits,
 }
 
-impl Node {
-    /// Nodes that run for this node: `NAME-1`, `NAME-2`, … for a service with several copies that pgdyno starts,
-    /// otherwise the node itself.
-    pub fn instances(&self) -> Vec<Node> {
-        let NodeKind::Service(service) = &self.kind else { return vec![self.clone()] };
-        if service.url.is_some() || service.copies <= 1 {
-            return vec![self.clone()];
-        }
-        let instance = |number: u32| {
-            let kind = NodeKind::Service(Service { copies: 1, ..service.clone() });
-            Node { name: format!("{}-{number}", self.name), kind, ..self.clone() }
-        };
-        (1..=service.copies).map(instance).collect()
-    }
-
-    /// Name of the balancer that pgdyno starts in front of the copies of a service; `None` without copies.
-    pub fn copies_balancer(&self) -> Option<String> {
-        (self.instances().len() > 1).then(|| format!("{}-balancer", self.name))
-    }
-}
-
 /// Kind of a node, with its settings.
 ///
 /// The stored form is an object with one key, which names the kind: `attached`, or the product's
 /// [`plan_key`](Product::plan_key).
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a stack has few nodes, and a box would complicate each pattern"
+)]
 pub enum NodeKind {
     Postgres(Postgres),
     Pooler(Pooler),
@@ -123,40 +105,6 @@ pub struct Balancer {
     /// Number of retries, one second apart, if the server refuses a connection. `None` means the product's default.
     #[serde(default)]
     pub retries: Option<u32>,
-}
-
-/// HTTP service; the nodes after it are its database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Service {
-    /// Program and arguments. A relative path is relative to the directory of the experiment file. Empty for an
-    /// attached service.
-    pub command: Vec<String>,
-    /// URL of an attached service, `http://host:port` or `https://…`. pgdyno assigns an address to a service that it
-    /// starts.
-    pub url: Option<String>,
-    /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
-    pub env: Vec<(String, String)>,
-    /// Number of instances, at least 1. The node's limits apply to each instance. Several instances require a balancer
-    /// in front of them.
-    pub copies: u32,
-    /// Path that returns status 200 as soon as the service is ready, such as `/health`.
-    #[serde(alias = "ready")]
-    pub ready_path: String,
-    /// Time limit for the start of the service. `None` means 60 s of CPU time, which is 10 minutes at a quota of 0.1
-    /// CPU.
-    #[serde(default)]
-    #[serde(rename = "ready_timeout_ns", alias = "ready_within")]
-    pub ready_timeout: Option<Nanos>,
-    /// Pages with statistics of the service and of the programs around it.
-    #[serde(default, alias = "stats_path", deserialize_with = "stats_pages")]
-    pub stats: Vec<StatsPage>,
-    /// `host:port` of an attached service on another machine. By repeating the address here, the user permits load on
-    /// the service.
-    #[serde(default)]
-    pub allow: Option<String>,
-    /// URLs at which node_exporter serves the metrics of the service's hosts.
-    #[serde(default)]
-    pub metrics: Vec<String>,
 }
 
 /// Address of an attached node. Credentials come from the environment, never from the file.

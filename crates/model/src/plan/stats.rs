@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct StatsPage {
     pub form: StatsForm,
     pub address: StatsAddress,
+    /// Program of the service that the page describes; `None` for the program that serves the service's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Names of additional metrics to store. Only [`StatsForm::Prometheus`] has them.
     #[serde(default)]
     pub series: Vec<String>,
@@ -35,7 +38,7 @@ pub enum StatsAddress {
     Path(String),
     /// Port and path on the service's host, by plain HTTP.
     Port(u16, String),
-    /// Complete URL.
+    /// Complete URL. It may contain the addresses of the service's programs as variables.
     Url(String),
 }
 
@@ -56,6 +59,11 @@ pub(super) fn stats_pages<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<St
 impl StatsPage {
     /// Page of a service that writes pgdyno's own format.
     pub fn own(path: String) -> StatsPage {
-        StatsPage { form: StatsForm::Pgdyno, address: StatsAddress::Path(path), series: Vec::new() }
+        StatsPage {
+            form: StatsForm::Pgdyno,
+            address: StatsAddress::Path(path),
+            program: None,
+            series: Vec::new(),
+        }
     }
 }

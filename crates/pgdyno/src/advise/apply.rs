@@ -100,7 +100,7 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
 fn uses_attached_server(setup: &Setup) -> bool {
     let is_attached = |kind: &NodeKind| match kind {
         NodeKind::Attached(_) => true,
-        NodeKind::Service(it) => it.command.is_empty(),
+        NodeKind::Service(it) => it.url.is_some(),
         _ => false,
     };
     setup.stack.nodes.iter().any(|it| is_attached(&it.kind))

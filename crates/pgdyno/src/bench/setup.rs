@@ -96,15 +96,9 @@ pub fn service(options: &BenchOptions, http_options: &HttpOptions, server: &Serv
     let operation = Operation { kind, sets: defines(options), ..Operation::script(&name, 1, "") };
     let scheme = if url.tls { "https" } else { "http" };
     let node = NodeKind::Service(Service {
-        command: Vec::new(),
         url: Some(format!("{scheme}://{}", url.host_header())),
-        env: Vec::new(),
-        copies: 1,
         ready_path: "/".to_owned(),
-        ready_timeout: None,
-        stats: vec![],
-        metrics: vec![],
-        allow: None,
+        ..Service::default()
     });
     record(options, vec![operation], node, server, None)
 }

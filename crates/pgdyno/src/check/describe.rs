@@ -144,13 +144,24 @@ pub fn describe_feed(feed: &Feed, lang: &Lang) -> String {
     say!(lang, "check-feed", name = &feed.name, source, order, column = feed.lookup_column.as_ref())
 }
 
-/// Name of a service, and facts about it.
-pub fn describe_service(service: &Service, name: &str, lang: &Lang) -> (String, Vec<String>) {
+/// Name of a service, and facts about it. `programs` has the descriptions of its programs.
+pub fn describe_service(
+    service: &Service,
+    name: &str,
+    programs: &[String],
+    lang: &Lang,
+) -> (String, Vec<String>) {
     match &service.url {
         Some(url) => (say!(lang, "check-attached", name = url.to_string()), Vec::new()),
         None => {
             let program = service.command.first().map(Path::new).and_then(Path::file_name);
             let mut facts: Vec<String> = program.map(|name| name.display().to_string()).into_iter().collect();
+            facts.extend(
+                (!programs.is_empty()).then(|| say!(lang, "check-programs", programs = programs.join(" · "))),
+            );
+            let files = service.programs.iter().flat_map(|it| &it.files);
+            let files: Vec<&str> = service.files.iter().chain(files).map(|it| it.name.as_str()).collect();
+            facts.extend((!files.is_empty()).then(|| say!(lang, "check-files", files = files.join(" "))));
             facts.extend((service.copies > 1).then(|| say!(lang, "check-copies", count = service.copies)));
             facts.extend(service.env.iter().map(|(name, value)| format!("{name}={value}")));
             (name.to_owned(), facts)

@@ -3,7 +3,10 @@
 use super::run_length::RunLength;
 use super::{describe, load_text, warnings};
 use experiment::Plan;
-use model::plan::{Cell, FailoverManager, Limits, Node, NodeKind, Replication, Setup, SyncMode, Transport};
+use model::plan::{
+    Cell, FailoverManager, Limits, Node, NodeKind, ProgramScope, Replication, ServiceProgram, Setup,
+    SyncMode, Transport,
+};
 use report::lang::Lang;
 use report::say;
 use std::fmt::Write as _;
@@ -151,11 +154,22 @@ fn describe_node(node: &Node, lang: &Lang) -> String {
             let maxconn = balancer.maxconn.map(|size| format!("maxconn {size}"));
             (balancer.product.name.to_owned(), maxconn.into_iter().collect())
         }
-        NodeKind::Service(service) => describe::describe_service(service, &node.name, lang),
+        NodeKind::Service(service) => {
+            let programs: Vec<String> =
+                service.programs.iter().map(|it| describe_program(it, lang)).collect();
+            describe::describe_service(service, &node.name, &programs, lang)
+        }
         NodeKind::Attached(_) => (say!(lang, "check-attached", name = &node.name), Vec::new()),
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits, lang)).collect();
     with_facts(name, &facts)
+}
+
+/// Program of a service, such as `fpm (0.5 CPU)`.
+fn describe_program(program: &ServiceProgram, lang: &Lang) -> String {
+    let scope = (program.scope == ProgramScope::Stack).then(|| format!("per: {}", program.scope.key()));
+    let facts: Vec<String> = scope.into_iter().chain(limits(&program.limits, lang)).collect();
+    with_facts(program.name.clone(), &facts)
 }
 
 fn with_facts(name: String, facts: &[String]) -> String {

@@ -14,7 +14,7 @@ use analysis::verdict::objective;
 use experiment::Plan;
 use model::feed_coverage::FeedCoverage;
 use model::live::{LatencyObjective, LiveSecond, SearchBracket};
-use model::plan::{Cell, GENERATOR, LoadScale, Setup};
+use model::plan::{Cell, GENERATOR, LoadScale, Setup, started_nodes};
 use model::search::{self, LevelOutcome, SearchStep};
 use model::{LogEvent, Nanos};
 use report::lang::Lang;
@@ -347,7 +347,8 @@ impl DisplayedCell {
     fn new(cell: &Cell, duration: Nanos, lang: &Lang) -> DisplayedCell {
         let Setup { stack, load, .. } = &cell.setup;
         let generator = (GENERATOR.to_owned(), &stack.generator);
-        let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));
+        let started = started_nodes(&stack.nodes);
+        let nodes = started.iter().map(|it| (it.name.clone(), &it.limits));
         let quotas = nodes.chain([generator]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
         // Label such as `transaction, 125`.

@@ -5,9 +5,9 @@
 
 use model::message;
 use model::message::Message;
-use model::plan::{Node, NodeKind, Setup};
+use model::plan::{Node, NodeKind, Setup, started_nodes};
 use model::target::ServerIdentity;
-use stack::chain::{Chain, expand_copies};
+use stack::chain::Chain;
 use store::NodeRecord;
 
 /// Versions and identities of the measured nodes, by their plans.
@@ -25,7 +25,7 @@ struct KnownNode {
 impl KnownNodes {
     /// Adds the nodes of a stored trial.
     pub fn add_stored(&mut self, setup: &Setup, nodes: &[NodeRecord], server: Option<&ServerIdentity>) {
-        for plan in expand_copies(&setup.stack.nodes) {
+        for plan in started_nodes(&setup.stack.nodes) {
             if let Some(stored) = nodes.iter().find(|it| it.name == plan.name) {
                 self.add(&plan, &stored.version, server.filter(|_| is_server(setup, &plan)));
             }

@@ -6,6 +6,7 @@
 
 mod first_mistakes;
 
+use crate::experiments::service_programs;
 use crate::folder::Folder;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,9 @@ impl Row<'_> {
 /// Folder with the files that the rows use.
 fn folder_of_mistakes(name: &str) -> Folder {
     let folder = Folder::new(&format!("check-{name}"));
+    let template = "listen ${adress} $uri ${fmp.port};\npass ${database.pasword} ${read_database.url};\n";
+    fs::write(folder.0.join("wrong.conf"), template).expect("the file can be written");
+    fs::write(folder.0.join("web.conf"), "listen ${address};\n").expect("the file can be written");
     fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
     let log = "1.5 \"GET /a?password=secret\" 200\n2.5 \"GET /b\" 200\n";
     fs::write(folder.0.join("access.log"), log).expect("the file can be written");
@@ -229,6 +233,14 @@ fn documented_and_shipped_experiments_are_valid() {
         .expect("the file can be written");
     let timed = "10.0.0.1 - - [26/Nov/2026:14:26:10 +0000] \"GET / HTTP/1.1\" 200 6 \"-\" \"curl\" 0.012\n";
     fs::write(folder.0.join("timed.log"), timed).expect("the file can be written");
+    fs::create_dir(folder.0.join("templates")).expect("the folder can be created");
+    for (name, template) in [
+        ("nginx.conf", service_programs::documented("nginx", "listen")),
+        ("pool.conf", service_programs::documented("ini", "[www]")),
+        ("jobs.conf", "${database.url}".to_owned()),
+    ] {
+        fs::write(folder.0.join("templates").join(name), template).expect("the file can be written");
+    }
     let service =
         "stack: { service: { url: \"http://[::1]:80\" }, postgres: { attach: \"postgres:///d\" } }\n";
     for (page, stack, least) in [
@@ -236,7 +248,7 @@ fn documented_and_shipped_experiments_are_valid() {
         ("operations", service, 6),
         ("feeds", service, 1),
         ("attached", service, 1),
-        ("http", service, 1),
+        ("http", service, 2),
         ("maximum", COMMON[0].1, 6),
         ("failover", COMMON[0].1, 1),
         ("tutorial-pooler", COMMON[0].1, 1),

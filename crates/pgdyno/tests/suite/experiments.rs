@@ -33,6 +33,7 @@ mod replay;
 mod resume;
 mod search;
 mod server_counters;
+pub mod service_programs;
 mod services;
 mod shipped;
 mod stack;

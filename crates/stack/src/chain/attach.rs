@@ -45,6 +45,7 @@ pub(super) fn attach(
         host,
         url: None,
         ready: None,
+        pages: Vec::new(),
         log: None,
         arguments: Vec::new(),
         configuration: Vec::new(),

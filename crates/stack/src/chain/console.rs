@@ -30,8 +30,8 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
     if let Some((console, component)) = node.admin.as_ref().zip(component) {
         node.version = supervisor.await_ready(id, READY_TIMEOUT, || console_version(component, console))?;
     }
-    match node.url {
-        Some(_) => service::await_ready(supervisor, node),
+    match &node.ready {
+        Some(ready) => service::await_ready(supervisor, node, ready),
         None => supervisor.await_ready(id, READY_TIMEOUT, || check_query(&node.endpoint)),
     }
 }

@@ -21,12 +21,12 @@ impl Chain {
             // Open the session through the node in front of this node, or directly if no such node speaks PostgreSQL's
             // protocol.
             let node = &self.nodes[at];
-            if node.url.is_some() {
+            if !node.is_database() {
                 // The transport was recorded when the node was attached.
                 continue;
             }
             let name = node.plan.name.clone();
-            let before = at.checked_sub(1).map(|it| &self.nodes[it]).filter(|it| it.url.is_none());
+            let before = at.checked_sub(1).map(|it| &self.nodes[it]).filter(|it| it.is_database());
             let from = before.unwrap_or(node);
             let last = postgres && before.is_some() && at + 1 == self.nodes.len();
             let look = || -> Result<ServerTransport, Error> {

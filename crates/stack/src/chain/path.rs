@@ -38,7 +38,7 @@ impl Chain {
     /// Opens one session through each attached node. A server that rejects the identifying query is not compared.
     pub(super) fn check_path(&self) -> Result<(), ChainError> {
         let Some(postgres) = self.postgres() else { return Ok(()) };
-        let in_front = self.nodes.iter().filter(|it| it.is_attached() && it.url.is_none());
+        let in_front = self.nodes.iter().filter(|it| it.is_attached() && it.is_database());
         let in_front: Vec<&RunningNode> = in_front.filter(|it| it.plan.name != postgres.plan.name).collect();
         if in_front.is_empty() {
             return Ok(());

@@ -1,5 +1,6 @@
 //! Start of a single node
 
+use super::service::{ProgramPlace, ReadyCheck, url_host, write_service_file};
 use super::{
     Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, attach, console, make_login,
     node_error, remove_socket,
@@ -11,6 +12,7 @@ use crate::component::{
     self, Console, EndpointTls, InvalidNode, NodeContext, NodeEndpoint, User, Users, service,
 };
 use crate::find::Installation;
+use crate::page::SampledPage;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
 use model::LogSession;
@@ -22,7 +24,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wire::http::{Host, Url};
+use wire::http::Url;
 use wire::pg::SslMode;
 
 /// Program that runs a node; `Attached` for nodes that pgdyno does not start.
@@ -92,7 +94,11 @@ impl Chain {
                 super::service::attach(&node, service, url)
             }
             (NodeProgram::Program(program, directory), _) => {
-                self.start_program(supervisor, node, &program, directory.as_deref())
+                let place = self.prepare_place(supervisor, &node)?;
+                let running =
+                    self.start_program(supervisor, node, (&program, directory.as_deref()), &place)?;
+                self.remember_port(&running);
+                Ok(running)
             }
             (found, _) => unreachable!("{} was found for {}", program_kind(&found), node.name),
         }
@@ -213,8 +219,8 @@ impl Chain {
         &self,
         supervisor: &mut Supervisor,
         node: Node,
-        program: &Executable,
-        directory: Option<&Path>,
+        (program, directory): (&Executable, Option<&Path>),
+        own_place: &ProgramPlace,
     ) -> Result<RunningNode, ChainError> {
         let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };
         let invalid = |it: InvalidNode| impossible((&it).into());
@@ -222,21 +228,20 @@ impl Chain {
             component::for_kind(&node.kind).expect("every kind of node that pgdyno starts has a component");
         let next = match node.kind {
             // Services do not connect to their copies or to other services.
-            NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
+            NodeKind::Service(_) => self.nodes.iter().find(|it| it.is_database()),
             _ => self.nodes.first(),
         };
         let is_balancer = matches!(node.kind, NodeKind::Balancer(_));
         let copies = super::service::balanced_copies(&self.nodes).filter(|_| is_balancer);
-        let ready = match (&node.kind, &copies) {
-            (NodeKind::Service(service), _) => {
-                Some((service.ready_path.clone(), super::service::ready_timeout(&node, service)))
-            }
-            (_, Some(it)) => Some((it.ready.to_owned(), READY_TIMEOUT)),
+        let service = match &node.kind {
+            NodeKind::Service(service) => Some(service),
             _ => None,
         };
         match next {
-            None if ready.is_none() => return Err(impossible((&InvalidNode::NoUpstream).into())),
-            Some(upstream) if upstream.url.is_some() && copies.is_none() => {
+            None if service.is_none() && copies.is_none() => {
+                return Err(impossible((&InvalidNode::NoUpstream).into()));
+            }
+            Some(upstream) if !upstream.is_database() && copies.is_none() => {
                 let name = &upstream.plan.name;
                 return Err(impossible(message!("node-upstream-http", upstream = name)));
             }
@@ -260,8 +265,12 @@ impl Chain {
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
         let place = directory.unwrap_or(&home);
         for attempt in 1.. {
-            let port =
-                (self.ports)().map_err(|it| node_error(&node.name, message!("attempt-get-port"), &it))?;
+            let port = match own_place.port {
+                Some(port) => port,
+                None => {
+                    (self.ports)().map_err(|it| node_error(&node.name, message!("attempt-get-port"), &it))?
+                }
+            };
             let address = match node.transport {
                 Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
                 Transport::Tcp | Transport::Tls => {
@@ -287,14 +296,19 @@ impl Chain {
                 users: &self.users,
                 files: &files,
                 home: &home,
+                directory: &own_place.directory,
+                programs: &own_place.programs,
                 memory: physical_memory(),
             };
             let recipe = component.launch_spec(&given).map_err(invalid)?;
             let masked = self.users.masked();
             let shown = component.launch_spec(&NodeContext { users: &masked, ..given }).map_err(invalid)?;
             for (name, contents) in &recipe.files {
-                write_private_file(supervisor, name, contents)
-                    .map_err(|it| node_error(&node.name, message!("attempt-configure"), &it))?;
+                let written = match service {
+                    Some(_) => write_service_file(supervisor, &own_place.directory, name, contents),
+                    None => write_private_file(supervisor, name, contents),
+                };
+                written.map_err(|it| node_error(&node.name, message!("attempt-configure"), &it))?;
             }
             let name = free_name(supervisor, &node.name);
             let mut launch = Launch::new(&name, &program.path, &home)
@@ -320,6 +334,21 @@ impl Chain {
                     Target { address: address.clone(), login }
                 }
             });
+            let url = Url { host: url_host(&address), tls: false, target: "/".to_owned() };
+            let url = Some(url).filter(|_| match service {
+                Some(service) => service.is_serving(),
+                None => copies.is_some(),
+            });
+            let ready = match (service, &copies) {
+                (Some(service), _) => {
+                    Some(ReadyCheck::of_service(&node, service, &address, &own_place.directory))
+                }
+                (None, Some(copies)) => Some(ReadyCheck::path(copies.ready, READY_TIMEOUT)),
+                (None, None) => None,
+            };
+            let pages = service.zip(url.as_ref());
+            let pages =
+                pages.map_or(Vec::new(), |(it, url)| SampledPage::of_service(it, url, &own_place.programs));
             let mut running = RunningNode {
                 node: Some(supervisor.launch(launch.clone())?),
                 program: Some(program.path.clone()),
@@ -329,12 +358,9 @@ impl Chain {
                 statistics: recipe.statistics,
                 read_only: read_only.map(|it| self.read_only_target(it)),
                 host: None,
-                url: ready.as_ref().map(|_| Url {
-                    host: url_host(&address),
-                    tls: false,
-                    target: "/".to_owned(),
-                }),
-                ready: ready.clone(),
+                url,
+                ready,
+                pages,
                 log: Some(log_path(supervisor, &name)),
                 arguments: recipe.arguments,
                 configuration: shown.files.into_iter().chain(environment_file(&recipe.environment)).collect(),
@@ -356,7 +382,7 @@ impl Chain {
                     }
                     // A program may exit without a message if its port is in use. If the node has ended and the port is
                     // still in use, another program uses it.
-                    if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
+                    if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS || own_place.port.is_some() {
                         return Err(NodeError { node: node.name, ..failure }.into());
                     }
                 }
@@ -401,6 +427,8 @@ pub(super) fn running_postgres(
         users,
         files: supervisor.directory(),
         home: &home,
+        directory: &home,
+        programs: &[],
         memory: physical_memory(),
     };
     let recipe = component
@@ -419,6 +447,7 @@ pub(super) fn running_postgres(
         host: None,
         url: None,
         ready: None,
+        pages: Vec::new(),
         log: Some(log_path(supervisor, &node.name)),
         arguments: postgres.arguments(supervisor),
         configuration: recipe.files,
@@ -475,13 +504,6 @@ fn free_name(supervisor: &Supervisor, name: &str) -> String {
 fn is_taken(address: &Address) -> bool {
     let Address::Tcp(socket) = address else { return false };
     TcpListener::bind(socket).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
-}
-
-fn url_host(address: &Address) -> Host {
-    match address {
-        Address::Tcp(it) => Host::Tcp(it.ip().to_string(), it.port()),
-        Address::Unix(path) => Host::Unix(path.display().to_string()),
-    }
 }
 
 /// Formats environment variables of a program as a configuration file for display; `None` if there are none.

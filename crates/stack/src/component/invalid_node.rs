@@ -48,6 +48,8 @@ pub enum InvalidNode {
     },
     /// The user set an environment variable that only pgdyno may set.
     ReservedVariable(String),
+    /// A variable in a file, argument or environment variable of a service has no value in this stack.
+    NoValue(String),
 }
 
 impl InvalidNode {
@@ -94,6 +96,7 @@ impl From<&InvalidNode> for Message {
             InvalidNode::UnusablePath { product, path } => {
                 message!("invalid-node-path", product = product.name, path)
             }
+            InvalidNode::NoValue(variable) => message!("invalid-node-no-value", variable),
             InvalidNode::ReservedVariable(name) => message!("invalid-node-variable", name),
         }
     }

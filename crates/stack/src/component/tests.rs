@@ -4,7 +4,7 @@ use super::*;
 use expect_test::expect_file;
 use model::Nanos;
 use model::message::Message;
-use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
+use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, ServiceFile, Transport};
 use model::product;
 
 /// Properties that differ between the cases.
@@ -59,6 +59,8 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, Invalid
         users,
         files: Path::new("/run"),
         home,
+        directory: Path::new("/run/home/it"),
+        programs: &[],
         memory: 1 << 30,
     };
     for_kind(&node.kind).expect("the node has a component").launch_spec(&given)
@@ -148,17 +150,21 @@ fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> NodeKind {
 
 fn service(env: &[(&str, &str)]) -> NodeKind {
     let command = ["java", "-jar", "target/book.jar"].map(str::to_owned).to_vec();
-    let ready = "/health".to_owned();
+    NodeKind::Service(Service { command, env: owned(env), ..Service::default() })
+}
+
+/// Service of one program with variables in a file, in an argument and in its environment.
+fn service_with_files() -> NodeKind {
+    let text = "listen ${address}; # ${host} ${port} ${dir} ${copy} $uri ${uri} $${port}\n\
+                ${database.url}\n${database.host} ${database.port} ${database.name}\n\
+                ${database.user}:${database.password}\n${read_database.host} ${read_database.port}\n";
+    let file =
+        ServiceFile { name: "conf/shop.conf".to_owned(), origin: "shop.conf".into(), text: text.to_owned() };
     NodeKind::Service(Service {
-        command,
-        url: None,
-        env: owned(env),
-        copies: 1,
-        ready_path: ready,
-        ready_timeout: None,
-        stats: Vec::new(),
-        metrics: Vec::new(),
-        allow: None,
+        command: ["./shop", "--config=${dir}/conf/shop.conf"].map(str::to_owned).to_vec(),
+        env: owned(&[("LISTEN", "${port}"), ("LOGIN", "${database.password}"), ("PGHOST", "db")]),
+        files: vec![file],
+        ..Service::default()
     })
 }
 
@@ -196,6 +202,7 @@ fn writes_expected_files() {
     check("haproxy-2.6-servers", &Case { servers: true, ..before });
     check("service", &case((0, 0), Tcp, Tcp, service(&[("POOL_SIZE", "5"), ("TMPDIR", "/scratch")])));
     check("service-tls", &case((0, 0), Tcp, Tls, service(&[])));
+    check("service-files", &case((0, 0), Tcp, Tls, service_with_files()));
     check("haproxy-2.6-tls", &case((2, 6), Tls, Tls, haproxy(Some(8), None)));
 }
 

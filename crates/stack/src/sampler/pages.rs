@@ -3,34 +3,21 @@
 use super::session::{REQUEST_TIMEOUT, RETRY_INTERVAL};
 use super::{Collector, DueProbe, StopSignal};
 use crate::exposition::Exposition;
-use crate::http::{self, with_path};
+use crate::http;
+use crate::page::{SampledPage, display_address};
 use crate::probe::exporter::HostIdentity;
 use crate::probe::prometheus::VALUES_MAX;
 use crate::probe::{ProbeResponse, ProbeTarget};
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{StatsAddress, StatsForm, StatsPage};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use wire::http::{Host, Url};
 
 /// Timeout for the metrics of another host. A saturated host answers slowly, and its figures are the most interesting.
 const EXPORTER_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// HTTP page to sample.
-#[derive(Clone, Debug)]
-pub struct SampledPage {
-    pub url: Url,
-    pub target: ProbeTarget,
-    /// Names of the metrics to store in addition to the known ones.
-    pub series: Vec<String>,
-    /// Text that distinguishes the page from other pages of the node in the same form; empty if there are none. It
-    /// precedes the labels of the readings.
-    pub label: String,
-}
 
 /// Hosts that are sampled, with their identities. All threads of a sampler share it.
 pub(super) type KnownHosts = Arc<Mutex<Vec<(String, HostIdentity)>>>;
@@ -43,57 +30,8 @@ pub(super) fn known_hosts() -> KnownHosts {
     Arc::new(Mutex::new(this.into_iter().collect()))
 }
 
-impl SampledPage {
-    /// Pages of a service whose own address is `base`.
-    pub fn of_service(pages: &[StatsPage], base: &Url) -> Vec<SampledPage> {
-        let url = |address: &StatsAddress| match address {
-            StatsAddress::Path(path) => with_path(base, path),
-            StatsAddress::Port(port, path) => {
-                let name = match &base.host {
-                    Host::Tcp(name, _) => name.clone(),
-                    Host::Unix(_) => "127.0.0.1".to_owned(),
-                };
-                Url { host: Host::Tcp(name, *port), tls: false, target: path.clone() }
-            }
-            StatsAddress::Url(url) => Url::parse(url).expect("check accepted the URL"),
-        };
-        let is_only = |page: &StatsPage| pages.iter().filter(|it| it.form == page.form).count() == 1;
-        let sampled = |page: &StatsPage| {
-            let url = url(&page.address);
-            let label = if is_only(page) { String::new() } else { address(&url) };
-            SampledPage { url, target: ProbeTarget::Page(page.form), series: page.series.clone(), label }
-        };
-        pages.iter().map(sampled).collect()
-    }
-
-    /// Metrics of another host.
-    pub fn of_host(url: &str) -> SampledPage {
-        let url = Url::parse(url).expect("check accepted the URL");
-        SampledPage { url, target: ProbeTarget::Exporter, series: Vec::new(), label: String::new() }
-    }
-
-    fn has_metrics(&self) -> bool {
-        matches!(self.target, ProbeTarget::Exporter | ProbeTarget::Page(StatsForm::Prometheus))
-    }
-
-    /// Label of a reading, with the text that distinguishes the pages.
-    fn full_label(&self, label: &str) -> String {
-        match (self.label.as_str(), label) {
-            ("", label) => label.to_owned(),
-            (page, "") => page.to_owned(),
-            (page, label) => format!("{page}: {label}"),
-        }
-    }
-
-    fn timeout(&self) -> Duration {
-        if self.target == ProbeTarget::Exporter { EXPORTER_TIMEOUT } else { REQUEST_TIMEOUT }
-    }
-}
-
-/// Address of a page in messages and labels. The query is left out, because it may contain a secret.
-fn address(url: &Url) -> String {
-    let path = url.target.split('?').next().unwrap_or_default();
-    format!("{}{path}", url.host_header())
+fn timeout(target: ProbeTarget) -> Duration {
+    if target == ProbeTarget::Exporter { EXPORTER_TIMEOUT } else { REQUEST_TIMEOUT }
 }
 
 /// Samples a page until stopped, then once more. Returns zero, because the CPU time of the server is not known.
@@ -112,7 +50,7 @@ pub(super) fn run(page: SampledPage, collector: Collector, hosts: KnownHosts, st
         match result {
             // A page that just failed would only delay the end.
             RoundResult::Failed if last => {}
-            _ => result = sampler.round(if last { REQUEST_TIMEOUT } else { sampler.page.timeout() }),
+            _ => result = sampler.round(if last { REQUEST_TIMEOUT } else { timeout(sampler.page.target) }),
         }
         if last {
             sampler.report_absent();
@@ -280,7 +218,7 @@ fn request(page: &SampledPage, timeout: Duration) -> io::Result<String> {
 }
 
 fn in_page(page: &SampledPage, reason: Message) -> Message {
-    message!("probe-page", page = address(&page.url), reason)
+    message!("probe-page", page = display_address(&page.url), reason)
 }
 
 /// Maps the times that a page contains to times of the trial. The clocks of the two machines may differ.

@@ -25,6 +25,7 @@ mod roles;
 mod sampler;
 mod scratch;
 pub mod server;
+mod service_programs;
 mod services;
 mod services_built;
 mod tiny;

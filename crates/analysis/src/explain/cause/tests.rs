@@ -35,14 +35,9 @@ fn setup(words: &str) -> Setup {
         let env = [("POOL_SIZE", "10"), ("THREADS", "5"), ("QUERY_TIMEOUT", "2s")];
         let service = Service {
             command: vec!["./delivery".into()],
-            url: None,
             env: env.map(|(key, it)| (key.to_owned(), it.to_owned())).to_vec(),
-            copies: 1,
-            ready_path: "/health".into(),
-            ready_timeout: None,
             stats: vec![StatsPage::own("/stats".to_owned())],
-            metrics: vec![],
-            allow: None,
+            ..Service::default()
         };
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
         let node = Node {

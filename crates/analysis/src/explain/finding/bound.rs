@@ -4,9 +4,10 @@ use super::waits::sessions_wait;
 use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::usage::busy_sessions;
+use model::Sample;
 use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
-use model::plan::{Node, Pooler};
+use model::plan::{Node, NodePart, Pooler};
 
 /// Share of the available CPUs above which a node is saturated.
 pub(super) const SATURATED_SHARE: f64 = 0.9;
@@ -33,25 +34,34 @@ impl CpuUsage {
     /// CPU usage of a node. `None` if no quota, pinning or number of threads limits its CPUs: other programs may then
     /// have saturated them.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
-        let instances = node.instances();
+        let threads = node.kind.pooler().and_then(Pooler::usable_cpus);
+        let (name, instances) = (node.name.clone(), vec![node.name.clone()]);
+        CpuUsage::of_part(cell, &NodePart { name, limits: &node.limits, instances }, threads)
+    }
+
+    /// CPU usage of all instances of a part of a node. `threads` is the number of its threads, if they are limited.
+    pub fn of_part(
+        cell: &CellTrials<'_>,
+        part: &NodePart<'_>,
+        threads: Option<f64>,
+    ) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
-            let fails =
-                |it: &UnappliedLimit| instances.iter().any(|one| one.name == it.node) && it.limit == limit;
+            let fails = |it: &UnappliedLimit| part.instances.contains(&it.node) && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each copy of a service has its own threads.
-        let threads = node.kind.pooler().and_then(Pooler::usable_cpus);
-        let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * instances.len() as f64);
-        let pinned = node.limits.cpus.len() as f64;
+        let copies = part.instances.len() as f64;
+        let quota = part.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
+        let pinned = part.limits.cpus.len() as f64;
         let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
         let Some(limit) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
             return Ok(None);
         };
-        let used = cell.median(|it| samples::node_processors(it.samples, node)).ok_or(MissingInput::Group)?;
-        let throttled = cell.median(|it| samples::node_throttled_share(it.samples, node));
-        let throttled_cpus = cell.median(|trial| {
-            samples::sum_of_instances(node, |name| samples::throttled_processors(trial.samples, name))
-        });
+        let sum = |figure: fn(&[Sample], &str) -> Option<f64>| {
+            cell.median(|trial| part.instances.iter().map(|it| figure(trial.samples, it)).sum())
+        };
+        let used = sum(samples::processors).ok_or(MissingInput::Group)?;
+        let throttled = sum(samples::throttled_share).map(|it| it / copies);
+        let throttled_cpus = sum(samples::throttled_processors);
         let by_pinning = pinned == Some(limit);
         Ok(Some(CpuUsage { used, available: limit, by_pinning, throttled, throttled_cpus }))
     }

@@ -16,13 +16,13 @@ const DIFFERENCE_MIN: f64 = 0.25;
 pub fn uneven(cell: &CellTrials<'_>) -> Vec<Finding> {
     let uneven_service = |node: &Node| {
         let balancer = node.copies_balancer()?;
-        let copies = node.instances();
+        let copies = node.serving_instances();
         let valid = cell.trials.iter().filter(|it| it.valid().is_some());
         let counts: Vec<Vec<f64>> = valid.filter_map(|it| requests(it, &balancer, &copies)).collect();
         let even = 1.0 / copies.len() as f64;
         let share = |place: usize| {
             let each = counts.iter().map(|it| it[place] / it.iter().sum::<f64>());
-            Some(CopyShare { node: copies[place].name.clone(), share: median(each)? })
+            Some(CopyShare { node: copies[place].clone(), share: median(each)? })
         };
         let shares = (0..copies.len()).map(share).collect::<Option<Vec<CopyShare>>>()?;
         let requests = counts.iter().flatten().sum::<f64>().round() as u64;
@@ -35,10 +35,10 @@ pub fn uneven(cell: &CellTrials<'_>) -> Vec<Finding> {
 }
 
 /// Number of requests that each copy got in a trial; `None` if it is unknown or too small for a judgement.
-fn requests(trial: &TrialFacts<'_>, balancer: &str, copies: &[Node]) -> Option<Vec<f64>> {
-    let counted = |copy: &Node| {
+fn requests(trial: &TrialFacts<'_>, balancer: &str, copies: &[String]) -> Option<Vec<f64>> {
+    let counted = |copy: &String| {
         // Labels are the names of a proxy and a server.
-        let is_copy = |label: &str| label.rsplit('/').next() == Some(copy.name.as_str());
+        let is_copy = |label: &str| label.rsplit('/').next() == Some(copy.as_str());
         let all = sums(trial.samples, balancer, samples::BALANCER_SESSIONS_BEGUN, is_copy);
         (all.len() > 1).then(|| samples::sum_of_increases(&all))
     };

@@ -5,7 +5,7 @@ use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, mean, sums};
 use model::Sample;
 use model::finding::{Bound, Circumstance, MissingInput};
-use model::plan::{Node, NodeKind};
+use model::plan::{Node, NodeKind, NodePart};
 use std::collections::BTreeSet;
 
 /// Share of connections or threads in use above which they are exhausted.
@@ -17,24 +17,25 @@ const WAITED_SHARE_MIN: f64 = 0.1;
 /// `SET` statements per transaction above which server connections alternate between sessions with different settings.
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
-fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = &'a Node> {
-    cell.setup.stack.nodes.iter().filter(|it| matches!(it.kind, NodeKind::Service(_)))
+/// Parts of the services: their programs, or the services themselves.
+fn parts<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = NodePart<'a>> {
+    let services = cell.setup.stack.nodes.iter().filter(|it| matches!(it.kind, NodeKind::Service(_)));
+    services.flat_map(Node::parts)
 }
 
 /// Findings on CPU-bound services. If all copies of a service are CPU-bound, the finding names the service, otherwise
 /// each CPU-bound copy has a finding of its own.
 pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
-    for node in services(cell) {
-        let Some(total) = CpuUsage::measure(cell, node)? else { continue };
+    for part in parts(cell) {
+        let Some(total) = CpuUsage::of_part(cell, &part, None)? else { continue };
         let mut saturated = Vec::new();
-        let instances = node.instances();
-        for instance in &instances {
-            let usage = CpuUsage::measure(cell, instance)?.filter(CpuUsage::is_saturated);
+        for instance in part.split() {
+            let usage = CpuUsage::of_part(cell, &instance, None)?.filter(CpuUsage::is_saturated);
             saturated.extend(usage.map(|it| (instance.name.clone(), it)));
         }
-        let all = saturated.len() == instances.len() || total.by_pinning && total.is_saturated();
-        let reported = if all { vec![(node.name.clone(), total)] } else { saturated };
+        let all = saturated.len() == part.instances.len() || total.by_pinning && total.is_saturated();
+        let reported = if all { vec![(part.name.clone(), total)] } else { saturated };
         found.extend(reported.into_iter().map(|(node, cpu)| Finding::Bound {
             cell: cell.number,
             bound: Bound::Service {
@@ -49,8 +50,13 @@ pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, label: &str) -> Option<f64> {
-    cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == label)))
+/// Sum of a figure over all instances of a part; `None` if an instance lacks it.
+fn sum(part: &NodePart<'_>, figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    part.instances.iter().map(|it| figure(it)).sum()
+}
+
+fn gauge(cell: &CellTrials<'_>, part: &NodePart<'_>, series: &str, label: &str) -> Option<f64> {
+    cell.median(|trial| sum(part, |node| mean(&sums(trial.samples, node, series, |it| it == label))))
 }
 
 /// Transactions per second that received a response, with any outcome. Rejected transactions count, because they used
@@ -76,10 +82,10 @@ impl PoolUsage {
     }
 
     /// Usage by all copies of a service, which get equal shares of the requests.
-    fn total(node: &Node, copies: &[PoolUsage]) -> PoolUsage {
+    fn total(part: &NodePart<'_>, copies: &[PoolUsage]) -> PoolUsage {
         let sum = |figure: fn(&PoolUsage) -> Option<f64>| copies.iter().map(figure).sum::<Option<f64>>();
         PoolUsage {
-            node: node.name.clone(),
+            node: part.name.clone(),
             size: copies.iter().map(|it| it.size).sum(),
             busy: copies.iter().map(|it| it.busy).sum(),
             waiting: sum(|it| it.waiting),
@@ -88,26 +94,27 @@ impl PoolUsage {
     }
 }
 
-/// Usage that exhausts a pool: of the whole service if the pools of all copies are full, otherwise of each copy with a
+/// Usage that exhausts a pool: of the whole part if the pools of all copies are full, otherwise of each copy with a
 /// full pool. `has_queue` is true if requests wait for the pool.
-fn exhausted(node: &Node, copies: Vec<PoolUsage>, has_queue: impl Fn(&PoolUsage) -> bool) -> Vec<PoolUsage> {
+fn exhausted(
+    part: &NodePart<'_>,
+    copies: Vec<PoolUsage>,
+    has_queue: impl Fn(&PoolUsage) -> bool,
+) -> Vec<PoolUsage> {
     let judged = match copies.iter().all(PoolUsage::is_full) {
-        true => vec![PoolUsage::total(node, &copies)],
+        true => vec![PoolUsage::total(part, &copies)],
         false => copies,
     };
     judged.into_iter().filter(|it| it.is_full() && has_queue(it)).collect()
 }
 
 pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    require_samples(cell, &[samples::SERVICE_POOL_SIZE])?;
     let mut found = Vec::new();
-    for node in services(cell) {
-        let instances = node.instances();
-        let names = labels_of(cell, node, samples::SERVICE_POOL_SIZE);
-        if names.is_empty() {
-            return Err(MissingInput::Stats);
-        }
-        for pool in names {
-            let usage = |instance: &Node| {
+    for part in parts(cell) {
+        let instances = part.split();
+        for pool in labels_of(cell, &part, samples::SERVICE_POOL_SIZE) {
+            let usage = |instance: &NodePart<'_>| {
                 let gauge_of = |series| gauge(cell, instance, series, pool);
                 let known = gauge_of(samples::SERVICE_POOL_SIZE).zip(gauge_of(samples::SERVICE_POOL_BUSY));
                 let (size, busy) = known.ok_or(MissingInput::Stats)?;
@@ -124,7 +131,7 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
                 usage.waiting.is_some_and(|it| it >= QUEUE_MIN)
                     || usage.waited_share.is_some_and(|it| it >= WAITED_SHARE_MIN)
             };
-            found.extend(exhausted(node, copies, has_queue).into_iter().map(|usage| {
+            found.extend(exhausted(&part, copies, has_queue).into_iter().map(|usage| {
                 let PoolUsage { node, size, busy, waiting, waited_share } = usage;
                 let pool = pool.to_owned();
                 let bound = Bound::ServicePool { node, pool, size, busy, waiting, waited_share };
@@ -135,34 +142,39 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-/// Labels of the series of a node and its copies, such as the names of its pools.
-fn labels_of<'a>(cell: &CellTrials<'a>, node: &Node, series: &str) -> BTreeSet<&'a str> {
-    let instances = node.instances();
-    let is_node = |it: &&Sample| it.series == series && instances.iter().any(|node| node.name == it.node);
+/// Fails if there is a service, but none of its parts has samples of one of these series.
+fn require_samples(cell: &CellTrials<'_>, series: &[&str]) -> Result<(), MissingInput> {
+    let has_samples = |part: NodePart<'_>| series.iter().any(|it| !labels_of(cell, &part, it).is_empty());
+    match parts(cell).next().is_none() || parts(cell).any(has_samples) {
+        true => Ok(()),
+        false => Err(MissingInput::Stats),
+    }
+}
+
+/// Labels of a part's series, such as the names of its pools.
+fn labels_of<'a>(cell: &CellTrials<'a>, part: &NodePart<'_>, series: &str) -> BTreeSet<&'a str> {
     let samples = cell.trials.iter().flat_map(|it| it.samples);
-    samples.filter(is_node).map(|it| &*it.label).collect()
+    let of_part = |it: &&Sample| it.series == series && part.instances.iter().any(|name| *name == it.node);
+    samples.filter(of_part).map(|it| &*it.label).collect()
 }
 
 /// Findings on services with exhausted threads. A service without a thread limit cannot exhaust them.
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    require_samples(cell, &[samples::SERVICE_THREADS_BUSY, samples::SERVICE_POOL_SIZE])?;
     let mut found = Vec::new();
-    for node in services(cell) {
-        let pools = labels_of(cell, node, samples::SERVICE_THREADS_BUSY);
-        if pools.is_empty() && labels_of(cell, node, samples::SERVICE_POOL_SIZE).is_empty() {
-            return Err(MissingInput::Stats);
-        }
-        for pool in pools {
-            let usage = |instance: Node| {
-                let gauge_of = |series| gauge(cell, &instance, series, pool);
+    for part in parts(cell) {
+        for pool in labels_of(cell, &part, samples::SERVICE_THREADS_BUSY) {
+            let usage = |instance: &NodePart<'_>| {
+                let gauge_of = |series| gauge(cell, instance, series, pool);
                 let known =
                     gauge_of(samples::SERVICE_THREADS_SIZE).zip(gauge_of(samples::SERVICE_THREADS_BUSY));
                 let waiting = gauge_of(samples::SERVICE_THREADS_WAITING);
                 let node = instance.name.clone();
                 known.map(|(size, busy)| PoolUsage { node, size, busy, waiting, waited_share: None })
             };
-            let Some(copies) = node.instances().into_iter().map(usage).collect() else { continue };
+            let Some(copies) = part.split().iter().map(usage).collect() else { continue };
             let has_queue = |usage: &PoolUsage| usage.waiting.is_none_or(|it| it >= QUEUE_MIN);
-            found.extend(exhausted(node, copies, has_queue).into_iter().map(|usage| {
+            found.extend(exhausted(&part, copies, has_queue).into_iter().map(|usage| {
                 let PoolUsage { node, size, busy, waiting, .. } = usage;
                 let bound = Bound::ServiceThreads { node, pool: pool.to_owned(), size, busy, waiting };
                 Finding::Bound { cell: cell.number, bound }
@@ -179,12 +191,13 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    for node in services(cell) {
-        let size = |trial: &TrialFacts<'_>| {
-            let series = samples::SERVICE_POOL_SIZE;
-            samples::sum_of_instances(node, |name| mean(&sums(trial.samples, name, series, |_| true)))
+    require_samples(cell, &[samples::SERVICE_POOL_SIZE])?;
+    for part in parts(cell) {
+        let size = |node: &str, trial: &TrialFacts<'_>| {
+            mean(&sums(trial.samples, node, samples::SERVICE_POOL_SIZE, |_| true))
         };
-        let connections = cell.median(size).ok_or(MissingInput::Stats)?;
+        // The connections of a program without pools are unknown.
+        let Some(connections) = cell.median(|trial| sum(&part, |node| size(node, trial))) else { continue };
         let pooler_growth = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
         let transactions = |trial: &TrialFacts<'_>| {
             pooler_growth(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
@@ -200,7 +213,7 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
             || sets_per_transaction.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
         let circumstance = Circumstance::ChainedPools {
-            service: node.name.clone(),
+            service: part.name.clone(),
             connections,
             pooler: pooler.name.clone(),
             pool,

@@ -8,7 +8,7 @@ use model::comparison::{Difference, DifferenceSubject};
 use model::copied_data::{CopiedData, DataOrigin, Snapshot};
 use model::plan::{
     AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
-    NodeKind, ON_START, OperationKind, RecordedMix, Setup, Transport, UserStage,
+    NodeKind, ON_START, OperationKind, RecordedMix, ServiceFile, ServiceProgram, Setup, Transport, UserStage,
 };
 use model::run_result::NodeInfo;
 use model::summary::QueryMode;
@@ -242,6 +242,10 @@ impl FactList {
                 self.push(set, full_path("command"), service.command.join(" "));
                 self.push_some(DifferenceSubject::Transport, full_path("url"), service.url.as_ref());
                 self.push(set, full_path("copies"), service.copies);
+                self.files(&full_path("files"), &service.files);
+                for program in &service.programs {
+                    self.program(&full_path(&format!("programs.{}", program.name)), program);
+                }
                 settings = &service.env;
             }
             NodeKind::Attached(AttachedNode { dsn, admin, product, .. }) => {
@@ -267,6 +271,23 @@ impl FactList {
                 format!("{}.limits.{} not applied", node.name, limit.limit),
                 limit.reason.facts(),
             );
+        }
+    }
+
+    fn program(&mut self, path: &str, program: &ServiceProgram) {
+        let set = DifferenceSubject::Setting;
+        self.push(set, format!("{path}.command"), program.command.join(" "));
+        self.push(set, format!("{path}.per"), program.scope.key());
+        for (name, value) in &program.env {
+            self.push(set, format!("{path}.env.{name}"), value);
+        }
+        self.files(&format!("{path}.files"), &program.files);
+        self.limits(path, &program.limits);
+    }
+
+    fn files(&mut self, path: &str, files: &[ServiceFile]) {
+        for file in files {
+            self.push(DifferenceSubject::Setting, format!("{path}.{}", file.name), &file.text);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
 use crate::stats::quantile::median;
-use model::plan::{GENERATOR, Limits, Node, Setup};
+use model::plan::{GENERATOR, Limits, Node, NodePart, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
@@ -82,8 +82,7 @@ pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
     let one = |name: String| {
-        let each: Vec<_> =
-            lates.iter().map(|it| process_metrics(&name, &plan.limits, processors, it)).collect();
+        let each: Vec<_> = lates.iter().map(|it| hop_metrics(&name, &plan.limits, processors, it)).collect();
         median_of_trials(&name, &each.iter().collect::<Vec<_>>())
     };
     setup.stack.replica_names().into_iter().map(one).collect()
@@ -126,7 +125,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
         time: (passage.late.count > 0).then(|| {
             Nanos::from_secs_f64((passage.late.response - passage.late.service) / passage.late.count as f64)
         }),
-        ..process_metrics(GENERATOR, &setup.stack.generator, processors, &late)
+        ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
     // Number of transactions in each node and all nodes behind it, if known. For the first node, it is the number of
@@ -147,7 +146,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
             (_, Role::Pooler) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
             _ => None,
         });
-        all.push(HopMetrics { busy: at_work, queue, ..hop_metrics(node, processors, &late) });
+        all.push(HopMetrics { busy: at_work, queue, ..node_metrics(node, processors, &late) });
     }
     // Only the transport of the load's connections is known.
     let transport = passage.facts.summary.map(|it| &it.server.transport);
@@ -164,23 +163,26 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
     all
 }
 
-/// Resources used by all instances of a node.
-fn hop_metrics(node: &Node, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
-    let instances = node.instances();
-    let each = instances.iter().map(|it| process_metrics(&it.name, &it.limits, processors, late));
-    let each: Vec<HopMetrics> = each.collect();
-    let quota = node.limits.cpu.map(|it| it * instances.len() as f64);
+/// Metrics of a node: the sums over its copies and programs. Only a node without programs has a limit of its own.
+fn node_metrics(node: &Node, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+    let parts = node.parts();
+    let one = |part: &NodePart<'_>| -> Vec<HopMetrics> {
+        part.instances.iter().map(|name| hop_metrics(name, part.limits, processors, late)).collect()
+    };
+    let all: Vec<HopMetrics> = parts.iter().flat_map(one).collect();
+    let copies = all.len() as f64;
+    let has_quota = node.limits.cpu.is_some();
+    let limit = all.first().and_then(|it| it.cpu_limit).map(|it| if has_quota { it * copies } else { it });
     HopMetrics {
         node: node.name.clone(),
-        cpu: each.iter().map(|it| it.cpu).sum(),
-        cpu_limit: quota.or(each[0].cpu_limit),
-        throttled: samples::node_throttled_share(late, node),
+        cpu: all.iter().map(|it| it.cpu).sum(),
+        cpu_limit: if parts.len() == 1 { limit } else { processors },
+        throttled: all.iter().map(|it| it.throttled).sum::<Option<f64>>().map(|it| it / copies),
         ..HopMetrics::default()
     }
 }
 
-/// Resources used by a single process group.
-fn process_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
     let pinned = (!limits.cpus.is_empty()).then_some(limits.cpus.len() as f64);
     HopMetrics {
         node: name.to_owned(),

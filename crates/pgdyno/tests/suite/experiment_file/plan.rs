@@ -5,8 +5,8 @@ use experiment::{
     Diagnostics, GrammarDiagnostic, Grammars, Plan, ReadRequest, ScheduleExtent, UrlTarget, read,
 };
 use model::plan::{
-    Expectation, Experiment, LoadModel, NodeKind, OperationKind, Setup, StatsAddress, StatsForm, StatsPage,
-    ThinkTime, Transport,
+    Expectation, Experiment, LoadModel, NodeKind, OperationKind, ProgramReadiness, Setup, StatsAddress,
+    StatsForm, StatsPage, ThinkTime, Transport,
 };
 use model::{Nanos, SplitMix64, message};
 use report::lang::{self, english};
@@ -339,6 +339,7 @@ fn reads_pages_of_services_and_hosts() {
     let page = |form, address, series: &[&str]| StatsPage {
         form,
         address,
+        program: None,
         series: series.iter().map(|&it| it.to_owned()).collect(),
     };
     let text = |it: &str| it.to_owned();
@@ -354,6 +355,32 @@ fn reads_pages_of_services_and_hosts() {
         assert_eq!(service(keys).stats, expected, "{keys}");
     }
     assert_eq!(service("ready: /").metrics, [""; 0]);
+}
+
+/// Readiness of the first program, in the key `ready` or by default.
+#[test]
+fn programs_are_ready_when_their_port_accepts() {
+    for (first, others, expected) in [
+        ("command: [a]", "", ProgramReadiness::Running),
+        ("command: [a, \"${port}\"]", "", ProgramReadiness::Port),
+        ("command: [a], env: { LISTEN: \"${address}\" }", "", ProgramReadiness::Port),
+        ("command: [a], env: { HOST: \"${host}\" }", "", ProgramReadiness::Running),
+        ("command: [a]", "b: { command: [b, \"${a.address}\"] }, ", ProgramReadiness::Port),
+        ("command: [a]", "b: { command: [b, \"${port}\"] }, ", ProgramReadiness::Running),
+        ("command: [a, \"${port}\"], ready: running", "", ProgramReadiness::Running),
+        ("command: [a], ready: port", "", ProgramReadiness::Port),
+        ("command: [a], ready: /up", "", ProgramReadiness::Path("/up".to_owned())),
+        ("command: [a], ready: \"${dir}/a.sock\"", "", ProgramReadiness::Socket("a.sock".to_owned())),
+    ] {
+        let yaml = format!(
+            "stack: {{ service: {{ programs: {{ a: {{ {first} }}, {others}web: {{ command: [web] }} }} }}, postgres: {{}} }}\n\
+             operations: {{ a: {{ get: / }} }}\nload: {{ model: closed, clients: 1, duration: 1s }}\n"
+        );
+        let setup = setup(&yaml);
+        let NodeKind::Service(service) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
+        assert_eq!(service.programs[0].ready, expected, "{first} {others}");
+        assert_eq!(service.serving_program().map(|it| it.name.as_str()), Some("web"));
+    }
 }
 
 /// Stored plans of earlier versions can be read. Each row has the current key of the kind, and the product.

@@ -1,31 +1,6 @@
-//! Tests the addresses and the clock of sampled pages
+//! Tests the clock of sampled pages
 
 use super::*;
-
-#[test]
-fn pages_of_one_form_have_labels() {
-    let base = Url::parse("https://shop.test/").unwrap();
-    let page = |form, address| StatsPage { form, address, series: Vec::new() };
-    let pages = [
-        page(StatsForm::PhpFpm, StatsAddress::Path("/status?json".to_owned())),
-        page(StatsForm::PhpFpm, StatsAddress::Port(9113, "/b?token=x".to_owned())),
-        page(StatsForm::StubStatus, StatsAddress::Url("http://[::1]:81/nginx".to_owned())),
-    ];
-    let shown: Vec<String> = SampledPage::of_service(&pages, &base)
-        .iter()
-        .map(|it| format!("{}|{}|{}|{}", it.url.tls, it.url.host_header(), it.url.target, it.label))
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            "true|shop.test|/status?json|shop.test/status",
-            "false|shop.test:9113|/b?token=x|shop.test:9113/b",
-            "false|[::1]:81|/nginx|"
-        ]
-    );
-    let local = Url::parse("unix:/run/shop.sock").unwrap();
-    assert_eq!(SampledPage::of_service(&pages[1..2], &local)[0].url.host_header(), "127.0.0.1:9113");
-}
 
 /// Rows: time on the page, our time, and the expected time of the values, in seconds.
 #[test]

@@ -4,10 +4,11 @@
 //! prometheus-node-exporter`.
 
 use super::scratch::Scratch;
-use model::plan::{StatsAddress, StatsForm, StatsPage};
+use model::plan::{Service, StatsAddress, StatsForm, StatsPage};
 use model::product;
 use model::{Nanos, Sample};
-use stack::sampler::{Observation, SampledPage, Sampler, SamplingTarget, SamplingTargetKind};
+use stack::page::SampledPage;
+use stack::sampler::{Observation, Sampler, SamplingTarget, SamplingTargetKind};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -151,16 +152,18 @@ fn samples_nginx_and_php_fpm() {
     let page = |form, path: &str| StatsPage {
         form,
         address: StatsAddress::Path(path.to_owned()),
+        program: None,
         series: Vec::new(),
     };
     let base = Url::parse(&format!("http://127.0.0.1:{port}")).unwrap();
-    let pages = [
+    let stats = vec![
         page(StatsForm::PhpFpm, "/status?json"),
         page(StatsForm::StubStatus, "/nginx"),
         page(StatsForm::Prometheus, "/nginx"),
         page(StatsForm::Pgdyno, "/nowhere"),
     ];
-    let sampled = || sample(vec![service(SampledPage::of_service(&pages, &base))]);
+    let web = Service { stats, ..Service::default() };
+    let sampled = || sample(vec![service(SampledPage::of_service(&web, &base, &[]))]);
     let mut requests: Vec<TcpStream> = (0..3).map(|_| begin_request(port, "/slow.php")).collect();
     let start = Instant::now();
     let (samples, missing) = loop {
@@ -333,10 +336,12 @@ fn stores_named_metrics() {
     let page = StatsPage {
         form: StatsForm::Prometheus,
         address: StatsAddress::Port(server.port, "/metrics?key=secret".to_owned()),
+        program: None,
         series: ["jobs_total", "length", "absent"].map(str::to_owned).to_vec(),
     };
     let base = Url::parse("http://127.0.0.1:1").unwrap();
-    let (samples, missing) = sample(vec![service(SampledPage::of_service(&[page], &base))]);
+    let web = Service { stats: vec![page], ..Service::default() };
+    let (samples, missing) = sample(vec![service(SampledPage::of_service(&web, &base, &[]))]);
     assert_eq!(value(&samples, "service_counter", "jobs_total{q=\"a\"}"), Some(7.0));
     assert_eq!(value(&samples, "service_metric", "length"), Some(2.0));
     let address = format!("127.0.0.1:{}/metrics", server.port);

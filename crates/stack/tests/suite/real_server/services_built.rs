@@ -24,15 +24,10 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     let owned = |it: &&str| (*it).to_owned();
     let kind = NodeKind::Service(Service {
         command: command.iter().map(owned).collect(),
-        url: None,
         // The pooler uses transaction mode, so prepared statements are off.
         env: [("PREPARE", "false")].iter().chain(env).map(|it| (owned(&it.0), owned(&it.1))).collect(),
-        copies: 1,
-        ready_path: "/health".to_owned(),
-        ready_timeout: None,
         stats: vec![StatsPage::own("/stats".to_owned())],
-        metrics: vec![],
-        allow: None,
+        ..Service::default()
     });
     node(name, Transport::Tcp, kind)
 }

@@ -24,14 +24,9 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
     env.push(("TINY".to_owned(), "yes".to_owned()));
     let kind = NodeKind::Service(Service {
         command: command.map(str::to_owned).to_vec(),
-        url: None,
         env,
-        copies: 1,
-        ready_path: "/health".to_owned(),
-        ready_timeout: None,
         stats: vec![StatsPage::own("/stats".to_owned())],
-        metrics: vec![],
-        allow: None,
+        ..Service::default()
     });
     node(name, Transport::Tcp, kind)
 }

@@ -1,7 +1,9 @@
 //! Rules on samples: for each rule, cases with and without a finding
 
 use super::*;
-use model::plan::{Limits, Replication, SyncMode};
+use model::plan::{
+    Limits, Node, NodeKind, ProgramReadiness, ProgramScope, Replication, Service, ServiceProgram, SyncMode,
+};
 
 /// Experiment with one cell for `word`, changed by `change`.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
@@ -19,7 +21,7 @@ fn limited(limits: Limits) -> Experiment {
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |setup| {
         let mut node = trial::service();
-        if let model::plan::NodeKind::Service(service) = &mut node.kind {
+        if let NodeKind::Service(service) = &mut node.kind {
             service.copies = copies;
         }
         setup.stack.nodes.insert(0, node);
@@ -199,6 +201,48 @@ fn names_the_service_or_its_copies_with_exhausted_pools() {
     check_in(&two, &[threads(&[(5.0, 2.0), (1.0, 0.0)])], &[&bound("service-1", "5.0", "5.0", "2.0")]);
 }
 
+/// A service of the programs `fpm`, which has a quota of 0.5 CPUs, and `web`, with this number of copies.
+fn with_programs(copies: u32) -> Experiment {
+    cell("direct", |setup| {
+        let program = |name: &str, cpu| ServiceProgram {
+            name: name.to_owned(),
+            command: vec![name.to_owned()],
+            env: Vec::new(),
+            files: Vec::new(),
+            scope: ProgramScope::Copy,
+            ready: ProgramReadiness::Port,
+            limits: Limits { cpu, ..Limits::default() },
+        };
+        let programs = vec![program("fpm", Some(0.5)), program("web", None)];
+        let kind = NodeKind::Service(Service { programs, copies, ..Service::default() });
+        setup.stack.nodes.insert(0, Node { kind, limits: Limits::default(), ..trial::service() });
+    })
+}
+
+#[test]
+fn findings_on_services_name_their_programs() {
+    let fpm = |name: &str, run: TestRun, busy| {
+        cpu(run, name, 0.25, 75.0)
+            .gauge(name, "service_threads_size", "www", 4.0)
+            .gauge(name, "service_threads_busy", "www", busy)
+            .gauge(name, "service_threads_waiting", "www", 2.0)
+    };
+    let web = |run: TestRun, name| cpu(run, name, 0.9, 0.0);
+    let one = web(fpm("service.fpm", run(), 1.0), "service.web");
+    let bound = |cpu: &str, limit: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: Service {{ node: \"service.fpm\", cpu: {cpu}, cpu_limit: {limit}, throttled: \
+             Some(0.75), throttled_cpu: None }} }}"
+        )
+    };
+    check_in(&with_programs(1), &[one], &[&bound("0.25", "0.5")]);
+    let two = fpm("service-2.fpm", fpm("service-1.fpm", run(), 4.0), 4.0);
+    let threads = "Bound { cell: 0, bound: ServiceThreads { node: \"service.fpm\", pool: \"www\", size: 8.0, busy: 8.0, \
+                   waiting: Some(4.0) } }";
+    check_in(&with_programs(2), std::slice::from_ref(&two), &[&bound("0.5", "1.0"), threads]);
+    check_in(&with_programs(2), &[two.not_applied("service-2.fpm", "cpu")], &[threads]);
+}
+
 #[test]
 fn reports_an_exhausted_service_pool() {
     let pool = |busy, waiting| {
@@ -254,15 +298,25 @@ fn reports_exhausted_service_threads() {
 #[test]
 fn reports_two_pools_in_a_row() {
     // The pooler executes a thousand transactions per second.
-    let pools = |connections: f64, sets: f64, waiting: f64| {
-        run()
-            .gauge("service", "service_pool_size", "pool", connections)
-            .gauge("service", "service_pool_busy", "pool", 1.0)
+    let pools_of = |nodes: &[&str], connections: f64, sets: f64, waiting: f64| {
+        let with_pool = |run: TestRun, node: &&str| {
+            run.gauge(node, "service_pool_size", "pool", connections).gauge(
+                node,
+                "service_pool_busy",
+                "pool",
+                1.0,
+            )
+        };
+        nodes
+            .iter()
+            .fold(run(), with_pool)
             .gauge("pooler", "pool_clients_waiting", "db/app", waiting)
             .counter("pooler", "pool_transactions", "app", 1000.0)
             .counter("pooler", "pool_assignments", "app", 1000.0)
             .counter("postgres", "pg_sets", "", sets)
     };
+    let pools = |connections, sets, waiting| pools_of(&["service"], connections, sets, waiting);
+    let copies = ["service-1", "service-2"];
     let in_row = |connections: &str, sets: &str, waiting: &str| {
         format!(
             "Circumstance {{ cell: 0, circumstance: ChainedPools {{ service: \"service\", connections: {connections}, pooler: \
@@ -271,9 +325,11 @@ fn reports_two_pools_in_a_row() {
     };
     check_in(&serviced("pooled", 1), &[pools(24.0, 0.0, 3.5)], &[&in_row("24.0", "0.0", "3.5")]);
     check_in(&serviced("pooled", 1), &[pools(24.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
-    let copies = pools(9.0, 500.0, 0.0).gauge("service-1", "service_pool_size", "pool", 12.0);
-    let copies = copies.gauge("service-2", "service_pool_size", "pool", 12.0);
-    check_in(&serviced("pooled", 2), &[copies], &[&in_row("24.0", "0.5", "0.0")]);
+    check_in(
+        &serviced("pooled", 2),
+        &[pools_of(&copies, 12.0, 500.0, 0.0)],
+        &[&in_row("24.0", "0.5", "0.0")],
+    );
     check_in(&serviced("pooled", 1), &[pools(24.0, 10.0, 0.5)], &[]);
     check_in(&serviced("pooled", 1), &[pools(20.0, 500.0, 3.5)], &[]);
 }
