@@ -16,7 +16,13 @@ pub fn run(data: &[u8]) {
     let Some(plan) = plan else { return };
     assert!(!plan.flatten().is_empty());
     let tables: Vec<TableStats> = serde_json::from_str(tables).unwrap_or_default();
-    let planned = StatementPlan { text: "select $1".into(), captured: 1, plan: Some(plan), error: None };
+    let planned = StatementPlan {
+        text: "select $1".into(),
+        captured: 1,
+        query_id: Some(1),
+        plan: Some(plan),
+        error: None,
+    };
     let plans = Plans { statements: vec![planned], tables, estimates: Vec::new(), planner_unavailable: None };
     let candidates = candidates(&plans);
     for candidate in &candidates {
