@@ -59,7 +59,7 @@ fn a_balancer_reload_loses_no_transaction() {
             server.postgres.port
         );
         let file =
-            server.supervisor.private_file(&format!("{name}.cfg"), configuration.as_bytes()).expect("a file");
+            server.supervisor.private_file(format!("{name}.cfg"), configuration.as_bytes()).expect("a file");
         let home = server.supervisor.home();
         let launch = Launch::new(name, haproxy, &home).args(["-W", "-db", "-f"]).arg(&file);
         let user = server.supervisor.user().cloned();
