@@ -4,6 +4,7 @@
 //! that a dump names. The load's user becomes a member of each role and thus has the rights of the tables' owners.
 
 mod format;
+mod quoting;
 mod requirements;
 
 pub use format::describe;

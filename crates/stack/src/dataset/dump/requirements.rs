@@ -1,5 +1,6 @@
 //! Roles and extensions that a dump requires
 
+use super::quoting::Open;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -50,7 +51,7 @@ fn of_output(mut command: Command) -> io::Result<Requirements> {
 fn scan(mut text: impl BufRead) -> io::Result<Requirements> {
     let mut found = Requirements::default();
     let mut created = BTreeSet::new();
-    let (mut line, mut number, mut in_copy) = (Vec::new(), 0, false);
+    let (mut line, mut number, mut in_copy, mut open) = (Vec::new(), 0, false, Open::Nothing);
     loop {
         line.clear();
         number += 1;
@@ -60,6 +61,12 @@ fn scan(mut text: impl BufRead) -> io::Result<Requirements> {
         }
         if in_copy {
             in_copy = line.trim_ascii_end() != b"\\.";
+            continue;
+        }
+        // A line within a text is no statement, whatever its words are.
+        let is_within = open != Open::Nothing;
+        open = open.after(&line);
+        if is_within {
             continue;
         }
         let Ok(statement) = str::from_utf8(line.trim_ascii()) else { continue };
@@ -126,7 +133,8 @@ fn identifiers(text: &str) -> Vec<String> {
             None => rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).or(Some(rest.len())),
         };
         let Some(end) = end.filter(|it| *it > 0) else { return names };
-        names.push(rest[..end].trim_matches('\'').to_owned());
+        let name = rest[..end].trim_matches('\'');
+        names.extend((!name.is_empty()).then(|| name.to_owned()));
         rest = match rest[end..].trim_start().strip_prefix(',') {
             Some(more) => more.trim_start(),
             None => return names,
@@ -173,6 +181,10 @@ mod tests {
         check("ALTER TABLE a OWNER TO", &[], &[]);
         check("GRANT a TO \"unfinished", &[], &[]);
         check("\u{fffd}\n", &[], &[]);
+        check("GRANT a TO '';\n", &[], &[]);
+        // Texts are not statements.
+        let text = "'To monitor it:\nGRANT pg_monitor TO '''';\nCREATE EXTENSION x;\n'";
+        check(&format!("INSERT INTO notes VALUES ({text});\nGRANT a TO b;\n"), &["b"], &[]);
     }
 
     #[test]
