@@ -43,7 +43,7 @@ impl Diagnostic {
 /// All diagnostics, at least one, in the order of their positions, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// Sources, the experiment file first. Each byte of an apparent password is replaced by `*`.
+    /// Sources, the experiment file first. Each apparent password is replaced by `***`; positions refer to the result.
     pub sources: Vec<Source>,
     pub list: Vec<Diagnostic>,
 }
@@ -54,9 +54,17 @@ impl Diagnostics {
         list.sort_by(|a, b| position(a).cmp(&position(b)).then_with(|| a.message.cmp(&b.message)));
         list.dedup();
         list.truncate(MAX_DIAGNOSTICS);
+        let passwords: Vec<Vec<Range<usize>>> = sources.iter().map(|it| passwords(&it.text)).collect();
+        for diagnostic in &mut list {
+            diagnostic.message =
+                std::mem::replace(&mut diagnostic.message, Message::text("")).map_texts(&mask_passwords);
+            let Span { source, bytes } = &mut diagnostic.span;
+            let passwords = &passwords[*source];
+            *bytes =
+                masked_position(bytes.start, passwords, false)..masked_position(bytes.end, passwords, true);
+        }
         let sources = sources.into_iter().map(|it| Source { text: mask_passwords(&it.text), ..it }).collect();
-        let masked = |it: Diagnostic| Diagnostic { message: it.message.map_texts(&mask_passwords), ..it };
-        Diagnostics { sources, list: list.into_iter().map(masked).collect() }
+        Diagnostics { sources, list }
     }
 
     /// Line and column of a diagnostic's start, counted from 1; columns are characters.
@@ -67,10 +75,37 @@ impl Diagnostics {
     }
 }
 
-/// Replaces each byte of a password by `*`. Passwords are the text `HERE` in `scheme://user:HERE@…` and
-/// `password=HERE`.
+/// Text in place of a password. Its length does not depend on the password.
+const MASK: &str = "***";
+
+/// Replaces each password by [`MASK`].
 fn mask_passwords(text: &str) -> String {
-    let mut shown = text.as_bytes().to_vec();
+    let mut shown = text.to_owned();
+    for password in passwords(text).into_iter().rev() {
+        shown.replace_range(password, MASK);
+    }
+    shown
+}
+
+/// Position in the masked text of a byte of the original text. A position within a password becomes the start or the
+/// end of its mask.
+fn masked_position(at: usize, passwords: &[Range<usize>], is_end: bool) -> usize {
+    // Ends of the previous password in the original and of its mask.
+    let (mut end, mut shown) = (0, 0);
+    for password in passwords.iter().take_while(|it| it.start < at) {
+        shown += password.start - end;
+        if password.end > at {
+            return shown + if is_end { MASK.len() } else { 0 };
+        }
+        (end, shown) = (password.end, shown + MASK.len());
+    }
+    shown + at - end
+}
+
+/// Passwords in a text, in order: the text `HERE` in `scheme://user:HERE@…` and `password=HERE`. Placeholders such as
+/// `${env:NAME}` are no secrets and split a password.
+fn passwords(text: &str) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
     let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     for (i, sign) in text.match_indices("://") {
         let begin = i + sign.len();
@@ -79,7 +114,7 @@ fn mask_passwords(text: &str) -> String {
         if let Some((user, _)) = token.rsplit_once('@')
             && let Some(colon) = user.find(':')
         {
-            shown[begin + colon + 1..begin + user.len()].fill(b'*');
+            all.push(begin + colon + 1..begin + user.len());
         }
     }
     let lower = text.to_ascii_lowercase();
@@ -88,13 +123,39 @@ fn mask_passwords(text: &str) -> String {
         let Some(value) = after.strip_prefix(['=', ':']) else { continue };
         let value = value.trim_start_matches(' ');
         let begin = text.len() - value.len();
-        let length = match value.chars().next() {
-            Some(quote @ ('"' | '\'')) => value[1..].find(quote).map_or(value.len(), |i| i + 1),
-            _ => value.find(|c| ends(c) || c == '&').unwrap_or(value.len()),
-        };
-        shown[begin..begin + length].fill(b'*');
+        all.push(match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                begin + 1..begin + 1 + value[1..].find(quote).unwrap_or(value.len() - 1)
+            }
+            _ => begin..begin + value.find(|c| ends(c) || c == '&').unwrap_or(value.len()),
+        });
     }
-    String::from_utf8(shown).expect("whole characters were written over with ASCII")
+    all.sort_by_key(|it| (it.start, it.end));
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in all {
+        match apart.last_mut().filter(|last| range.start < last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => apart.push(range),
+        }
+    }
+    let secrets = apart.into_iter().flat_map(|it| outside_placeholders(text, it));
+    secrets.filter(|it| !it.is_empty()).collect()
+}
+
+/// Parts of a range that are outside placeholders such as `${name}`.
+fn outside_placeholders(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+    let (mut parts, mut rest) = (Vec::new(), range.clone());
+    for (i, sign) in text[range.clone()].match_indices("${") {
+        let begin = range.start + i;
+        let inner = &text[begin + sign.len()..range.end];
+        if let Some(length) = inner.find(|c| !is_name(c)).filter(|it| inner[*it..].starts_with('}')) {
+            parts.push(rest.start..begin);
+            rest.start = begin + sign.len() + length + 1;
+        }
+    }
+    parts.push(rest);
+    parts
 }
 
 /// Text in backquotes, on one line and at most 40 characters long.
@@ -141,18 +202,46 @@ mod tests {
     #[test]
     fn masks_passwords() {
         for (text, expected) in [
-            ("a: postgres://me:secret@h/d", "a: postgres://me:******@h/d"),
-            ("a: 'postgres://me:se@:/t@h/d' # x@y", "a: 'postgres://me:******@h/d' # x@y"),
+            ("a: postgres://me:secret@h/d", "a: postgres://me:***@h/d"),
+            ("a: 'postgres://me:se@:/t@h/d' # x@y", "a: 'postgres://me:***@h/d' # x@y"),
             ("a: postgres://me@h:1/d", "a: postgres://me@h:1/d"),
             ("host=h password=ё1 user=a", "host=h password=*** user=a"),
-            ("\"host=h PASSWORD = 'a b' x\"", "\"host=h PASSWORD = ****' x\""),
-            ("h/d?password=x&y=z", "h/d?password=*&y=z"),
-            ("password: x", "password: *"),
+            ("\"host=h PASSWORD = 'a b' x\"", "\"host=h PASSWORD = '***' x\""),
+            ("h/d?password=x&y=z", "h/d?password=***&y=z"),
+            ("password: x", "password: ***"),
+            ("password: postgres://me:secret@h/d", "password: ***"),
+            ("password: 'not closed", "password: '***"),
             ("password=", "password="),
+            ("password: \"\"", "password: \"\""),
             ("a password stands in", "a password stands in"),
+            ("password: \"${env:SHOP_PASSWORD}\"", "password: \"${env:SHOP_PASSWORD}\""),
+            ("password: ${shop}", "password: ${shop}"),
+            ("password: abc${a}${b}def", "password: ***${a}${b}***"),
+            ("a://me:${env:A}@h", "a://me:${env:A}@h"),
+            ("password: ${p@ss!}", "password: ***"),
+            ("password: ${", "password: ***"),
         ] {
-            let shown = mask_passwords(text);
-            assert_eq!((shown.as_str(), shown.len()), (expected, text.len()), "{text}");
+            assert_eq!(mask_passwords(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn moves_positions_with_the_masks() {
+        let text = "password=x password=secret a://u:x@h 'end'";
+        let secrets = passwords(text);
+        let masked = mask_passwords(text);
+        for (part, expected) in [
+            ("password=x", "password=***"),
+            ("ret", "***"),
+            ("secret a", "*** a"),
+            ("u:x@", "u:***@"),
+            ("x@", "***@"),
+            ("end", "end"),
+        ] {
+            let at = text.find(part).expect("the text contains the part");
+            let (start, end) = (at, at + part.len());
+            let shown = masked_position(start, &secrets, false)..masked_position(end, &secrets, true);
+            assert_eq!(&masked[shown], expected, "{part}");
         }
     }
 

@@ -277,7 +277,8 @@ impl SchemaReader<'_> {
             self.report(at, message!("experiment-renamed", old = quote(key), new = quote(new)));
             return;
         }
-        if !path.is_empty() && self.shape.keys(self.shape.root()).contains(&key) {
+        let instead = suggestion::instead_of_key(path, key);
+        if instead.is_none() && !path.is_empty() && self.shape.keys(self.shape.root()).contains(&key) {
             let operation = path.strip_prefix("operations.").filter(|_| key == "objectives");
             let operation = operation.map(|path| objective_target(path, entries));
             let path = quote(path);
@@ -287,7 +288,6 @@ impl SchemaReader<'_> {
             );
             return;
         }
-        let instead = suggestion::instead_of_key(path, key);
         let nearest = instead.or_else(|| nearest(key, keys.iter().copied()));
         let (has_settings, keys) = (keys.contains(&"settings"), list(keys));
         let message = message!(

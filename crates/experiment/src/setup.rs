@@ -100,7 +100,7 @@ impl SetupBuilder<'_> {
         if let Some(guard) = guard {
             self.check_load_caps(&guard, &mut requested);
             self.check_search_caps(&guard, &mut find);
-            self.abort(&guard, &mut stop);
+            self.abort(&mut stop);
         }
         let RequestedLoad { mut load, duration, .. } = requested;
         if is_recorded && (find != Goal::Once || file.prove == Some(true)) {

@@ -15,8 +15,12 @@ const MAIN_KEYS: [(&str, &str); 8] = [
     ("stack.service", "url"),
 ];
 
+/// Mappings whose main content is a list, each with the key of that list. A list in place of the mapping is most likely
+/// the value of this key.
+const LIST_KEYS: [(&str, &str); 2] = [("on_start", "steps"), ("operations.*", "steps")];
+
 /// Keys that users of other tools expect in a mapping, and what to write instead.
-const OTHER_KEYS: [(&str, &[&str], &str); 16] = [
+const OTHER_KEYS: [(&str, &[&str], &str); 19] = [
     ("load", &["rate", "rps", "qps", "tps"], "schedule: const(100, 60s)"),
     ("load", &["time"], "duration: 10s"),
     ("load", &["connections", "concurrency", "vus"], "clients: 8"),
@@ -33,6 +37,9 @@ const OTHER_KEYS: [(&str, &[&str], &str); 16] = [
     ("stack", &["attach", "url", "host"], "postgres: { attach: postgres://me@127.0.0.1/shop }"),
     ("stack.generator", &["threads"], "load: { threads: 2 }"),
     ("faults", &["crash", "stop"], "kill: primary"),
+    ("dataset", &["sample"], "from: { source: \"postgres://…\", sample: 10% }"),
+    ("dataset", &["schema_only"], "from: { source: \"postgres://…\", schema_only: true }"),
+    ("dataset.from", &["seed"], "dataset: { seed: 1, from: … }"),
 ];
 
 /// Correction of an unknown key.
@@ -70,6 +77,10 @@ pub fn mapping_of_list(path: &str, items: &[Node]) -> Option<String> {
     };
     let entries: Vec<String> = items.iter().map(entry).collect::<Option<_>>()?;
     let name = path.rsplit('.').next().filter(|it| !it.is_empty())?;
+    if let Some((_, key)) = LIST_KEYS.iter().find(|row| matches(row.0, path)) {
+        let items: Vec<String> = entries.iter().map(|it| format!("{{ {it} }}")).collect();
+        return Some(format!("{name}: {{ {key}: [{}] }}", items.join(", ")));
+    }
     (!entries.is_empty()).then(|| format!("{name}: {{ {} }}", entries.join(", ")))
 }
 

@@ -396,6 +396,8 @@ check-cells = { $count ->
  }
 check-clients = clients
 check-attached = { $name } (attached)
+check-stats = statistics at { $pages }
+check-metrics = host metrics at { $urls }
 check-connections = { $count ->
     [one] { $count } connection
    *[other] { $count } connections
@@ -439,6 +441,10 @@ check-redirects = { $count ->
     [one] follows { $count } redirect
    *[other] follows up to { $count } redirects
  }
+check-headers = headers { $names }
+check-expect = expects { $list }
+check-status = status { $ranges }
+check-without = not { $text }
 check-decompress = decompressed
 check-capture = { $name } from { $source }
 check-capture-header = { $name } from header { $header }
@@ -4174,6 +4180,8 @@ experiment-url = the URL { $problem ->
     .help = write a URL such as http://127.0.0.1:8080
 experiment-url-password = the URL contains a user name and a password
     .help = send them in a header
+experiment-page-password = the URL contains a user name and a password
+    .help = remove them: pgdyno reads pages without a login; let the page's server accept requests from this machine without one
 experiment-url-path = the URL contains the path { $path }
     .help = remove the path; write it in the operations
 
@@ -4453,6 +4461,18 @@ experiment-between-restored = `between` has no effect, because the data are rest
     .help = add `keep: true`, or write the statements in `after`
 experiment-keep-alone = `keep` cannot be combined with `matrix`, `find` or `faults`: a trial would find the data as another cell or step left them
     .help = remove `keep` or the other key; to compare two systems on kept data, write an experiment for each and compare their runs
+experiment-dataset-server = { $is_template ->
+    [true] `template` requires a PostgreSQL server, but the stack ends with `{ $node }`: a database cannot be copied through it
+   *[false] `dataset` requires a PostgreSQL server, but the stack ends with `{ $node }`: data cannot be restored through it
+ }
+    .help = add {"`postgres: { attach: \"host=db.example user=me dbname=measured\" }`"} to `stack`, or remove `dataset`
+experiment-dataset-seed = `seed` has no effect with `{ $key }`
+    .help = remove it{ $key ->
+        [from] , or take a sample, as in `from: {"{"} source: …, sample: 10% {"}"}`
+       *[other] ; the seed of the load is the file's own key `seed`
+    }
+experiment-source-itself = `from` is the measured database { $address }, which a trial would replace
+    .help = write another database in `stack.postgres.attach`, such as dbname=measured
 experiment-template-own-server = `template` requires an attached server; a server that pgdyno starts has no database { $name }
     .help = add `attach` to `stack.postgres`, or name a dump of the database in `restore`
 experiment-template-itself = `template` is the database that the trials measure, which is dropped before each trial
@@ -4572,7 +4592,8 @@ experiment-ledger-second-token = the variable `token` is reserved for the ledger
 # Warnings.
 experiment-feed-unused = feed { $feed } is not used by any operation
 experiment-capture-unused = variable { $variable } captured by { $operation } is not used
-experiment-remote-stop-rule = stop rule { $rule } applies because `{ $node }` is on another machine; set `stop` to replace it
+experiment-remote-stop-rule = stop rule { $rule } applies by default on another machine
+experiment-cold-attached = `cache: cold` has no effect: pgdyno cannot restart an attached server
 
 
 ### Errors of the stack and its nodes

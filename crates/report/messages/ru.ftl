@@ -445,6 +445,8 @@ check-cells = { $count ->
  }
 check-clients = клиенты
 check-attached = { $name } (внешний)
+check-stats = статистика: { $pages }
+check-metrics = метрики хоста: { $urls }
 check-connections = { $count ->
     [one] { $count } соединение
     [few] { $count } соединения
@@ -491,6 +493,10 @@ check-redirects = { $count ->
     [one] до { $count } перенаправления
    *[other] до { $count } перенаправлений
  }
+check-headers = заголовки { $names }
+check-expect = ожидается { $list }
+check-status = статус { $ranges }
+check-without = без { $text }
 check-decompress = с распаковкой
 check-capture = { $name } из { $source }
 check-capture-header = { $name } из заголовка { $header }
@@ -4331,6 +4337,8 @@ experiment-url = неверный URL: { $problem ->
     .help = напишите URL, например `http://127.0.0.1:8080`
 experiment-url-password = в URL указаны имя пользователя и пароль
     .help = передавайте их в заголовке
+experiment-page-password = в URL указаны имя пользователя и пароль
+    .help = удалите их: страницы pgdyno читает без входа; разрешите запросы с этой машины без пароля на сервере, который отдаёт страницу
 experiment-url-path = в URL указан путь { $path }
     .help = удалите его; пути задаются в операциях
 
@@ -4610,6 +4618,18 @@ experiment-between-restored = `between` ни на что не влияет: да
     .help = добавьте `keep: true` или перенесите команды в `after`
 experiment-keep-alone = `keep` нельзя сочетать с `matrix`, `find` и `faults`: измерение получило бы данные, которые изменила другая ячейка или другой шаг
     .help = удалите `keep` или другой ключ; чтобы сравнить две системы на таких данных, напишите по эксперименту на каждую и сравните прогоны
+experiment-dataset-server = { $is_template ->
+    [true] для `template` нужен сервер PostgreSQL, а стенд кончается узлом `{ $node }`: через него базу данных не скопировать
+   *[false] для `dataset` нужен сервер PostgreSQL, а стенд кончается узлом `{ $node }`: через него данные не восстановить
+ }
+    .help = добавьте в `stack` ключ {"`postgres: { attach: \"host=db.example user=me dbname=measured\" }`"} или удалите `dataset`
+experiment-dataset-seed = `seed` вместе с `{ $key }` ни на что не влияет
+    .help = удалите этот ключ{ $key ->
+        [from] {" "}или возьмите выборку, например `from: {"{"} source: …, sample: 10% {"}"}`
+       *[other] ; начальное значение для нагрузки задаёт ключ `seed` самого файла
+    }
+experiment-source-itself = `from` — это измеряемая база данных { $address }, которую измерение заменило бы
+    .help = укажите в `stack.postgres.attach` другую базу данных, например dbname=measured
 experiment-template-own-server = для `template` нужен подключённый сервер; у сервера, который запускает pgdyno, нет базы данных { $name }
     .help = добавьте `attach` в `stack.postgres` или укажите дамп этой базы в `restore`
 experiment-template-itself = `template` — это измеряемая база данных, которая удаляется перед каждым измерением
@@ -4726,7 +4746,8 @@ experiment-ledger-second-token = переменная `token` зарезерви
 # Предупреждения.
 experiment-feed-unused = лента данных { $feed } не используется ни одной операцией
 experiment-capture-unused = переменная { $variable }, которую извлекает { $operation }, не используется
-experiment-remote-stop-rule = действует правило остановки { $rule }, так как `{ $node }` на другой машине; чтобы заменить его, задайте `stop`
+experiment-remote-stop-rule = на другой машине по умолчанию действует правило остановки { $rule }
+experiment-cold-attached = `cache: cold` не действует: подключённый сервер pgdyno не перезапускает
 
 
 ### Ошибки стенда и его узлов

@@ -70,7 +70,12 @@ impl SetupBuilder<'_> {
             }
         }
         let restore = source.restore.map(|dumps| self.dumps(dumps));
-        let from = source.from.map(|it| self.source(it));
+        let from = source.from.map(|it| self.source(it, stack));
+        let server = &stack.nodes.last().expect("a stack has a node");
+        if server.kind.role() != Role::Server {
+            let (node, is_template) = (&server.name, source.template.is_some());
+            self.report("dataset", message!("experiment-dataset-server", node, is_template));
+        }
         let content = match (source.name, source.tables) {
             _ if restore.is_some() => Content::Dump { files: restore.unwrap_or_default() },
             _ if from.is_some() => Content::Source(from.expect("the guard checks it")),
@@ -94,6 +99,14 @@ impl SetupBuilder<'_> {
                 Content::Declared(Vec::new())
             }
         };
+        if source.seed.is_some()
+            && let Some(key) = seedless_key(&content)
+        {
+            self.report("dataset.seed", message!("experiment-dataset-seed", key));
+        }
+        if source.cache == Some(file::Cache::Cold) && matches!(server.kind, NodeKind::Attached(_)) {
+            self.warnings.push(message!("experiment-cold-attached"));
+        }
         let cache = match source.cache {
             None | Some(file::Cache::Warm) => CacheState::Warm,
             Some(file::Cache::Cold) => CacheState::Cold,
@@ -107,7 +120,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Source database, and the part of it that is copied.
-    fn source(&mut self, source: file::SourceAddress) -> SourceDatabase {
+    fn source(&mut self, source: file::SourceAddress, stack: &Stack) -> SourceDatabase {
         let (path, part) = match source {
             file::SourceAddress::Plain(dsn) => {
                 ("dataset.from", file::SourcePart { source: dsn, schema_only: false, sample: None })
@@ -115,6 +128,13 @@ impl SetupBuilder<'_> {
             file::SourceAddress::Full(part) => ("dataset.from.source", part),
         };
         self.check_address(path, &part.source);
+        let address = |dsn: &str| (self.request.grammars.dsn)(dsn).map(|it| it.address);
+        if let Some(NodeKind::Attached(attached)) = stack.nodes.last().map(|it| &it.kind)
+            && let Some(measured) = address(&attached.dsn)
+            && address(&part.source).is_some_and(|it| it == measured)
+        {
+            self.report(path, message!("experiment-source-itself", address = measured));
+        }
         let extract = match (part.schema_only, part.sample) {
             (true, Some(_)) => {
                 let message =
@@ -281,6 +301,16 @@ impl SetupBuilder<'_> {
         if !is_ordered {
             self.report(path, message!("experiment-range-order"));
         }
+    }
+}
+
+/// Key of a content that does not depend on the seed.
+fn seedless_key(content: &Content) -> Option<&'static str> {
+    match content {
+        Content::Dump { .. } => Some("restore"),
+        Content::Template { .. } => Some("template"),
+        Content::Source(SourceDatabase { extract: Extract::All | Extract::Schema, .. }) => Some("from"),
+        _ => None,
     }
 }
 

@@ -222,12 +222,10 @@ impl SetupBuilder<'_> {
     }
 
     /// Adds the default stop rule unless the file has rules of its own.
-    pub(super) fn abort(&mut self, guard: &Guard, stop: &mut Vec<String>) {
+    pub(super) fn abort(&mut self, stop: &mut Vec<String>) {
         if stop.is_empty() {
             stop.push(ABORT.to_owned());
-            let warning =
-                message!("experiment-remote-stop-rule", rule = ABORT, node = guard.rate.attached.node);
-            self.warnings.push(warning);
+            self.warnings.push(message!("experiment-remote-stop-rule", rule = ABORT));
         }
     }
 }

@@ -405,7 +405,11 @@ impl SetupBuilder<'_> {
                     continue;
                 }
                 let written = |name: &str| format!("${{{name}}}");
-                if let Some(message) = self.unknown_variable(&variable.name, operation, variables, written) {
+                let environment =
+                    self.is_environment(&variable.name).then(|| written(&format!("env:{}", variable.name)));
+                if let Some(message) =
+                    self.unknown_variable(&variable.name, operation, variables, written, environment)
+                {
                     self.report_in_text(
                         &node.span,
                         text,
@@ -417,19 +421,27 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Error for an unknown variable; `None` if the variable is known.
+    /// True if a name is most likely that of an environment variable: it is set, or has capital letters only.
+    fn is_environment(&self, name: &str) -> bool {
+        let is_capital = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
+        name.chars().all(is_capital) || (self.request.grammars.secret)(name).is_ok()
+    }
+
+    /// Error for an unknown variable; `None` if the variable is known. Without a similar variable, the correction is
+    /// `otherwise`.
     pub(super) fn unknown_variable(
         &self,
         name: &str,
         operation: &str,
         variables: &Variables,
         written: impl Fn(&str) -> String,
+        otherwise: Option<String>,
     ) -> Option<Message> {
         let known = || variables.names.iter().map(String::as_str).chain(PREDEFINED);
         if variables.open || known().any(|it| it == name) {
             return None;
         }
-        let nearest = nearest(name, known()).map(&written);
+        let nearest = nearest(name, known()).map(&written).or(otherwise);
         let names: Vec<String> =
             variables.names.iter().take(12).map(|it| format!("`{}`", written(it))).collect();
         let names = (!names.is_empty()).then(|| names.join(", "));

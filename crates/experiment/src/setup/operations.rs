@@ -299,7 +299,7 @@ impl SetupBuilder<'_> {
             if name.is_empty() || expression[..i].ends_with(':') {
                 continue;
             }
-            if let Some(message) = self.unknown_variable(name, path, variables, |it| format!(":{it}")) {
+            if let Some(message) = self.unknown_variable(name, path, variables, |it| format!(":{it}"), None) {
                 let diagnostic = GrammarDiagnostic { span: i..i + 1 + end, message };
                 self.report_in_text(&span, expression, vec![diagnostic]);
             }

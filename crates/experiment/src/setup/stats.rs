@@ -104,7 +104,13 @@ impl SetupBuilder<'_> {
     fn page_url(&mut self, path: &str, url: &str) -> Option<UrlTarget> {
         match (self.request.grammars.url)(url) {
             Ok(place) => Some(place),
-            Err(diagnostics) => {
+            Err(mut diagnostics) => {
+                // A page cannot be requested with a header, so the correction for services does not apply.
+                for message in diagnostics.iter_mut().map(|it| &mut it.message) {
+                    if message.id == "experiment-url-password" {
+                        *message = message!("experiment-page-password");
+                    }
+                }
                 let at = self.span_of(path);
                 self.report_in_text(&at, url, diagnostics);
                 None
