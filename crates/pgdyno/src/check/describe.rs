@@ -2,9 +2,9 @@
 
 use model::Nanos;
 use model::plan::{
-    CaptureSource, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Feed, FeedFormat, FeedOrder,
-    FeedSource, Goal, HttpStep, LoadScale, MaxSearch, NodeKind, Operation, OperationKind, Service, Setup,
-    TargetLevel, TriggerEvent,
+    CaptureSource, Expectation, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Feed, FeedFormat,
+    FeedOrder, FeedSource, Goal, HttpStep, LoadScale, MaxSearch, NodeKind, Operation, OperationKind, Service,
+    Setup, StatsAddress, StatsPage, TargetLevel, TriggerEvent,
 };
 use report::lang::Lang;
 use report::say;
@@ -98,6 +98,13 @@ fn describe_step(step: &HttpStep, lang: &Lang) -> String {
     if step.redirects > 0 {
         text += &format!(", {}", say!(lang, "check-redirects", count = u32::from(step.redirects)));
     }
+    if !step.headers.is_empty() {
+        let names: Vec<&str> = step.headers.iter().map(|it| it.0.as_str()).collect();
+        text += &format!(", {}", say!(lang, "check-headers", names = names.join(", ")));
+    }
+    if let Some(expected) = describe_expectation(&step.expect, lang) {
+        text += &format!(", {expected}");
+    }
     if step.decompress {
         text += &format!(", {}", say!(lang, "check-decompress"));
     }
@@ -114,6 +121,21 @@ fn describe_step(step: &HttpStep, lang: &Lang) -> String {
         return text;
     }
     say!(lang, "check-pause", pause = step.pause.to_string(), request = text)
+}
+
+/// Accepted responses, such as `expects status 200 and "total"`; `None` for the default.
+fn describe_expectation(expect: &Expectation, lang: &Lang) -> Option<String> {
+    let range = |(first, last): &(u16, u16)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}–{last}"),
+    };
+    let ranges: Vec<String> = expect.status.iter().map(range).collect();
+    let quoted = |text: &String| format!("\"{}\"", shorten(text));
+    let status = (!ranges.is_empty()).then(|| say!(lang, "check-status", ranges = ranges.join(", ")));
+    let contains = expect.contains.iter().map(quoted);
+    let not_contains = expect.not_contains.iter().map(|it| say!(lang, "check-without", text = quoted(it)));
+    let all: Vec<String> = status.into_iter().chain(contains).chain(not_contains).collect();
+    (!all.is_empty()).then(|| say!(lang, "check-expect", list = all.join(", ")))
 }
 
 /// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), for book.bookv2.author`.
@@ -151,11 +173,12 @@ pub fn describe_service(
     programs: &[String],
     lang: &Lang,
 ) -> (String, Vec<String>) {
-    match &service.url {
-        Some(url) => (say!(lang, "check-attached", name = url.to_string()), Vec::new()),
+    let mut facts = Vec::new();
+    let name = match &service.url {
+        Some(url) => say!(lang, "check-attached", name = url.to_string()),
         None => {
             let program = service.command.first().map(Path::new).and_then(Path::file_name);
-            let mut facts: Vec<String> = program.map(|name| name.display().to_string()).into_iter().collect();
+            facts.extend(program.map(|name| name.display().to_string()));
             facts.extend(
                 (!programs.is_empty()).then(|| say!(lang, "check-programs", programs = programs.join(" · "))),
             );
@@ -164,9 +187,27 @@ pub fn describe_service(
             facts.extend((!files.is_empty()).then(|| say!(lang, "check-files", files = files.join(" "))));
             facts.extend((service.copies > 1).then(|| say!(lang, "check-copies", count = service.copies)));
             facts.extend(service.env.iter().map(|(name, value)| format!("{name}={value}")));
-            (name.to_owned(), facts)
+            name.to_owned()
         }
+    };
+    let pages: Vec<String> = service.stats.iter().map(describe_page).collect();
+    facts.extend((!pages.is_empty()).then(|| say!(lang, "check-stats", pages = pages.join(" "))));
+    facts.extend(describe_metrics(&service.metrics, lang));
+    (name, facts)
+}
+
+/// Page with statistics, such as `:9113/metrics`.
+fn describe_page(page: &StatsPage) -> String {
+    match &page.address {
+        StatsAddress::Path(path) => path.clone(),
+        StatsAddress::Port(port, path) => format!(":{port}{path}"),
+        StatsAddress::Url(url) => url.clone(),
     }
+}
+
+/// URLs of the metrics of a node's hosts; `None` without any.
+pub fn describe_metrics(urls: &[String], lang: &Lang) -> Option<String> {
+    (!urls.is_empty()).then(|| say!(lang, "check-metrics", urls = urls.join(" ")))
 }
 
 /// Goal of an experiment, in lines. Empty for a goal without settings.

@@ -159,7 +159,10 @@ fn describe_node(node: &Node, lang: &Lang) -> String {
                 service.programs.iter().map(|it| describe_program(it, lang)).collect();
             describe::describe_service(service, &node.name, &programs, lang)
         }
-        NodeKind::Attached(_) => (say!(lang, "check-attached", name = &node.name), Vec::new()),
+        NodeKind::Attached(attached) => {
+            let metrics = describe::describe_metrics(&attached.metrics, lang);
+            (say!(lang, "check-attached", name = &node.name), metrics.into_iter().collect())
+        }
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits, lang)).collect();
     with_facts(name, &facts)

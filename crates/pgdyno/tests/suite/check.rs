@@ -350,6 +350,33 @@ fn describes_data_and_hooks() {
     assert!(printed.contains("before the first trial\n") && !printed.contains("note "), "{printed}");
 }
 
+#[test]
+fn describes_pages_and_expectations() {
+    let folder = Folder::new("check-pages");
+    let yaml = r#"stack:
+  service:
+    url: "http://127.0.0.1:80"
+    stats: [ /s, { port: 9113, path: /m, form: prometheus }, { url: "http://127.0.0.1:9/t", form: stub_status } ]
+  postgres: { attach: "host=127.0.0.1 user=me dbname=measured", metrics: "http://127.0.0.1:9100/metrics" }
+dataset: { template: golden, cache: cold }
+defaults: { headers: { Authorization: "Bearer secret" }, expect: { not_contains: Please log in } }
+operations:
+  page: { get: /page, expect: { status: [ 2xx, 404 ], contains: [ total, "sum" ] } }
+load: { model: closed, clients: 1, duration: 10s }
+"#;
+    let (status, printed) = check(&folder.0, yaml, &[]);
+    assert_eq!(status, Some(0), "{printed}");
+    for expected in [
+        "http://127.0.0.1:80 (attached) (statistics at /s :9113/m http://127.0.0.1:9/t)",
+        "postgres (attached) (host metrics at http://127.0.0.1:9100/metrics)",
+        "page, ×1: GET /page, headers Authorization, expects status 200–299, 404, \"total\", \"sum\", not \"Please log in\"\n",
+        "note      `cache: cold` has no effect: pgdyno cannot restart an attached server\n",
+    ] {
+        assert!(printed.contains(expected), "{expected}\n{printed}");
+    }
+    assert!(!printed.contains("secret"), "{printed}");
+}
+
 /// Setups that are valid, but do not show what the user most likely wants.
 #[test]
 fn warns_of_setups_that_show_nothing() {
