@@ -13,6 +13,7 @@ pub mod fact;
 mod failure_counts;
 pub mod fault_injection;
 pub mod feed_coverage;
+mod fill_in;
 pub mod finding;
 pub mod freshness;
 mod grammar;
@@ -55,6 +56,7 @@ pub mod validity;
 
 pub use code::Code;
 pub use failure_counts::FailureCounts;
+pub use fill_in::{FILL_IN, fill_in_places};
 pub use grammar::{GrammarDiagnostic, quote};
 pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,

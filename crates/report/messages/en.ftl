@@ -1032,6 +1032,8 @@ script-character = unexpected character ({ $character })
         [bracket] use ( and ) for grouping
        *[other] the operators are + - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS
     }
+script-fill-in = missing value (FILL_IN)
+    .help = write an expression, such as `random(1, 1000)`
 script-function = unexpected function name ({ $name })
     .help = { $alike ->
         [none] a variable is written :{ $name }; the functions are { $known }
@@ -4416,6 +4418,8 @@ experiment-recorded-find = `schedule: recorded` has no goal: the log determines 
     .help = delete `find` and `prove`, or write a schedule such as `line(1, 200, 200s)`
 experiment-feed-query-empty = the query is empty
     .help = write a query such as `SELECT id FROM users`
+experiment-fill-in = this value is not filled in
+    .help = write an SQL expression in place of FILL_IN, or read the values from a file
 experiment-feed-format = cannot derive the format of the feed from the file name { $file }
     .help = add `format`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`
 experiment-feed-file = cannot use the feed file { $file }: { $reason }
@@ -5147,6 +5151,27 @@ distil-written = Wrote { $path }{ $feeds ->
     [one] {" "}and { $feeds } feed
    *[other] {" "}and { $feeds } feeds
  }. Set its address under `stack`, then:  pgdyno check { $path } --connect
+distil-statements = { $source }: { $reason }
+distil-no-extension = the database has no extension pg_stat_statements; connect to a database of the server that has it, or run `CREATE EXTENSION pg_stat_statements`
+distil-no-statistics = pg_stat_statements has no statement of this database that can be an operation{ $left_out ->
+    [none] {""}
+   *[other] : { $left_out }
+ }
+distil-statements-note = Written by pgdyno distil { $version } from pg_stat_statements, { $source }.
+distil-statements-read = { $calls ->
+    [one] { $calls } call
+   *[other] { $calls } calls
+ } of statements; the operations cover { $coverage } of the calls.
+distil-deallocations = The server dropped the statements with the fewest calls { $count ->
+    [one] once
+   *[other] { $count } times
+ }, so rare statements are missing: `pg_stat_statements.max` is too small.
+distil-statements-operation = operation { $name }: { $calls } of the calls, { $time } of the time
+distil-skeleton-written = Wrote { $path }. { $fill_ins ->
+    [0] All values are drawn from tables. Set its address under `stack`, then:  pgdyno check { $path } --connect
+    [one] One value is to be filled in (FILL_IN):  pgdyno check { $path }
+   *[other] { $fill_ins } values are to be filled in (FILL_IN):  pgdyno check { $path }
+ }
 
 ### The command `import`: import-
 
@@ -5285,6 +5310,20 @@ traffic-left-out-unreadable = a quote or comment is not closed
 traffic-left-out-parameters = the log does not contain their parameters; set `log_parameter_max_length = -1`
 traffic-left-out-anonymise = constants that cannot be anonymised, such as escape strings
 traffic-left-out-inexpressible = no statement, too many parameters, a colon before a name within quotes, or AND CHAIN
+traffic-skeleton-left-out = { $statements ->
+    [one] { $statements } statement
+   *[other] { $statements } statements
+} ({ $calls } % of the calls, { $time } % of the time): { $reason }
+traffic-skeleton-rare = rare
+traffic-skeleton-hidden = the server does not show the text; connect as a member of `pg_read_all_stats`
+traffic-skeleton-nested = executed inside of functions, which other statements call
+traffic-skeleton-transaction = transaction control, such as BEGIN and COMMIT
+traffic-skeleton-utility = utility statements, and statements that change the session or the server
+traffic-skeleton-monitoring = they read only system catalogs and statistics
+traffic-skeleton-pgdyno = pgdyno's own
+traffic-export-csv = not CSV: { $reason }
+traffic-export-column = the first line has no column `{ $column }`; export the view with `psql --csv -c 'SELECT * FROM pg_stat_statements'`
+traffic-export-number = line { $line }: `{ $text }` in the column `{ $column }` is not a number
 traffic-web-encoding = the file is not UTF-8 text: byte { $byte } is not valid
 traffic-web-syntax = line { $line }, column { $column }: { $reason }
 traffic-web-value = `{ $place }` is missing or has another type; expected: { $expected ->

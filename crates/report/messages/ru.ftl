@@ -1103,6 +1103,8 @@ script-character = недопустимый символ `{ $character }`
         [bracket] группируйте круглыми скобками
        *[other] есть операторы `+ - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS`
     }
+script-fill-in = значение не заполнено (`FILL_IN`)
+    .help = напишите выражение, например `random(1, 1000)`
 script-function = неизвестная функция `{ $name }`
     .help = { $alike ->
         [none] переменная записывается как `:{ $name }`; есть функции { $known }
@@ -4573,6 +4575,8 @@ experiment-recorded-find = у `schedule: recorded` нет цели: нагруз
     .help = удалите `find` и `prove` или укажите расписание, например `line(1, 200, 200s)`
 experiment-feed-query-empty = запрос пуст
     .help = напишите запрос, например `SELECT id FROM users`
+experiment-fill-in = это значение не заполнено
+    .help = замените `FILL_IN` выражением SQL или возьмите значения из файла
 experiment-feed-format = по имени файла { $file } нельзя определить формат
     .help = добавьте `format`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` или `access`
 experiment-feed-file = файл { $file } нельзя использовать: { $reason }
@@ -5303,6 +5307,20 @@ distil-written = Записано: { $path }{ $feeds ->
     [0] {""}
    *[other] {" "}и источники данных ({ $feeds })
  }. Впишите адрес в `stack`, затем:  pgdyno check { $path } --connect
+distil-statements = { $source }: { $reason }
+distil-no-extension = в базе данных нет расширения `pg_stat_statements`; подключитесь к базе этого сервера, в которой оно есть, или выполните `CREATE EXTENSION pg_stat_statements`
+distil-no-statistics = в `pg_stat_statements` нет запросов этой базы данных, которые могут стать операциями{ $left_out ->
+    [none] {""}
+   *[other] : { $left_out }
+ }
+distil-statements-note = Написано командой `pgdyno distil` (версия { $version }) по `pg_stat_statements`, { $source }.
+distil-statements-read = Вызовов: { $calls }; операции охватывают { $coverage } вызовов.
+distil-deallocations = Сервер отбрасывал запросы с наименьшим числом вызовов (раз: { $count }), поэтому редких запросов не хватает: значение `pg_stat_statements.max` слишком мало.
+distil-statements-operation = операция { $name }: { $calls } вызовов, { $time } времени
+distil-skeleton-written = Записано: { $path }. { $fill_ins ->
+    [0] Все значения берутся из таблиц. Впишите адрес в `stack`, затем:  pgdyno check { $path } --connect
+   *[other] Осталось заполнить значения (`FILL_IN`): { $fill_ins }. Их покажет  pgdyno check { $path }
+ }
 
 ### Команда `import`: import-
 
@@ -5452,6 +5470,21 @@ traffic-left-out-unreadable = не закрыта кавычка или не з�
 traffic-left-out-parameters = в журнале нет их параметров; включите `log_parameter_max_length = -1`
 traffic-left-out-anonymise = константы, которые нельзя обезличить, например строки со спецпоследовательностями
 traffic-left-out-inexpressible = нет запроса, слишком много параметров или двоеточие перед именем внутри кавычек, или `AND CHAIN`
+traffic-skeleton-left-out = { $statements ->
+    [one] { $statements } запрос
+    [few] { $statements } запроса
+   *[other] { $statements } запросов
+} ({ $calls }{"\u00A0"}% вызовов, { $time }{"\u00A0"}% времени): { $reason }
+traffic-skeleton-rare = редкие
+traffic-skeleton-hidden = сервер не показывает их текст; подключитесь пользователем с правами роли `pg_read_all_stats`
+traffic-skeleton-nested = выполнены внутри функций, которые вызывают другие запросы
+traffic-skeleton-transaction = управление транзакциями, например `BEGIN` и `COMMIT`
+traffic-skeleton-utility = служебные команды и запросы, меняющие сеанс или сервер
+traffic-skeleton-monitoring = читают только системные каталоги и статистику
+traffic-skeleton-pgdyno = запросы самого pgdyno
+traffic-export-csv = файл — не CSV: { $reason }
+traffic-export-column = в первой строке нет столбца `{ $column }`; выгрузите представление командой `psql --csv -c 'SELECT * FROM pg_stat_statements'`
+traffic-export-number = строка { $line }: `{ $text }` в столбце `{ $column }` — не число
 traffic-web-encoding = файл — не текст в UTF-8: недопустимый байт { $byte }
 traffic-web-syntax = строка { $line }, столбец { $column }: { $reason }
 traffic-web-value = `{ $place }` отсутствует или имеет другой тип; ожидается { $expected ->

@@ -15,9 +15,11 @@ mod sample;
 mod script;
 
 pub use anonymise::Anonymisation;
+pub(crate) use document::{WEIGHT_MAX, significant, write_notes, write_stack};
 pub use left_out::{LeftOut, LeftOutReason};
 pub(crate) use naming::name as unique_name;
 pub use pace::Pace;
+pub(crate) use script::{is_expressible, script};
 
 use crate::session::{Protocol, Traffic};
 use collect::Collection;

@@ -10,6 +10,7 @@ pub mod log;
 pub mod proxy;
 pub mod recording;
 mod session;
+pub mod skeleton;
 mod sql;
 mod transaction;
 pub mod web;

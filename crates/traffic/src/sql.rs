@@ -6,4 +6,4 @@ pub(crate) mod lexer;
 pub(crate) mod normalise;
 mod spacing;
 pub(crate) mod template;
-mod words;
+pub(crate) mod words;

@@ -1,6 +1,7 @@
 //! The section `feeds`: feeds and their columns.
 
 use super::SetupBuilder;
+use crate::GrammarDiagnostic;
 use crate::diagnostic::quote;
 use crate::file;
 use crate::name::name_error;
@@ -117,6 +118,9 @@ impl SetupBuilder<'_> {
                 if sql.trim().is_empty() {
                     self.report(&at("sql"), message!("experiment-feed-query-empty"));
                 }
+                let span = self.span_of(&at("sql"));
+                let fill_in = |span| GrammarDiagnostic { span, message: message!("experiment-fill-in") };
+                self.report_in_text(&span, &sql, model::fill_in_places(&sql).map(fill_in).collect());
                 FeedSource::Query(sql)
             }
             (None, None, Some(rows)) => {

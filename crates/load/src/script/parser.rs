@@ -7,6 +7,7 @@ use super::eval::{BinaryOp, Expr, ExprNode, Extremum, TernaryOp, UnaryOp};
 use super::names::NameTable;
 use super::token::{Cursor, ExpressionDiagnostic, Token};
 use super::value::Value;
+use model::FILL_IN;
 use model::message;
 use model::message::Message;
 
@@ -249,6 +250,9 @@ impl Parser<'_, '_> {
 
     fn parse_call(&mut self, name: &str) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
+        if name == FILL_IN {
+            return Err(ExpressionDiagnostic { at, message: message!("script-fill-in") });
+        }
         let Some(&(name, function)) = FUNCTIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
         else {
             return Err(ExpressionDiagnostic { at, message: unknown_function(name) });

@@ -7,7 +7,7 @@ use model::summary::QueryMode;
 use std::fmt::Write;
 
 /// Largest weight. Larger numbers of transactions are divided, because only the proportions of weights matter.
-const WEIGHT_MAX: u64 = 1_000_000;
+pub(crate) const WEIGHT_MAX: u64 = 1_000_000;
 /// PostgreSQL's default of `max_connections`, and the number of them that other sessions may need.
 const CONNECTIONS: u64 = 100;
 const SPARE_CONNECTIONS: u64 = 10;
@@ -23,11 +23,21 @@ pub(super) fn experiment(distilled: &Distilled, notes: &[String]) -> String {
 
 fn write(distilled: &Distilled, notes: &[String], out: &mut String) -> std::fmt::Result {
     let Distilled { name, seed, pace, .. } = distilled;
-    for line in notes.iter().flat_map(|note| note.lines()) {
-        writeln!(out, "# {}", line.replace(char::is_control, " "))?;
-    }
+    write_notes(notes, out)?;
     writeln!(out, "name: {}\nseed: {seed}\n", yaml::name(name))?;
     let clients = pace.concurrent_sessions.max(1);
+    write_stack(clients, out)?;
+    write_feeds(distilled, out)?;
+    write_operations(distilled, out)?;
+    write_load(distilled, clients, out)
+}
+
+pub(crate) fn write_notes(notes: &[String], out: &mut String) -> std::fmt::Result {
+    let mut lines = notes.iter().flat_map(|note| note.lines());
+    lines.try_for_each(|line| writeln!(out, "# {}", line.replace(char::is_control, " ")))
+}
+
+pub(crate) fn write_stack(clients: u64, out: &mut String) -> std::fmt::Result {
     let connections = match clients + SPARE_CONNECTIONS {
         needed if needed > CONNECTIONS => format!(" max_connections: {needed} "),
         _ => String::new(),
@@ -39,10 +49,7 @@ fn write(distilled: &Distilled, notes: &[String], out: &mut String) -> std::fmt:
          stack:\n  postgres: {{{connections}}}\n  \
          # postgres: {{ attach: \"host=db user=me dbname=shop\", allow: \"db:5432/shop\" }}\n\
          # dataset: {{ restore: shop.dump }}\n\n"
-    )?;
-    write_feeds(distilled, out)?;
-    write_operations(distilled, out)?;
-    write_load(distilled, clients, out)
+    )
 }
 
 fn write_feeds(distilled: &Distilled, out: &mut String) -> std::fmt::Result {
@@ -119,7 +126,7 @@ fn write_load(distilled: &Distilled, clients: u64, out: &mut String) -> std::fmt
 }
 
 /// A rate with three significant digits, between the bounds of rates in an experiment file.
-fn significant(rate: f64) -> String {
+pub(crate) fn significant(rate: f64) -> String {
     let rate = rate.clamp(0.001, 1e6);
     let decimals = (2.0 - rate.log10().floor()).max(0.0);
     format!("{rate:.*}", decimals as usize)

@@ -21,7 +21,7 @@ const RESERVED: [&str; 5] = ["client_id", "random_seed", "default_seed", "token"
 
 /// Script with the values of its variables.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(crate) struct Script {
     pub text: String,
     /// Names of the variables.
     pub columns: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Script {
 }
 
 /// False if the text of a statement contains what the language would read as a variable, or nothing at all.
-pub(super) fn is_expressible(template: &Template) -> bool {
+pub(crate) fn is_expressible(template: &Template) -> bool {
     let is_plain = |piece: &Piece| match piece {
         Piece::Text(text) => !contains_variable(text),
         _ => true,
@@ -55,7 +55,7 @@ fn contains_variable(text: &str) -> bool {
 
 /// Script of a transaction with these statements. Each row has the values of all statements. `None` if the language
 /// cannot express it.
-pub(super) fn script(
+pub(crate) fn script(
     templates: &[&Template],
     is_pipeline: bool,
     rows: &[Vec<Value>],

@@ -24,30 +24,14 @@ pub(crate) fn normalise(
     text: &str,
     parameters: &[Option<String>],
 ) -> Result<(Template, Vec<Value>), NormaliseError> {
-    let tokens = tokens(text).ok_or(NormaliseError::Unreadable)?;
-    // Within the body of a function, semicolons do not separate statements of the message.
-    let has_body = tokens.iter().any(|token| token.is_word("atomic"));
-    let mut normaliser = Normaliser { parameters, ..Normaliser::default() };
-    let mut depth = 0usize;
-    let mut start = 0;
-    for index in 0..=tokens.len() {
-        let token = tokens.get(index);
-        match token {
-            Some(token) if token.is("(") => depth += 1,
-            Some(token) if token.is(")") => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if token.is_none_or(|token| token.is(";") && depth == 0 && !has_body) {
-            if index > start {
-                if !normaliser.template.pieces.is_empty() {
-                    normaliser.template.pieces.push(Piece::Separator);
-                }
-                normaliser.statement(&tokens[start..index])?;
-            }
-            start = index + 1;
-        }
-    }
-    Ok((normaliser.template, normaliser.values))
+    Normaliser { parameters, ..Normaliser::default() }.read(text)
+}
+
+/// Template of a statement whose constants and lists remain as they are. The value of each parameter is its number.
+pub(crate) fn parameterise(text: &str) -> Result<(Template, Vec<Value>), NormaliseError> {
+    let count = parameter_count(text).ok_or(NormaliseError::Unreadable)?;
+    let numbers: Vec<Option<String>> = (1..=count).map(|number| Some(number.to_string())).collect();
+    Normaliser { parameters: &numbers, keeps_constants: true, ..Normaliser::default() }.read(text)
 }
 
 /// Statement with `$1` and so on in place of values, whatever the values of its parameters are; `None` if the text cannot
@@ -68,6 +52,8 @@ pub(crate) fn parameter_count(text: &str) -> Option<usize> {
 #[derive(Debug, Default)]
 struct Normaliser<'a> {
     parameters: &'a [Option<String>],
+    /// True if only parameters become slots.
+    keeps_constants: bool,
     template: Template,
     values: Vec<Value>,
     text: String,
@@ -90,9 +76,37 @@ struct Context {
 }
 
 impl Normaliser<'_> {
+    /// Template and values of a text.
+    fn read(mut self, text: &str) -> Result<(Template, Vec<Value>), NormaliseError> {
+        let tokens = tokens(text).ok_or(NormaliseError::Unreadable)?;
+        // Within the body of a function, semicolons do not separate statements of the message.
+        let has_body = tokens.iter().any(|token| token.is_word("atomic"));
+        let mut depth = 0usize;
+        let mut start = 0;
+        for index in 0..=tokens.len() {
+            let token = tokens.get(index);
+            match token {
+                Some(token) if token.is("(") => depth += 1,
+                Some(token) if token.is(")") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if token.is_none_or(|token| token.is(";") && depth == 0 && !has_body) {
+                if index > start {
+                    if !self.template.pieces.is_empty() {
+                        self.template.pieces.push(Piece::Separator);
+                    }
+                    self.statement(&tokens[start..index])?;
+                }
+                start = index + 1;
+            }
+        }
+        Ok((self.template, self.values))
+    }
+
     fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), NormaliseError> {
         let first = tokens.iter().find(|token| !token.is("("));
-        let may_replace = first.is_some_and(|token| is_optimizable(&token.text) || token.is_word("execute"));
+        let is_replaceable = |token: &Token<'_>| is_optimizable(&token.text) || token.is_word("execute");
+        let may_replace = !self.keeps_constants && first.is_some_and(is_replaceable);
         let mut context = Context { columns: insert_columns(tokens), ..Context::default() };
         let mut at = 0;
         while at < tokens.len() {

@@ -130,7 +130,7 @@ pub(super) fn precedes_parenthesis(word: &str) -> bool {
     precedes_expression(word) || contains(&BEFORE_PARENTHESIS, word)
 }
 
-pub(super) fn is_type(word: &str) -> bool {
+pub(crate) fn is_type(word: &str) -> bool {
     contains(&TYPES, word)
 }
 
@@ -138,7 +138,7 @@ pub(super) fn is_interval_field(word: &str) -> bool {
     contains(&INTERVAL_FIELDS, word)
 }
 
-pub(super) fn is_optimizable(word: &str) -> bool {
+pub(crate) fn is_optimizable(word: &str) -> bool {
     contains(&OPTIMIZABLE, word)
 }
 
