@@ -1,4 +1,6 @@
-//! `pgdyno distil`: writes an experiment file from a server's logs
+//! `pgdyno distil`: writes an experiment file from a server's logs, or from its pg_stat_statements
+
+mod statements;
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
@@ -22,6 +24,14 @@ use traffic::distil::{Anonymisation, DistilOptions, Distilled, Operation};
 pub struct Args {
     #[command(flatten)]
     source: LogArgs,
+    /// Read pg_stat_statements of this database instead of logs, or an export of the view in the format CSV; values that
+    /// it does not contain are to be filled in
+    #[arg(
+        long,
+        value_name = "DSN|FILE",
+        conflicts_with_all = ["logs", "log_line_prefix", "database", "anonymise", "rows", "seed"]
+    )]
+    statements: Option<String>,
     /// Experiment file to write, such as shop.yaml; the feeds are written next to it. No file is replaced
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
@@ -44,7 +54,7 @@ pub struct Args {
     language: LanguageArgs,
 }
 
-/// Runs the command. The exit status is 2 for wrong arguments, and 1 if a log cannot be read, contains no statement, or a
+/// Runs the command. The exit status is 2 for wrong arguments, and 1 if a log or the server cannot be read, contains no statement, or a
 /// file cannot be written.
 pub fn main(args: &[String]) -> ExitStatus {
     command::run("pgdyno distil", args, run)
@@ -53,6 +63,9 @@ pub fn main(args: &[String]) -> ExitStatus {
 fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let name = experiment_name(&args.out)?;
+    if let Some(source) = &args.statements {
+        return statements::run(source, &name, &args.out, usize::from(args.operations), lang);
+    }
     let traffic = args.source.read()?;
     let anonymise = args.anonymise.then(|| {
         random_key().map(|key| Anonymisation { key: key.to_vec(), numbers: args.anonymise_numbers })
@@ -71,7 +84,8 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
         let left_out = distilled.left_out.iter().map(|it| it.message(distilled.statements));
         return Err(CommandError::new(message!("distil-no-operation", left_out = Message::join(left_out))));
     }
-    let written = write(&distilled, &args.out, &notes(args, &distilled, &traffic, lang))?;
+    let files = distilled.files(&notes(args, &distilled, &traffic, lang));
+    let written = write(files, &args.out)?;
     print_summary(&distilled, &traffic, &written, lang);
     Ok(ExitStatus::Success)
 }
@@ -118,9 +132,9 @@ fn left_out_line(distilled: &Distilled, left_out: &traffic::distil::LeftOut, lan
 }
 
 /// Writes the files next to `out`, or none if one of them exists.
-fn write(distilled: &Distilled, out: &Path, notes: &[String]) -> Result<Vec<PathBuf>, CommandError> {
+fn write(files: Vec<(String, String)>, out: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let mut all: Vec<(PathBuf, String)> = Vec::new();
-    for (number, (name, text)) in distilled.files(notes).into_iter().enumerate() {
+    for (number, (name, text)) in files.into_iter().enumerate() {
         // The first file is the experiment, whose extension the user chose.
         let path = if number == 0 { out.to_owned() } else { out.with_file_name(name) };
         if path.symlink_metadata().is_ok() {

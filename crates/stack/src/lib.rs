@@ -32,5 +32,6 @@ pub mod restore;
 pub mod roles;
 pub mod sampler;
 pub mod source;
+pub mod statement_counts;
 pub mod supervisor;
 pub mod tls_files;
