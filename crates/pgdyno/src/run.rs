@@ -49,6 +49,7 @@ use preflight::Preflight;
 use report::lang::Lang;
 use report::say;
 use request::RunRequest;
+use stack::plans::StatementCounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -388,6 +389,10 @@ impl Runner {
         step: Option<&SearchStep>,
     ) -> (EndedTrial, TrialEnd, Option<StepResult>) {
         let spec = trial::TrialSpec { setup, seed, keep_seconds: step.is_some() };
+        let counts = match self.explained.contains(setup) {
+            true => None,
+            false => plans::attached_counts(&self.test_bed),
+        };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
         let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);
@@ -471,7 +476,7 @@ impl Runner {
             (None, None) => (RunStatus::Complete, None),
         };
         if status == RunStatus::Complete && step.is_none_or(|it| it.perturbation.is_none()) {
-            self.explain(setup, seed, id);
+            self.explain(setup, seed, id, counts.as_ref());
         }
         let end = TrialEnd {
             outcome: self.outcome(status, reason.as_ref()),
@@ -505,12 +510,17 @@ impl Runner {
         RunOutcome { status, reason: reason.map(|it| self.lang.message(it)), ended_ms: now_ms() }
     }
 
-    /// Explains the statements of a setup once, and stores their plans.
-    fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId) {
+    /// Explains the statements of a setup once, and stores their plans. `counts` are those of an attached server before
+    /// the trial.
+    fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId, counts: Option<&StatementCounts>) {
         if !self.explained.is_new(setup) {
             return;
         }
-        match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
+        let explained = match counts {
+            Some(before) => plans::attached_plans(&self.test_bed, before),
+            None => plans::plans(&mut self.test_bed, setup, seed, &self.interrupted),
+        };
+        match explained {
             Some(Ok(plans)) => self.writer.fact(Some(id), Fact::Plans(plans)),
             Some(Err(error)) => {
                 let note = Note { subject: message!("note-subject-no-plans"), message: error.into() };

@@ -1752,7 +1752,7 @@ advice-index-costs = { $size ->
     [none] {""}
    *[other] It takes about { $size }.{" "}
  }{ $statements ->
-    [0] No statement of this run has to maintain it.
+    [0] No planned statement has to maintain it.
     [one] { $statements } statement has to maintain it.
    *[other] { $statements } statements have to maintain it.
  }{ $not_hot ->
@@ -4971,6 +4971,7 @@ limits-no-disk = the data is on { $kind }, which is not a disk that can be throt
 limits-cpus-only = it may run on { $cpus } only
 plan-several-statements = it consists of several statements
 plan-unreadable = its plan could not be read
+plan-attached = the server is attached, so pgdyno creates nothing there; statements that write were not planned, so those that would have to maintain an index are unknown
 plan-no-hypopg = the extension HypoPG is not installed on this server
 attach-no-address = its address leads nowhere
 install-package = ./x setup, or apt-get install { $package }

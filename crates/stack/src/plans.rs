@@ -1,13 +1,16 @@
 //! Explains the statements that a server executes, and estimates the effect of additional indexes
 //!
-//! The planner runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then
+//! The planner runs after a trial. On a server that pgdyno started, it executes read-only statements; on an attached
+//! server, it executes none. Clients' values are used for planning and then
 //! discarded: stored plans have `$0` in place of these values.
 
+mod attached;
 mod build;
 mod explain;
 mod statement_capture;
 mod tables;
 
+pub use attached::{CountedStatement, StatementCounts};
 pub use build::build_index;
 pub use explain::parse_plan;
 pub use model::advice::IndexBuild;
@@ -46,6 +49,8 @@ const SETUP_SQL: [&str; 7] = [
 pub struct Planner {
     connection: Connection,
     statements: Vec<PlannedStatement>,
+    /// True if the session is in a transaction on an attached server.
+    is_attached: bool,
 }
 
 #[derive(Debug)]
@@ -55,7 +60,8 @@ struct PlannedStatement {
     executions: u32,
     /// Text after `EXPLAIN (…)`.
     explain_target: Result<String, NoPlan>,
-    is_read_only: bool,
+    /// True if the statement may be executed for its plan.
+    is_executable: bool,
 }
 
 /// Reason why there is no plan, or no hypothetical index.
@@ -64,6 +70,8 @@ pub enum NoPlan {
     SeveralStatements,
     /// The output of `EXPLAIN` cannot be parsed.
     Unreadable,
+    /// The server is attached, so HypoPG is not used.
+    Attached,
     /// HypoPG is not installed.
     NoHypopg,
     /// The server rejected the statement with this message.
@@ -85,6 +93,7 @@ impl From<&NoPlan> for Message {
         match error {
             NoPlan::SeveralStatements => message!("plan-several-statements"),
             NoPlan::Unreadable => message!("plan-unreadable"),
+            NoPlan::Attached => message!("plan-attached"),
             NoPlan::NoHypopg => message!("plan-no-hypopg"),
             NoPlan::Server(message) => message!("error-quoted", text = message),
         }
@@ -104,7 +113,7 @@ impl Planner {
         let _ = connection.query("set compute_query_id = on");
         // Exclude these statements from `pg_stat_statements`. This fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
-        let mut planner = Planner { connection, statements: Vec::new() };
+        let mut planner = Planner { connection, statements: Vec::new(), is_attached: false };
         for (number, (text, executions, median)) in group_by_text(statements).into_iter().enumerate() {
             let explain_target = planner.prepare(number, &median)?;
             let reads = starts_with_keyword(&median.text, &["select", "with", "values"]);
@@ -112,18 +121,19 @@ impl Planner {
                 text,
                 executions,
                 explain_target,
-                is_read_only: reads,
+                is_executable: reads,
             });
         }
         Ok(planner)
     }
 
-    /// Plans all statements. Read-only statements are executed for this, unless they take too long. Statements with the
-    /// same query identifier, for example because only a comment differs, become one.
+    /// Plans all statements. On a server that pgdyno started, read-only statements are executed for this, unless they
+    /// take too long. Statements with the same query identifier, for example because only a comment differs, become one.
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
         let mut all: Vec<StatementPlan> = Vec::new();
         for statement in std::mem::take(&mut self.statements) {
-            let plan = statement.plan(&mut self.connection)?;
+            let is_attached = self.is_attached;
+            let plan = attached::in_savepoint(&mut self.connection, is_attached, |it| statement.plan(it))?;
             let error = plan.as_ref().err().map(Message::from);
             let query_id = plan.as_ref().ok().and_then(|it| it.query_id);
             if let Some(same) = all.iter_mut().find(|it| query_id.is_some() && it.query_id == query_id) {
@@ -164,6 +174,9 @@ impl Planner {
         candidates: &[IndexCandidate],
         plans: &[StatementPlan],
     ) -> Result<Result<Vec<IndexEstimate>, NoPlan>, Error> {
+        if self.is_attached {
+            return Ok(Err(NoPlan::Attached));
+        }
         if let Err(error) = explain::enable_hypopg(&mut self.connection)? {
             return Ok(Err(error));
         }
@@ -228,7 +241,7 @@ impl PlannedStatement {
             Ok(it) => it,
             Err(error) => return Ok(Err(error.clone())),
         };
-        if self.is_read_only
+        if self.is_executable
             && let Ok(plan) = explain::explain(connection, "analyze, timing off, ", target)?
         {
             return Ok(Ok(plan));

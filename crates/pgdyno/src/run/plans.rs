@@ -1,7 +1,8 @@
 //! Query plans and index costs of a trial's statements
 //!
 //! After the measured window, a few clients send every operation for a short time. The server logs the statements, so
-//! the plans use values that really occur. Only a server that pgdyno started is examined.
+//! the plans use values that really occur. An attached server logs nothing: the statements of the trial are planned there
+//! for any values, in a read-only transaction.
 
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
@@ -15,7 +16,7 @@ use model::message;
 use model::message::Message;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
 use stack::log_parser::LoggedStatement;
-use stack::plans::{CaptureError, Planner, StatementCapture};
+use stack::plans::{CaptureError, Planner, StatementCapture, StatementCounts};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -56,15 +57,47 @@ impl From<PlansError> for Message {
 pub struct ExplainedCells(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
 
 impl ExplainedCells {
+    fn key(setup: &Setup) -> (Stack, Option<Dataset>, Vec<Operation>) {
+        (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone())
+    }
+
+    /// True if plans of this stack, data and operations are known.
+    pub fn contains(&self, setup: &Setup) -> bool {
+        self.0.contains(&ExplainedCells::key(setup))
+    }
+
     /// True on the first call with this stack, data and operations.
     pub fn is_new(&mut self, setup: &Setup) -> bool {
-        let key = (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone());
+        let key = ExplainedCells::key(setup);
         let new = !self.0.contains(&key);
         if new {
             self.0.push(key);
         }
         new
     }
+}
+
+/// Counts of the statements of an attached server; `None` if there is none, or if it has no counts.
+pub fn attached_counts(test_bed: &TestBed) -> Option<StatementCounts> {
+    let postgres = test_bed.chain().postgres().filter(|it| it.is_attached())?;
+    // Without a connection, the trial itself reports the error.
+    StatementCounts::read(&postgres.endpoint).ok().flatten()
+}
+
+/// Plans of the statements that an attached server executed since `before`; `None` without any.
+pub fn attached_plans(test_bed: &TestBed, before: &StatementCounts) -> Option<Result<Plans, PlansError>> {
+    let endpoint = &test_bed.chain().postgres()?.endpoint;
+    let planned = || {
+        let statements = StatementCounts::read(endpoint)?.map_or(Vec::new(), |it| it.since(before));
+        if statements.is_empty() {
+            return Ok(None);
+        }
+        let mut planner = Planner::open_attached(endpoint, &statements)?;
+        let plans = explain(&mut planner)?;
+        planner.close_attached()?;
+        Ok(Some(plans))
+    };
+    planned().map_err(PlansError::Server).transpose()
 }
 
 /// Plans from the server in the test bed; `None` if pgdyno did not start the server. The function generates load, which
@@ -82,7 +115,8 @@ pub fn plans(
     }
     let superuser = admin.in_database(&test_bed.chain().users().database);
     let listened = listen(test_bed, setup, seed, (&superuser, &log), interrupted);
-    Some(listened.and_then(|heard| explain(&superuser, heard)))
+    let planned = |heard| explain(&mut Planner::open(&superuser, heard)?);
+    Some(listened.and_then(|heard| planned(heard).map_err(PlansError::Server)))
 }
 
 fn listen(
@@ -113,13 +147,12 @@ fn listen(
     listening.finish().map_err(PlansError::Capture)
 }
 
-fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Result<Plans, PlansError> {
-    let mut planner = Planner::open(superuser, heard).map_err(PlansError::Server)?;
-    let statements = planner.explain_all().map_err(PlansError::Server)?;
-    let tables = planner.table_statistics(&statements).map_err(PlansError::Server)?;
+fn explain(planner: &mut Planner) -> Result<Plans, stack::client::Error> {
+    let statements = planner.explain_all()?;
+    let tables = planner.table_statistics(&statements)?;
     let mut plans = Plans { statements, tables, ..Plans::default() };
     let candidates = advice::candidates(&plans);
-    match planner.estimate_indexes(&candidates, &plans.statements).map_err(PlansError::Server)? {
+    match planner.estimate_indexes(&candidates, &plans.statements)? {
         Ok(tried) => plans.estimates = tried,
         Err(error) => {
             plans.estimates = advice::estimate_indexes(&plans, &candidates);

@@ -1,6 +1,6 @@
 //! Attached systems are measured, but not modified, and their passwords are never printed
 
-use super::postgres_servers::{start_server, start_servers};
+use super::postgres_servers::{start_server, start_server_with, start_servers};
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use model::fact::Fact;
 use report::lang::english;
@@ -445,4 +445,58 @@ fn a_dataset_is_measured_on_an_attached_server() {
         running.wait();
         assert_eq!(superuser.value(active).expect("the server answers").as_deref(), Some("0"), "{signal:?}");
     }
+}
+
+/// Statements of an attached server are planned for any values, and the server stays as it was.
+#[test]
+fn statements_of_an_attached_server_are_planned_but_never_executed() {
+    let (_supervisor, postgres) = start_server_with(&[("shared_preload_libraries", "pg_stat_statements")]);
+    let mut admin = postgres.target().open(Duration::from_secs(10)).expect("the server accepts logins");
+    for sql in [
+        "create extension pg_stat_statements",
+        "create table goods (id int primary key, kind int, price int)",
+        "insert into goods select i, i % 5000, 1 from generate_series(1, 50000) i",
+        "create sequence calls",
+        "analyze goods",
+        // This statement was executed before the trial.
+        "select * from goods where price = 7",
+    ] {
+        admin.query(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{address}\" }} }}\n\
+         operations:\n  find: {{ sql: \"SELECT price FROM goods WHERE kind = 42\" }}\n  \
+         next: {{ sql: \"SELECT nextval('calls') FROM goods WHERE id = 1\" }}\n  \
+         write: {{ sql: \"UPDATE goods SET price = 2 WHERE id = 1\" }}\n\
+         load: {{ model: closed, clients: 2, duration: 1s }}\n"
+    );
+    let workspace = Workspace::new("planned", &yaml);
+    let password = postgres.password().reveal();
+    workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", password)).wait().expect(0);
+    let facts = workspace.stored().facts().expect("the run file can be read");
+    let plans = facts.iter().find_map(|record| match &record.fact {
+        Fact::Plans(plans) => Some(plans),
+        _ => None,
+    });
+    let plans = plans.expect("the statements were planned");
+    let mut texts: Vec<&str> = plans.statements.iter().map(|it| it.text.as_str()).collect();
+    texts.sort_unstable();
+    assert_eq!(
+        texts,
+        ["SELECT nextval(?) FROM goods WHERE id = ?", "SELECT price FROM goods WHERE kind = ?"],
+        "{plans:?}"
+    );
+    assert!(plans.statements.iter().all(|it| it.plan.is_some() && it.error.is_none()), "{plans:?}");
+    // An execution for the plan would have advanced the sequence once more.
+    let executed = "select (select last_value from calls) - sum(calls) from pg_stat_statements \
+                    where query like 'SELECT nextval%' and query not like '%pg_%'";
+    assert_eq!(admin.value(executed).expect("the server answers").as_deref(), Some("0"));
+    let analyzed = "select count(*) from pg_stat_statements where query ~* '^ *explain.*analyze'";
+    assert_eq!(admin.value(analyzed).expect("the server answers").as_deref(), Some("0"));
+    let mut advise = Command::new(PGDYNO);
+    let output = advise.arg("advise").arg(workspace.stored().path()).output().expect("the program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("CREATE INDEX ON public.goods (kind);"), "{text}");
+    assert!(text.contains("the server is attached, so pgdyno creates nothing"), "{text}");
 }

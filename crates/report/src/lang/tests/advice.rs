@@ -86,7 +86,7 @@ fn states_savings_and_costs() {
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
     costs(
         index_advice(1, 0, 0),
-        "It takes about 39 MiB. No statement of this run has to maintain it.",
+        "It takes about 39 MiB. No planned statement has to maintain it.",
         "Займёт около 39 МиБ. Ни один запрос этого прогона его не обновляет.",
     );
     costs(
