@@ -87,7 +87,7 @@ fn states_savings_and_costs() {
     costs(
         index_advice(1, 0, 0),
         "It takes about 39 MiB. No planned statement has to maintain it.",
-        "Займёт около 39 МиБ. Ни один запрос этого прогона его не обновляет.",
+        "Займёт около 39 МиБ. Ни один из запросов с планом его не обновляет.",
     );
     costs(
         IndexAdvice { bytes: None, ..index_advice(1, 1, 0) },
