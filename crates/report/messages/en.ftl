@@ -4671,6 +4671,7 @@ node-ended = it { $end }{ $reason ->
 node-exited = exited with status { $status }
 node-signalled = was ended by signal { $signal }
 node-disk-full = its disk is full ({ $line })
+node-fatal-error = last error in its log: { $line }
 node-no-exit = the process did not exit within { $seconds } s
 node-interrupted = the run was interrupted
 node-not-ready = it was not ready within { $seconds } s; last answer: { $answer }

@@ -4824,6 +4824,7 @@ node-ended = процесс { $end }{ $reason ->
 node-exited = завершился с кодом { $status }
 node-signalled = был завершён сигналом { $signal }
 node-disk-full = диск узла заполнен («{ $line }»)
+node-fatal-error = последняя ошибка в его журнале: { $line }
 node-no-exit = процесс не завершился за { $seconds }{"\u00A0"}с
 node-interrupted = прогон прерван
 node-not-ready = узел не был готов через { $seconds }{"\u00A0"}с; последний ответ: { $answer }

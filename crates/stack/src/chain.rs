@@ -33,7 +33,8 @@ pub use stored_data::{DataCopy, DataSource};
 use crate::client::{Address, Target};
 use crate::component::postgres::Postgres;
 use crate::component::program::Programs;
-use crate::component::{EndpointTls, User, Users};
+use crate::component::{self, EndpointTls, User, Users};
+use crate::log_parser;
 use crate::page::SampledPage;
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
@@ -144,6 +145,8 @@ const APP: &str = "app";
 const CONSOLE_USER: &str = "pgdyno";
 /// Timeout for a node to become ready; a healthy node needs less.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Number of lines at the end of a log in which a fatal error is the reason of an exit.
+const FATAL_LINES: usize = 300;
 
 impl Chain {
     /// Starts all nodes. If a node is unavailable or does not start, the nodes that were already started are stopped.
@@ -463,6 +466,12 @@ impl Chain {
 }
 
 impl RunningNode {
+    /// Last fatal error in the node's log, as the reason why the node exited with an error status.
+    pub fn last_fatal_error(&self, supervisor: &Supervisor) -> Option<String> {
+        let format = component::for_product(self.plan.kind.product())?.log_format();
+        log_parser::last_fatal_error(&supervisor.log(&self.plan.name, FATAL_LINES), format)
+    }
+
     /// Identifies the data of a PostgreSQL server that pgdyno started. A restart does not change the identifier.
     pub fn cluster_id(&self) -> Option<NodeId> {
         match &self.handle {

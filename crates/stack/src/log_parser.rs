@@ -11,7 +11,7 @@ mod services;
 mod value_mask;
 
 pub use follow::LogFollower;
-pub use full::disk_full;
+pub use full::{disk_full, last_fatal_error};
 pub use logged_statement::{LoggedStatement, parse_logged_statements};
 pub use value_mask::mask_values;
 pub(crate) use value_mask::replace_values;

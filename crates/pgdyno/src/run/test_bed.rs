@@ -32,7 +32,7 @@ use stack::interrupt::{with_interrupt, without_interrupt};
 use stack::plans::IndexBuild;
 use stack::restore::{CachePreparation, CopyResult};
 use stack::source::SourceDump;
-use stack::supervisor::{KeeperProgram, NodeId, Supervisor, free_port};
+use stack::supervisor::{End, KeeperProgram, Supervisor, free_port};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -317,21 +317,23 @@ impl TestBed {
     /// Messages about nodes that exited unexpectedly, such as `pooler was ended by signal 9 during the trial`. Nodes in
     /// `hit` are omitted, because a fault affected them.
     pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<Message> {
-        let chain = self.chain();
+        let chain = self.chain.as_ref().expect("a trial was set up");
         let replicas = chain.servers().into_iter().skip(1);
         let nodes = chain.nodes().iter().chain(replicas).filter(|it| !hit.contains(&it.plan.name));
-        let nodes = nodes.filter_map(|it| Some((it.plan.name.clone(), it.node?)));
-        let nodes: Vec<(String, NodeId)> = nodes.collect();
-        let ended = |(name, id)| {
-            let end = self.supervisor.end_of(id)?;
-            Some(message!(
+        let mut all = Vec::new();
+        for (node, id) in nodes.filter_map(|it| Some((it, it.node?))) {
+            let Some(end) = self.supervisor.end_of(id) else { continue };
+            let has_failed = matches!(end, End::Exit(status) if status != 0);
+            let fatal_error = || node.last_fatal_error(&self.supervisor).filter(|_| has_failed);
+            let reason = self.supervisor.end_reason(id);
+            let reason = reason.or_else(|| Some(message!("node-fatal-error", line = fatal_error()?)));
+            all.push(message!(
                 "failure-node-ended",
-                node = name,
+                node = &node.plan.name,
                 end = Message::from(end),
-                reason = self.supervisor.end_reason(id)
-            ))
-        };
-        let mut all: Vec<Message> = nodes.into_iter().filter_map(ended).collect();
+                reason
+            ));
+        }
         let before = std::mem::take(&mut self.oom_kills);
         let starved = self.chain().oom_kills(&self.supervisor);
         let new = starved.iter().filter(|it| !before.contains(it)).map(|it| &it.0);

@@ -1,4 +1,4 @@
-//! Detects in a server's log that the server ended because its disk is full
+//! Reason of a node's end in its log
 
 use super::{LogFormat, LogReader};
 use model::EventKind;
@@ -14,6 +14,17 @@ pub fn disk_full(lines: &[String]) -> Option<String> {
         |code: Option<&str>, text: &str| code == Some(DISK_FULL) || text.contains("No space left on device");
     let last = remarks.filter(|it| it.kind == EventKind::Fatal && full(it.code.as_deref(), &it.text)).last();
     last.map(|it| it.text)
+}
+
+/// Finds the last fatal error in the lines of a log. Returns its text without prefix and values.
+pub fn last_fatal_error(lines: &[String], format: LogFormat) -> Option<String> {
+    let mut reader = LogReader::new(format);
+    lines
+        .iter()
+        .filter_map(|it| reader.line(it))
+        .filter(|it| it.kind == EventKind::Fatal)
+        .last()
+        .map(|it| it.text)
 }
 
 #[cfg(test)]
@@ -36,5 +47,19 @@ mod tests {
             assert_eq!(disk_full(std::slice::from_ref(&line)).as_deref(), expected, "{line}");
         }
         assert_eq!(disk_full(&[]), None);
+    }
+
+    #[test]
+    fn finds_the_last_fatal_error() {
+        let lines = [
+            "2026-11-26 18:41:10.123 UTC [9] LOG C-0x5: shop/app@127.0.0.1:1 login attempt".to_owned(),
+            "2026-11-26 18:41:10.124 UTC [9] FATAL @src/objects.c:1060 in function disconnect_client(): bad client state: 0"
+                .to_owned(),
+        ];
+        let format =
+            crate::component::for_product(&model::product::PGBOUNCER).expect("a component").log_format();
+        let found = last_fatal_error(&lines, format);
+        assert!(found.as_deref().is_some_and(|it| it.ends_with("bad client state: 0")), "{found:?}");
+        assert_eq!(last_fatal_error(&lines[..1], format), None);
     }
 }
