@@ -98,7 +98,10 @@ pub const GROUPS: [CommandGroup; 4] = [
             CommandDescription {
                 name: "distil",
                 about: "Write an experiment file from the statements in a server's logs",
-                examples: &["pgdyno distil postgresql.csv -o shop.yaml"],
+                examples: &[
+                    "pgdyno distil postgresql.csv -o shop.yaml",
+                    "pgdyno distil --statements postgres://db/shop -o shop.yaml",
+                ],
                 page: "docs/distil.md",
             },
             CommandDescription {

@@ -720,6 +720,8 @@ init-url = `--http` requires a URL that contains no password, such as http://127
 ### Errors in schedules: schedule-
 
 # `help` says what to write instead. The user's words are in backquotes already.
+schedule-fill-in = this value is not filled in
+    .help = write a number in place of FILL_IN, as in `const(100, 60s)`
 schedule-empty = the schedule is empty
     .help = write a schedule such as `const(100, 60s)`
 schedule-unclosed = this parenthesis is not closed

@@ -29,6 +29,11 @@ pub const ALL: Grammars<'static> = Grammars {
 };
 
 fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
+    let fill_in = |span| GrammarDiagnostic { span, message: message!("schedule-fill-in") };
+    let missing: Vec<GrammarDiagnostic> = model::fill_in_places(text).map(fill_in).collect();
+    if !missing.is_empty() {
+        return Err(missing);
+    }
     let curve = schedule::parse(text)?;
     Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) })
 }

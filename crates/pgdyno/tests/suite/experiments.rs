@@ -36,6 +36,7 @@ mod server_counters;
 pub mod service_programs;
 mod services;
 mod shipped;
+mod skeletons;
 mod stack;
 mod steps;
 mod stops;

@@ -166,27 +166,31 @@ fn mean_ms(time: Nanos, calls: u64) -> String {
 
 fn write_load(skeleton: &Skeleton, out: &mut String) -> std::fmt::Result {
     let calls: u64 = skeleton.operations.iter().map(|it| it.calls).sum();
-    let seconds = skeleton.period.map_or(0.0, Nanos::as_secs_f64);
-    if seconds < 1.0 {
+    let open = |rate: &str| {
+        format!(
+            "load:\n  model: open\n  schedule: const({rate}, 60s)\n  arrivals: poisson\n  max_in_flight: {IN_FLIGHT}\n  \
+             query_mode: extended\n"
+        )
+    };
+    let Some(seconds) = skeleton.period.map(Nanos::as_secs_f64).filter(|it| *it > 0.0) else {
         return write!(
             out,
-            "# The statistics contain {calls} calls of these statements; since when is not known. Write the number of sessions\n\
-             # that work at the same time.\n\
-             load:\n  model: closed\n  clients: {FILL_IN}\n  duration: 60s\n  query_mode: extended\n"
+            "# The statistics contain {calls} calls of these statements; since when is not known. Write the number of calls\n\
+             # per second.\n{}",
+            open(FILL_IN)
         );
-    }
+    };
     let rate = significant(calls as f64 / seconds);
     write!(
         out,
         "# The statistics contain {calls} calls of these statements in {} since their last reset: {rate} calls per second on\n\
-         # average. The peaks are higher.\n\
-         load:\n  model: open\n  schedule: const({rate}, 60s)\n  arrivals: poisson\n  max_in_flight: {IN_FLIGHT}\n  \
-         query_mode: extended\n\
+         # average. The peaks are higher.\n{}\
          \n# Instead: search for the maximum of this mix.\n\
          # load: {{ model: open, arrivals: poisson, max_in_flight: {IN_FLIGHT}, query_mode: extended }}\n\
          # objectives: [ \"p99 < 200ms\", \"errors < 1%\" ]\n\
          # find: {{ max: {{ from: {rate} }} }}\n",
-        period(seconds)
+        period(seconds),
+        open(&rate)
     )
 }
 

@@ -139,12 +139,13 @@ fn writes_the_load_without_a_period() {
     let yaml = select(&statistics, 50).experiment("shop", &[]);
     let load = &yaml[yaml.find("# The statistics").expect("it has a comment")..];
     expect![[r#"
-        # The statistics contain 5 calls of these statements; since when is not known. Write the number of sessions
-        # that work at the same time.
+        # The statistics contain 5 calls of these statements; since when is not known. Write the number of calls
+        # per second.
         load:
-          model: closed
-          clients: FILL_IN
-          duration: 60s
+          model: open
+          schedule: const(FILL_IN, 60s)
+          arrivals: poisson
+          max_in_flight: 50
           query_mode: extended
     "#]]
     .assert_eq(load);
