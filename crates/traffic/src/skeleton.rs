@@ -103,13 +103,18 @@ impl Comparison {
 impl Skeleton {
     /// Share of the calls that the operations contain.
     pub fn coverage(&self) -> f64 {
-        let covered: u64 = self.operations.iter().map(|it| it.calls).sum();
-        covered as f64 / self.calls.max(1) as f64
+        self.covered_calls() as f64 / self.calls.max(1) as f64
     }
 
-    /// Number of values that have to be filled in.
+    fn covered_calls(&self) -> u64 {
+        self.operations.iter().map(|it| it.calls).sum()
+    }
+
+    /// Number of values that have to be filled in, including the rate if the period is not known.
     pub fn fill_ins(&self) -> usize {
-        self.operations.iter().map(|it| document::ValuePlan::new(it).fill_ins()).sum()
+        let of_operations =
+            self.operations.iter().map(|it| document::ValuePlan::new(it).fill_ins()).sum::<usize>();
+        of_operations + usize::from(document::rate(self).is_none())
     }
 
     /// Experiment file. `notes` are lines at its beginning, as comments.

@@ -164,15 +164,21 @@ fn mean_ms(time: Nanos, calls: u64) -> String {
     significant(time.0 as f64 / 1e6 / calls.max(1) as f64)
 }
 
+/// Calls of the operations per second, and the number of seconds; `None` if the period is not known.
+pub(super) fn rate(skeleton: &Skeleton) -> Option<(f64, f64)> {
+    let seconds = skeleton.period.map(Nanos::as_secs_f64).filter(|it| *it > 0.0)?;
+    Some((skeleton.covered_calls() as f64 / seconds, seconds))
+}
+
 fn write_load(skeleton: &Skeleton, out: &mut String) -> std::fmt::Result {
-    let calls: u64 = skeleton.operations.iter().map(|it| it.calls).sum();
+    let calls = skeleton.covered_calls();
     let open = |rate: &str| {
         format!(
             "load:\n  model: open\n  schedule: const({rate}, 60s)\n  arrivals: poisson\n  max_in_flight: {IN_FLIGHT}\n  \
              query_mode: extended\n"
         )
     };
-    let Some(seconds) = skeleton.period.map(Nanos::as_secs_f64).filter(|it| *it > 0.0) else {
+    let Some((rate, seconds)) = rate(skeleton) else {
         return write!(
             out,
             "# The statistics contain {calls} calls of these statements; since when is not known. Write the number of calls\n\
@@ -180,7 +186,7 @@ fn write_load(skeleton: &Skeleton, out: &mut String) -> std::fmt::Result {
             open(FILL_IN)
         );
     };
-    let rate = significant(calls as f64 / seconds);
+    let rate = significant(rate);
     write!(
         out,
         "# The statistics contain {calls} calls of these statements in {} since their last reset: {rate} calls per second on\n\

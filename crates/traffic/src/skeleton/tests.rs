@@ -136,7 +136,9 @@ fn writes_a_readable_skeleton() {
 #[test]
 fn writes_the_load_without_a_period() {
     let statistics = StatementStatistics { statements: vec![count("SELECT 1", 5, 1)], ..Default::default() };
-    let yaml = select(&statistics, 50).experiment("shop", &[]);
+    let made = select(&statistics, 50);
+    assert_eq!(made.fill_ins(), 1, "the rate");
+    let yaml = made.experiment("shop", &[]);
     let load = &yaml[yaml.find("# The statistics").expect("it has a comment")..];
     expect![[r#"
         # The statistics contain 5 calls of these statements; since when is not known. Write the number of calls
