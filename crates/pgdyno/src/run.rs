@@ -49,7 +49,7 @@ use preflight::Preflight;
 use report::lang::Lang;
 use report::say;
 use request::RunRequest;
-use stack::plans::StatementCounts;
+use stack::plans::ExecutionCounts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -512,7 +512,7 @@ impl Runner {
 
     /// Explains the statements of a setup once, and stores their plans. `counts` are those of an attached server before
     /// the trial.
-    fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId, counts: Option<&StatementCounts>) {
+    fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId, counts: Option<&ExecutionCounts>) {
         if !self.explained.is_new(setup) {
             return;
         }

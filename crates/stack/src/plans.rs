@@ -10,7 +10,7 @@ mod explain;
 mod statement_capture;
 mod tables;
 
-pub use attached::{CountedStatement, StatementCounts};
+pub use attached::{CountedStatement, ExecutionCounts};
 pub use build::build_index;
 pub use explain::parse_plan;
 pub use model::advice::IndexBuild;

@@ -108,12 +108,8 @@ impl Node {
 
     /// Name of the balancer that pgdyno starts in front of the copies of a service; `None` without copies.
     pub fn copies_balancer(&self) -> Option<String> {
-        match &self.kind {
-            NodeKind::Service(it) if it.url.is_none() && it.copies > 1 => {
-                Some(format!("{}-balancer", self.name))
-            }
-            _ => None,
-        }
+        let NodeKind::Service(service) = &self.kind else { return None };
+        (service.url.is_none() && service.copies > 1).then(|| format!("{}-balancer", self.name))
     }
 
     /// Names of the started nodes that serve the address of each copy of a service.

@@ -16,7 +16,7 @@ use model::message;
 use model::message::Message;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
 use stack::log_parser::LoggedStatement;
-use stack::plans::{CaptureError, Planner, StatementCapture, StatementCounts};
+use stack::plans::{CaptureError, ExecutionCounts, Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -78,17 +78,17 @@ impl ExplainedCells {
 }
 
 /// Counts of the statements of an attached server; `None` if there is none, or if it has no counts.
-pub fn attached_counts(test_bed: &TestBed) -> Option<StatementCounts> {
+pub fn attached_counts(test_bed: &TestBed) -> Option<ExecutionCounts> {
     let postgres = test_bed.chain().postgres().filter(|it| it.is_attached())?;
     // Without a connection, the trial itself reports the error.
-    StatementCounts::read(&postgres.endpoint).ok().flatten()
+    ExecutionCounts::read(&postgres.endpoint).ok().flatten()
 }
 
 /// Plans of the statements that an attached server executed since `before`; `None` without any.
-pub fn attached_plans(test_bed: &TestBed, before: &StatementCounts) -> Option<Result<Plans, PlansError>> {
+pub fn attached_plans(test_bed: &TestBed, before: &ExecutionCounts) -> Option<Result<Plans, PlansError>> {
     let endpoint = &test_bed.chain().postgres()?.endpoint;
     let planned = || {
-        let statements = StatementCounts::read(endpoint)?.map_or(Vec::new(), |it| it.since(before));
+        let statements = ExecutionCounts::read(endpoint)?.map_or(Vec::new(), |it| it.since(before));
         if statements.is_empty() {
             return Ok(None);
         }

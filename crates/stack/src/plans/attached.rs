@@ -33,11 +33,11 @@ pub struct CountedStatement {
 
 /// Counts of read-only statements, by the identifiers of database and query.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StatementCounts(HashMap<String, CountedStatement>);
+pub struct ExecutionCounts(HashMap<String, CountedStatement>);
 
-impl StatementCounts {
+impl ExecutionCounts {
     /// Reads the counts; `None` if the server has none or the user must not read them.
-    pub fn read(database: &Target) -> Result<Option<StatementCounts>, Error> {
+    pub fn read(database: &Target) -> Result<Option<ExecutionCounts>, Error> {
         let mut connection = database.open(CONNECT_TIMEOUT)?;
         connection.query(BEGIN_SQL)?;
         let Ok(answer) = explain::separate_server_error(connection.query(COUNTS_SQL))? else {
@@ -51,11 +51,11 @@ impl StatementCounts {
             let (calls, millis) = (calls.parse().ok()?, millis.parse().ok()?);
             Some((id, CountedStatement { text, calls, millis }))
         };
-        Ok(Some(StatementCounts(answer.rows.into_iter().filter_map(count).collect())))
+        Ok(Some(ExecutionCounts(answer.rows.into_iter().filter_map(count).collect())))
     }
 
     /// Statements that were executed since `before`, the one with the longest total time first.
-    pub fn since(self, before: &StatementCounts) -> Vec<CountedStatement> {
+    pub fn since(self, before: &ExecutionCounts) -> Vec<CountedStatement> {
         let growth = |(id, now): (String, CountedStatement)| {
             // If the counters were reset, the executions since then count.
             let (calls, millis) = match before.0.get(&id).filter(|it| it.calls <= now.calls) {
@@ -152,7 +152,7 @@ mod tests {
                     CountedStatement { text: text.to_string(), calls: *calls, millis: *millis },
                 )
             };
-            StatementCounts(rows.iter().map(row).collect())
+            ExecutionCounts(rows.iter().map(row).collect())
         };
         let before =
             counts(&[("same", 5.0, 9.0), ("grown", 5.0, 9.0), ("reset", 5.0, 9.0), ("gone", 1.0, 1.0)]);

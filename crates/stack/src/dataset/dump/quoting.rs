@@ -1,6 +1,6 @@
-//! Place within SQL text: in a statement, or in a literal, quoted identifier or comment that continues on the next line
+//! Literals, quoted identifiers and comments of SQL that continue on the next line
 
-/// What the text before the current place has opened and not closed.
+/// Literal, quoted identifier or comment that has begun and not ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Open {
     #[default]
@@ -16,7 +16,7 @@ pub(super) enum Open {
 }
 
 impl Open {
-    /// What is open after `text`.
+    /// State after `text`.
     pub(super) fn after(self, text: &[u8]) -> Open {
         let mut open = self;
         let mut at = 0;
@@ -54,7 +54,7 @@ impl Open {
     }
 }
 
-/// What begins at a place in a statement, and the length of its beginning.
+/// State that begins at a place in a statement, and the length of its beginning.
 fn begin(text: &[u8], at: usize) -> Option<(Open, usize)> {
     let in_word = |at: usize| {
         let byte = text.get(at).copied().unwrap_or(b' ');
