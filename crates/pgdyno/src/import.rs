@@ -91,10 +91,12 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Requests and commands that no operation contains.
+/// Requests, commands and cookies that no operation contains.
 fn left_out(experiment: &WebExperiment) -> Vec<Message> {
     let left_out = experiment.left_out.iter().map(Message::from);
-    left_out.chain(experiment.skipped.iter().map(Message::from)).collect()
+    let cookies = (experiment.unset_cookies > 0)
+        .then(|| message!("import-cookies", requests = experiment.unset_cookies));
+    left_out.chain(experiment.skipped.iter().map(Message::from)).chain(cookies).collect()
 }
 
 /// Comment at the beginning of the experiment file.

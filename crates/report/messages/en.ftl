@@ -5205,6 +5205,10 @@ import-operation = operation { $name }{ $weight ->
     [true] , values to fill in
    *[false] {""}
  }
+import-cookies = { $requests ->
+    [one] { $requests } request has
+   *[other] { $requests } requests have
+ } cookies that no response in the file sets; they are removed. Add the log-in that sets them, or a header such as `Cookie: "session=${"{"}env:SESSION{"}"}"` in place of `cookies: true`
 import-secrets = Set these environment variables before a run; the file does not contain their values:
 import-written = Wrote { $path }. Next:  pgdyno check { $path }, then  pgdyno try { $path }
 

@@ -5355,6 +5355,7 @@ import-operation = операция { $name }{ $weight ->
     [true] , впишите значения
    *[false] {""}
  }
+import-cookies = запросы с cookie, которых не устанавливает ни один ответ в файле: { $requests }; cookie удалены. Добавьте вход, который их устанавливает, или заголовок, например `Cookie: "session=${"{"}env:SESSION{"}"}"` вместо `cookies: true`
 import-secrets = Перед прогоном задайте переменные окружения; их значений в файле нет:
 import-written = Записано: { $path }. Затем:  pgdyno check { $path }, после него  pgdyno try { $path }
 

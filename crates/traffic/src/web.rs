@@ -96,6 +96,8 @@ pub struct WebExperiment {
     pub left_out: Vec<OmittedRequests>,
     /// Curl commands that cannot be translated.
     pub skipped: Vec<SkippedCommand>,
+    /// Requests with cookies that no response of the file sets, so that the experiment sends the requests without them.
+    pub unset_cookies: u64,
     document: Document,
 }
 

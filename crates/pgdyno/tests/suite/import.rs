@@ -56,6 +56,22 @@ fn lists_secrets_and_what_is_left_out() {
     assert!(nothing.contains("no request can be part of an experiment"), "{nothing}");
 }
 
+/// Cookies are reported unless a response in the file sets them.
+#[test]
+fn reports_cookies_without_a_log_in() {
+    let folder = Folder::new("import-cookies");
+    let commands = "curl -b 'session=s3ss10n-77' http://127.0.0.1:8080/me\ncurl http://127.0.0.1:8080/\n";
+    fs::write(folder.0.join("commands.txt"), commands).expect("there is room");
+    let printed = text(&mut folder.command(&["import", "commands.txt", "-o", "cookies.yaml"]), 0);
+    let file = fs::read_to_string(folder.0.join("cookies.yaml")).expect("it was written");
+    for text in [&printed, &file] {
+        assert!(text.contains("1 request has cookies that no response in the file sets"), "{text}");
+        assert!(text.contains("\"session=${env:SESSION}\"") && !text.contains("s3ss10n-77"), "{text}");
+    }
+    let recorded = text(&mut folder.command(&["import", &fixture("chrome.har"), "-o", "shop.yaml"]), 0);
+    assert!(!recorded.contains("cookies that no response"), "{recorded}");
+}
+
 #[test]
 fn explains_what_cannot_be_read() {
     let folder = Folder::new("import-wrong");

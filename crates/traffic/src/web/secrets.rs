@@ -240,9 +240,15 @@ pub(super) fn scheme(value: &str) -> (&str, &str) {
 
 /// True if requests or responses contain cookies.
 pub(super) fn has_cookies(exchange: &Exchange) -> bool {
-    let response = exchange.response.as_ref();
+    sends_cookies(exchange) || sets_cookies(exchange)
+}
+
+pub(super) fn sends_cookies(exchange: &Exchange) -> bool {
     header(&exchange.headers, "cookie").is_some()
-        || response.is_some_and(|response| header(&response.headers, "set-cookie").is_some())
+}
+
+pub(super) fn sets_cookies(exchange: &Exchange) -> bool {
+    exchange.response.as_ref().is_some_and(|response| header(&response.headers, "set-cookie").is_some())
 }
 
 /// Secret fields within a text, such as `"password": "…"`, `password=…` or `<password>…`: names and the byte ranges of

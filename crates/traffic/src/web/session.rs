@@ -7,7 +7,7 @@ use super::naming;
 use super::omitted::{self, OmissionReason, OmittedRequests};
 use super::operation::{ImportedOperation, RequestStep};
 use super::redirects::{self, Hops};
-use super::secrets::{SecretVariable, Secrets, has_cookies};
+use super::secrets::{SecretVariable, Secrets, has_cookies, sends_cookies, sets_cookies};
 use super::url::Url;
 use super::{WebExperiment, WebFormat, WebOperation, WebOptions};
 use super::{convert, filter, pace};
@@ -45,6 +45,10 @@ pub(super) fn experiment(
         think: (format == WebFormat::Har).then(|| pace::think(exchanges)).flatten(),
         origin,
     };
+    let unset_cookies = match selected.iter().any(|selected| sets_cookies(selected.0)) {
+        true => 0,
+        false => selected.iter().filter(|selected| sends_cookies(selected.0)).count() as u64,
+    };
     let file = document::write(&document, &[]);
     let is_used = |secret: &SecretVariable| file.contains(&format!("${{env:{}}}", secret.name));
     WebExperiment {
@@ -53,6 +57,7 @@ pub(super) fn experiment(
         redirects: (selected.len() - requests.len()) as u64,
         secrets: secrets.variables().into_iter().filter(is_used).collect(),
         skipped: skipped.to_vec(),
+        unset_cookies,
         ..of_document(document, left_out)
     }
 }
@@ -148,6 +153,7 @@ pub(super) fn of_document(document: Document, left_out: Vec<OmittedRequests>) ->
     };
     WebExperiment {
         format: WebFormat::OpenApi,
+        unset_cookies: 0,
         origin: document.origin.clone(),
         requests: 0,
         redirects: 0,
