@@ -343,14 +343,23 @@ load: {{ model: open, traffic: {mode}.traffic, max_in_flight: 20{load}
     let expected = ["all results of the replay are as recorded", "tx-select-item: 3. select-pg_sleep"];
     assert!(expected.iter().all(|it| direct.out.contains(it)), "{}", direct.out);
 
+    // Two connections of the pool sustain at most 80 transactions per second.
     let pooler = "pooler: { kind: pgbouncer, mode: transaction, size: 2 },";
+    let overload = ", schedule: \"const(160, 3s)\" }\nobjectives: [ \"p99 < 100ms\" ]";
+    let overloaded = run(pooler, "extended", overload, &["--json"]);
+    let row = &overloaded.document()["matrix"]["rows"][0];
+    assert_eq!(row["figures"][0]["figure"], "tps");
+    // A trial on a busy machine may be invalid, so that there is no figure.
+    let delivered = row["figures"][0]["median"].as_f64();
+    assert!(delivered.is_none_or(|it| it < 80.0 * 1.15), "{row:#}");
+
     let search = " }\nobjectives: [ \"p99 < 2s\", \"errors < 1%\" ]
-find: { max: { from: 10, limit: 500, window: 2s, hold: 2s, precision: 25% } }";
+find: { max: { from: 40, limit: 50, window: 1s, hold: 2s, precision: 50% } }";
     let searched = run(pooler, "extended", search, &["--json"]);
     let answer = &searched.document()["maxima"][0]["answer"];
-    // A busy machine may yield a reason instead of an answer, but never too high an answer.
+    // A busy machine may yield a reason instead of an answer.
     match answer["level"].as_f64() {
-        Some(level) => assert!((10.0..80.0 * 1.15).contains(&level), "{answer:#}"),
+        Some(level) => assert!((40.0..=50.0).contains(&level), "{answer:#}"),
         None => assert!(!answer["stop_reason"].is_null(), "{answer:#}"),
     }
 }
@@ -415,5 +424,5 @@ fn settings_of_other_models_are_rejected() {
     fs::write(workspace.folder.join("wrong.yaml"), format!("stack: {{ postgres: {{}} }}\n{}\n", replay("")))
         .expect("the file can be written");
     let tried = workspace.other_command("try", &[]);
-    assert!(tried.expect(2).err.contains("a load with `traffic` has none"), "{}", tried.err);
+    assert!(tried.expect(2).err.contains("a load with `traffic`"), "{}", tried.err);
 }
