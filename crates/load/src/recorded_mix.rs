@@ -171,11 +171,12 @@ mod tests {
         let lengths = [1, 6, 1, 2];
         let sessions = (0..).zip(lengths).map(|(n, length)| (n, transactions(length)));
         let mix = RecordedMix::new(Arc::new(Nothing), sessions);
-        let firsts =
-            |clients: u32| -> Vec<usize> { (0..clients).map(|it| mix.first_session(it, clients)).collect() };
+        let firsts = |clients: u32| -> Vec<usize> {
+            (0..clients).map(|client| mix.first_session(client, clients)).collect()
+        };
         assert_eq!(firsts(10), [0, 1, 1, 1, 1, 1, 1, 2, 3, 3]);
         assert_eq!(firsts(1), [1]);
-        let counts = [0, 1, 2, 3].map(|n| firsts(1000).iter().filter(|it| **it == n).count());
+        let counts = [0, 1, 2, 3].map(|n| firsts(1000).iter().filter(|first| **first == n).count());
         assert_eq!(counts, [100, 600, 100, 200]);
     }
 

@@ -303,7 +303,7 @@ impl Workload {
     /// Panics if there is none.
     #[inline]
     pub(crate) fn recorded_source(&self) -> &dyn ReplaySource {
-        let replay = || self.replay.as_ref().map(|it| &*it.source);
+        let replay = || self.replay.as_ref().map(|replay| &*replay.source);
         self.mix.as_ref().map(RecordedMix::source).or_else(replay).expect("the requests are recorded")
     }
 

@@ -121,7 +121,8 @@ fn processes_with(sockets: &[PathBuf]) -> Vec<SocketProcess> {
     for directory in read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path()) {
         let Some(pid) = directory.file_name().and_then(|it| it.to_str()?.parse().ok()) else { continue };
         let mut files = read_dir(directory.join("fd")).into_iter().flatten().flatten();
-        let has_socket = files.any(|file| read_link(file.path()).is_ok_and(|it| sockets.contains(&it)));
+        let has_socket =
+            files.any(|file| read_link(file.path()).is_ok_and(|target| sockets.contains(&target)));
         if has_socket && let Some(program) = program_of(&directory) {
             let stat = read_to_string(directory.join("stat")).unwrap_or_default();
             // The value is field 4 of proc_pid_stat(5). Field 2, a name in brackets, may contain blanks.

@@ -49,8 +49,8 @@ const SETUP_SQL: [&str; 7] = [
 pub struct Planner {
     connection: Connection,
     statements: Vec<PlannedStatement>,
-    /// True if the session is in a transaction on an attached server.
-    is_attached: bool,
+    /// Names of the prepared statements of a transaction on an attached server; `None` on a server that pgdyno started.
+    prepared: Option<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Planner {
         let _ = connection.query("set compute_query_id = on");
         // Exclude these statements from `pg_stat_statements`. This fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
-        let mut planner = Planner { connection, statements: Vec::new(), is_attached: false };
+        let mut planner = Planner { connection, statements: Vec::new(), prepared: None };
         for (number, (text, executions, median)) in group_by_text(statements).into_iter().enumerate() {
             let explain_target = planner.prepare(number, &median)?;
             let reads = starts_with_keyword(&median.text, &["select", "with", "values"]);
@@ -132,8 +132,10 @@ impl Planner {
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
         let mut all: Vec<StatementPlan> = Vec::new();
         for statement in std::mem::take(&mut self.statements) {
-            let is_attached = self.is_attached;
-            let plan = attached::in_savepoint(&mut self.connection, is_attached, |it| statement.plan(it))?;
+            let plan = match self.prepared {
+                Some(_) => attached::in_savepoint(&mut self.connection, |it| statement.plan(it))?,
+                None => statement.plan(&mut self.connection)?,
+            };
             let error = plan.as_ref().err().map(Message::from);
             let query_id = plan.as_ref().ok().and_then(|it| it.query_id);
             if let Some(same) = all.iter_mut().find(|it| query_id.is_some() && it.query_id == query_id) {
@@ -174,7 +176,7 @@ impl Planner {
         candidates: &[IndexCandidate],
         plans: &[StatementPlan],
     ) -> Result<Result<Vec<IndexEstimate>, NoPlan>, Error> {
-        if self.is_attached {
+        if self.prepared.is_some() {
             return Ok(Err(NoPlan::Attached));
         }
         if let Err(error) = explain::enable_hypopg(&mut self.connection)? {

@@ -118,7 +118,7 @@ fn counters<'a>(plans: &Plans, counted: &'a [StatementStats]) -> Vec<Vec<&'a Sta
     let mut all = vec![Vec::new(); plans.statements.len()];
     let position = |is_same: &dyn Fn(&StatementPlan) -> bool| plans.statements.iter().position(is_same);
     for statement in counted {
-        let has_id = |plan: &StatementPlan| plan.query_id.is_some_and(|it| statement.query_ids.contains(&it));
+        let has_id = |plan: &StatementPlan| plan.query_id.is_some_and(|id| statement.query_ids.contains(&id));
         let text = normalize_placeholders(&statement.text);
         let has_text = |plan: &StatementPlan| normalize_placeholders(&plan.text) == text;
         if let Some(plan) = position(&has_id).or_else(|| position(&has_text)) {
@@ -131,7 +131,7 @@ fn counters<'a>(plans: &Plans, counted: &'a [StatementStats]) -> Vec<Vec<&'a Sta
 /// Plans ordered by total time within the window, most expensive first.
 fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     let known = counters(plans, counted);
-    let total = |n: usize| -> f64 { known[n].iter().map(|it| it.total).sum() };
+    let total = |n: usize| -> f64 { known[n].iter().map(|statement| statement.total).sum() };
     let mut order: Vec<usize> = (0..plans.statements.len()).collect();
     order.sort_by(|a, b| total(*b).total_cmp(&total(*a)));
     let moved = |estimate: &IndexEstimate| {

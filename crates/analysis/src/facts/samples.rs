@@ -234,7 +234,7 @@ pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64>
 pub fn growth_by_label(samples: &[Sample], node: &str, series: &str) -> BTreeMap<String, f64> {
     let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
     let labels: BTreeSet<&str> = of_node.map(|it| &*it.label).collect();
-    let growth = |label: &str| sum_of_increases(&sums(samples, node, series, |it| it == label));
+    let growth = |label: &str| sum_of_increases(&sums(samples, node, series, |other| other == label));
     labels.into_iter().map(|it| (it.to_owned(), growth(it))).collect()
 }
 

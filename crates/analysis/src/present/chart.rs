@@ -43,7 +43,7 @@ impl ChartBuilder {
     pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let started = started_nodes(&setup.stack.nodes);
-        let nodes = || started.iter().map(|it| (it.name.as_str(), &it.limits));
+        let nodes = || started.iter().map(|node| (node.name.as_str(), &node.limits));
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Postgres(postgres) => {

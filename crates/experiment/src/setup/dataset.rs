@@ -128,7 +128,7 @@ impl SetupBuilder<'_> {
             file::SourceAddress::Full(part) => ("dataset.from.source", part),
         };
         self.check_address(path, &part.source);
-        let address = |dsn: &str| (self.request.grammars.dsn)(dsn).map(|it| it.address);
+        let address = |dsn: &str| (self.request.grammars.dsn)(dsn).map(|server| server.address);
         if let Some(NodeKind::Attached(attached)) = stack.nodes.last().map(|it| &it.kind)
             && let Some(measured) = address(&attached.dsn)
             && address(&part.source).is_some_and(|it| it == measured)

@@ -222,7 +222,7 @@ impl SetupBuilder<'_> {
         let of_copy = of_copy.map(|it| (format!("{PROGRAMS}.{}.files", it.name), &it.files));
         let all = [("stack.service.files".to_owned(), &service.files)].into_iter().chain(of_copy);
         let all: Vec<(String, String)> = all
-            .flat_map(|(path, files)| files.iter().map(move |it| (path.clone(), it.name.clone())))
+            .flat_map(|(path, files)| files.iter().map(move |file| (path.clone(), file.name.clone())))
             .collect();
         for (i, (path, name)) in all.iter().enumerate() {
             if all[..i].iter().any(|it| it.1 == *name) {
@@ -238,7 +238,7 @@ impl SetupBuilder<'_> {
                 Some(Value::List(_)) => format!("stack.service.stats[{i}]"),
                 _ => "stack.service.stats".to_owned(),
             };
-            let known = |name: &String| service.programs.iter().any(|it| it.name == *name);
+            let known = |name: &String| service.programs.iter().any(|program| program.name == *name);
             if let Some(name) = page.program.as_ref().filter(|it| !known(it)) {
                 let programs = any_of(service.programs.iter().map(|it| it.name.clone()));
                 let program = quote(name);
@@ -329,8 +329,9 @@ fn known_variables(programs: &[&str], accept: impl Fn(&ServiceVariable) -> bool)
 /// Errors in the variables of a text, with their places.
 fn errors(text: &str, scope: Scope<'_>) -> Vec<(std::ops::Range<usize>, Message)> {
     let names: Vec<&str> = scope.programs.iter().map(|it| it.name.as_str()).collect();
-    let is_copy =
-        |name: &String| scope.programs.iter().any(|it| it.name == *name && it.scope == ProgramScope::Copy);
+    let is_copy = |name: &String| {
+        scope.programs.iter().any(|program| program.name == *name && program.scope == ProgramScope::Copy)
+    };
     let is_usable = |variable: &ServiceVariable| match variable {
         ServiceVariable::Address(Some(name), _) => !(scope.is_shared && is_copy(name)),
         ServiceVariable::Copy => !scope.is_shared,

@@ -99,8 +99,9 @@ impl ServiceVariable {
     /// All variables of a service with these programs.
     pub fn all(programs: &[&str]) -> Vec<ServiceVariable> {
         let own = AddressPart::ALL.map(|it| ServiceVariable::Address(None, it));
-        let of_program =
-            |name: &&str| AddressPart::ALL.map(|it| ServiceVariable::Address(Some((*name).to_owned()), it));
+        let of_program = |name: &&str| {
+            AddressPart::ALL.map(|part| ServiceVariable::Address(Some((*name).to_owned()), part))
+        };
         let database =
             |read_only| DatabasePart::ALL.map(|part| ServiceVariable::Database { read_only, part });
         own.into_iter()
@@ -124,7 +125,7 @@ impl ServiceVariable {
         let (namespace, key) = name.split_once('.')?;
         let is_own = Self::DATABASES.contains(&namespace)
             || programs.contains(&namespace)
-            || !programs.is_empty() && AddressPart::ALL.iter().any(|it| it.key() == key);
+            || !programs.is_empty() && AddressPart::ALL.iter().any(|part| part.key() == key);
         is_own.then(|| Err(UnknownVariable(name.to_owned())))
     }
 

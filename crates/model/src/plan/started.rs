@@ -64,7 +64,7 @@ fn instances<'a>(node: &'a Node, service: &'a Service) -> impl Iterator<Item = N
         let its = ServiceInstance { program: Some(program.name.clone()), ..instance.clone() };
         one(its, instance.node_of(program), &program.limits)
     };
-    let with_scope = |scope| service.programs.iter().rev().filter(move |it| it.scope == scope);
+    let with_scope = |scope| service.programs.iter().rev().filter(move |program| program.scope == scope);
     let instance = |copy: Option<u32>| {
         let number = copy.filter(|_| service.copies > 1);
         let base = number.map_or_else(|| node.name.clone(), |it| format!("{}-{it}", node.name));
@@ -161,12 +161,12 @@ impl Stack {
 
     /// Node to which the part with this name, or with an instance of this name, belongs.
     pub fn node_of_part(&self, name: &str) -> Option<&Node> {
-        self.nodes.iter().find(|node| node.parts().iter().any(|it| it.is_named(name)))
+        self.nodes.iter().find(|node| node.parts().iter().any(|part| part.is_named(name)))
     }
 
     /// Limits of the part with this name.
     pub fn limits_mut(&mut self, name: &str) -> Option<&mut Limits> {
-        let index = self.nodes.iter().position(|node| node.parts().iter().any(|it| it.name == name))?;
+        let index = self.nodes.iter().position(|node| node.parts().iter().any(|part| part.name == name))?;
         let node = &mut self.nodes[index];
         let program = name.strip_prefix(node.name.as_str()).and_then(|it| it.strip_prefix('.'));
         match (&mut node.kind, program) {

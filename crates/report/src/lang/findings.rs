@@ -391,7 +391,7 @@ impl Lang {
                 server_cpu,
                 other_server_cpu,
             } => {
-                let cpu = |cpu: &Option<f64>| cpu.map(|it| numbers.fixed(it, 2));
+                let cpu = |cpu: &Option<f64>| cpu.map(|used| numbers.fixed(used, 2));
                 say!(
                     self,
                     "finding-logins-cell",

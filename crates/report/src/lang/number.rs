@@ -66,7 +66,7 @@ impl Numbers {
 
     /// Formats a number from its machine format, such as `-21570.5`. A rounded zero has no sign.
     pub fn write(&self, text: &str) -> String {
-        let is_zero = |digits: &&str| digits.bytes().all(|it| b"0.".contains(&it));
+        let is_zero = |digits: &&str| digits.bytes().all(|byte| b"0.".contains(&byte));
         let text = text.strip_prefix('-').filter(is_zero).unwrap_or(text);
         if self.comma { with_comma(text) } else { text.to_owned() }
     }

@@ -154,7 +154,7 @@ impl Chain {
         }
         if instance.copy.is_some() {
             let prefix = format!("{}.", instance.base);
-            let is_running = |node: &String| self.nodes.iter().any(|it| it.plan.name == *node);
+            let is_running = |name: &String| self.nodes.iter().any(|node| node.plan.name == *name);
             let kept: BTreeMap<String, u16> = std::mem::take(&mut self.program_ports)
                 .into_iter()
                 .filter(|(node, _)| !node.starts_with(&prefix) || is_running(node))

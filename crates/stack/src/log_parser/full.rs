@@ -55,6 +55,7 @@ mod tests {
             "2026-11-26 18:41:10.123 UTC [9] LOG C-0x5: shop/app@127.0.0.1:1 login attempt".to_owned(),
             "2026-11-26 18:41:10.124 UTC [9] FATAL @src/objects.c:1060 in function disconnect_client(): bad client state: 0"
                 .to_owned(),
+            "2026-11-26 18:41:10.125 UTC [9] WARNING TLS handshake failed".to_owned(),
         ];
         let format =
             crate::component::for_product(&model::product::PGBOUNCER).expect("a component").log_format();

@@ -76,57 +76,48 @@ impl Planner {
     pub fn open_attached(database: &Target, statements: &[CountedStatement]) -> Result<Planner, Error> {
         let mut connection = database.open(CONNECT_TIMEOUT)?;
         connection.query(BEGIN_SQL)?;
-        let mut planner = Planner { connection, statements: Vec::new(), is_attached: true };
+        let (mut planned, mut prepared) = (Vec::new(), Vec::new());
         for (number, statement) in statements.iter().enumerate() {
-            let explain_target =
-                in_savepoint(&mut planner.connection, true, |it| prepare(it, number, &statement.text))?;
-            planner.statements.push(PlannedStatement {
+            let name = format!("pgdyno_{number}");
+            let explain_target = in_savepoint(&mut connection, |it| prepare(it, &name, &statement.text))?;
+            prepared.extend(explain_target.is_ok().then_some(name));
+            planned.push(PlannedStatement {
                 text: normalize_placeholders(&mask_values(&statement.text)),
                 executions: statement.calls as u32,
                 explain_target,
                 is_executable: false,
             });
         }
-        Ok(planner)
+        Ok(Planner { connection, statements: planned, prepared: Some(prepared) })
     }
 
-    /// Removes the prepared statements, which a rollback keeps, and ends the transaction.
-    pub fn close_attached(mut self) -> Result<(), Error> {
-        for (number, statement) in self.statements.iter().enumerate() {
-            if statement.explain_target.as_ref().is_ok_and(|it| it.starts_with("execute ")) {
-                self.connection.query(&format!("deallocate {}", name(number)))?;
-            }
+    /// Removes the prepared statements, which a rollback keeps, and ends the transaction. Returns the session, which is
+    /// as it was before.
+    pub fn close_attached(mut self) -> Result<Connection, Error> {
+        for name in self.prepared.into_iter().flatten() {
+            self.connection.query(&format!("deallocate {name}"))?;
         }
-        self.connection.query("rollback").map(drop)
+        self.connection.query("rollback")?;
+        Ok(self.connection)
     }
 }
 
-/// Calls `query` in a savepoint if the session is in a transaction, which an error would abort otherwise. Locks are
-/// released at the end.
+/// Calls `query` in a savepoint, because an error would abort the transaction otherwise. Locks are released at the end.
 pub(super) fn in_savepoint<T>(
     connection: &mut Connection,
-    is_transaction: bool,
     query: impl FnOnce(&mut Connection) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    if !is_transaction {
-        return query(connection);
-    }
     connection.query("savepoint pgdyno")?;
     let answer = query(connection)?;
     connection.query("rollback to savepoint pgdyno")?;
     Ok(answer)
 }
 
-fn name(number: usize) -> String {
-    format!("pgdyno_{number}")
-}
-
 /// Prepares a statement; returns the text to explain. A generic plan depends on no value, so all values are NULL.
-fn prepare(connection: &mut Connection, number: usize, text: &str) -> Result<Result<String, NoPlan>, Error> {
+fn prepare(connection: &mut Connection, name: &str, text: &str) -> Result<Result<String, NoPlan>, Error> {
     if !starts_with_keyword(text, &["select", "with", "values"]) || replace_values(text, "?").contains(';') {
         return Ok(Err(NoPlan::SeveralStatements));
     }
-    let name = name(number);
     let prepared = explain::separate_server_error(connection.query(&format!("prepare {name} as {text}")))?;
     if let Err(error) = prepared {
         return Ok(Err(error.masked()));

@@ -83,7 +83,7 @@ fn is_monitoring(all: &[Token<'_>]) -> bool {
     }
     let calls = all.windows(2).filter(|it| it[0].kind == TokenKind::Word && it[1].is("("));
     let mut names = calls.map(|it| it[0].text.to_ascii_lowercase());
-    names.any(|name| MONITORING_FUNCTIONS.iter().any(|it| name.starts_with(it)))
+    names.any(|name| MONITORING_FUNCTIONS.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Text of the tokens. The server replaces the constant in `interval '1 day'` by a parameter, but cannot prepare the

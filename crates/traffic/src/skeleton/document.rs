@@ -35,7 +35,7 @@ impl<'a> ValuePlan<'a> {
                 parameter.comparison.as_ref().filter(|it| table.is_some() && it.table() == table);
             let column = comparison.map(|it| it.column.as_str());
             let is_numeric = |kind: &str| NUMERIC.contains(&kind);
-            match column.filter(|column| !plan.sampled.iter().any(|it| it.1 == *column)) {
+            match column.filter(|column| !plan.sampled.iter().any(|sampled| sampled.1 == *column)) {
                 Some(column) => plan.sampled.push((parameter, column)),
                 None if parameter.kind.as_deref().is_none_or(is_numeric) => plan.sets.push(parameter),
                 None => plan.columns.push(parameter),

@@ -33,7 +33,7 @@ pub fn read_export(bytes: &[u8]) -> Result<StatementStatistics, ExportError> {
     let csv = |error: csv::Error| ExportError::Csv(error.to_string());
     let mut reader = csv::Reader::from_reader(bytes);
     let header = reader.headers().map_err(csv)?.clone();
-    let find = |name: &str| header.iter().position(|it| it.trim_start_matches('\u{feff}') == name);
+    let find = |name: &str| header.iter().position(|column| column.trim_start_matches('\u{feff}') == name);
     let require = |name: &'static str| find(name).ok_or(ExportError::MissingColumn(name));
     let (query, calls) = (require("query")?, require("calls")?);
     let time = find("total_time").map_or_else(|| require("total_exec_time"), Ok)?;

@@ -254,8 +254,9 @@ fn assigns_counters_by_query_identifier() {
         plans
     };
     let with_id = |text, share, id| StatementStats { query_ids: vec![id], ..counted(text, share) };
-    let shares =
-        |advice: &Advice| -> Vec<Option<f64>> { advice.statements.iter().map(|it| it.share).collect() };
+    let shares = |advice: &Advice| -> Vec<Option<f64>> {
+        advice.statements.iter().map(|statement| statement.share).collect()
+    };
 
     let both = plans(vec![by_author(), by_name()]);
     let given = advice(vec![0], &both, &[with_id("select $1 where a = $2", 0.9, 7)]);

@@ -57,7 +57,7 @@ impl CpuUsage {
             return Ok(None);
         };
         let sum = |figure: fn(&[Sample], &str) -> Option<f64>| {
-            cell.median(|trial| part.instances.iter().map(|it| figure(trial.samples, it)).sum())
+            cell.median(|trial| part.instances.iter().map(|name| figure(trial.samples, name)).sum())
         };
         let used = sum(samples::processors).ok_or(MissingInput::Group)?;
         let throttled = sum(samples::throttled_share).map(|it| it / copies);

@@ -56,7 +56,7 @@ fn sum(part: &NodePart<'_>, figure: impl Fn(&str) -> Option<f64>) -> Option<f64>
 }
 
 fn gauge(cell: &CellTrials<'_>, part: &NodePart<'_>, series: &str, label: &str) -> Option<f64> {
-    cell.median(|trial| sum(part, |node| mean(&sums(trial.samples, node, series, |it| it == label))))
+    cell.median(|trial| sum(part, |node| mean(&sums(trial.samples, node, series, |other| other == label))))
 }
 
 /// Transactions per second that received a response, with any outcome. Rejected transactions count, because they used
@@ -144,7 +144,7 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 
 /// Fails if there is a service, but none of its parts has samples of one of these series.
 fn require_samples(cell: &CellTrials<'_>, series: &[&str]) -> Result<(), MissingInput> {
-    let has_samples = |part: NodePart<'_>| series.iter().any(|it| !labels_of(cell, &part, it).is_empty());
+    let has_samples = |part: NodePart<'_>| series.iter().any(|name| !labels_of(cell, &part, name).is_empty());
     match parts(cell).next().is_none() || parts(cell).any(has_samples) {
         true => Ok(()),
         false => Err(MissingInput::Stats),

@@ -219,6 +219,28 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
+/// Each trial has another slow statement, so that both have a median share above one half.
+#[test]
+fn shares_of_statements_have_a_sum_of_at_most_one() {
+    let trial = |text: &'static str| {
+        let mut all = Statements::default();
+        let mut push = |second, series: &'static str, label: &'static str, value: f64| {
+            let at = Nanos::from_secs(second);
+            all.push(&Sample { at, node: "p".into(), series: series.into(), label: label.into(), value });
+        };
+        push(0, "pg_statement_text", text, 0.0);
+        for (second, calls, time) in [(0, 0.0, 0.0), (1, 10.0, 8.0)] {
+            push(second, "pg_statement_calls", &text[..1], calls);
+            push(second, "pg_statement_time", &text[..1], time);
+            push(second, "pg_statement_time", "", 1.25 * time);
+        }
+        all
+    };
+    let found = statements(&[&trial("7 SELECT 1"), &trial("8 SELECT 2")]);
+    let shares: Vec<f64> = found.iter().map(|statement| statement.share).collect();
+    assert_eq!(shares, [0.5, 0.5]);
+}
+
 #[test]
 fn counts_statements_from_the_start_of_the_window() {
     let mut all = Statements::default();

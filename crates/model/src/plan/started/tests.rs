@@ -84,6 +84,15 @@ fn parts_name_their_instances() {
 }
 
 #[test]
+fn the_last_program_of_each_copy_serves_its_address() {
+    assert_eq!(several(2).serving_instances(), ["service-1.web", "service-2.web"]);
+    assert_eq!(several(1).serving_instances(), ["service.web"]);
+    assert_eq!(single(2).serving_instances(), ["service-1", "service-2"]);
+    assert_eq!(several(2).copies_balancer().as_deref(), Some("service-balancer"));
+    assert_eq!(several(1).copies_balancer(), None);
+}
+
+#[test]
 fn limits_of_a_part_can_be_changed() {
     let stack = |node| Stack { nodes: vec![node], generator: Limits::default(), replication: None };
     for (node, name, expected) in [

@@ -55,7 +55,7 @@ fn reports_deadlocks_and_lost_sessions_that_no_client_saw() {
         let all = findings.iter().map(|it| &it["circumstance"]);
         all.into_iter().find(|it| it["kind"] == kind).unwrap_or_else(|| panic!("{kind}: {findings:#?}"))
     };
-    let at_least_one = |value: &Value| value.as_u64().is_some_and(|it| it >= 1);
+    let at_least_one = |value: &Value| value.as_u64().is_some_and(|number| number >= 1);
     let deadlocks = circumstance("hidden_deadlocks");
     assert!(at_least_one(&deadlocks["counted"]), "{deadlocks}");
     assert_eq!((&deadlocks["clients"], &deadlocks["databases"]), (&0.into(), &vec!["postgres"].into()));

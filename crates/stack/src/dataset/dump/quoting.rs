@@ -101,6 +101,7 @@ mod tests {
         check("VALUES ('a\\'), ('b", plain());
         check("VALUES (E'a\\'b", Open::Text { escapes: true });
         check("VALUES (E'a\\\\'), (type'b", plain());
+        check("VALUES (E'a''b\\'c", Open::Text { escapes: true });
         check("\"a ' b\"\n\"c", Open::Identifier);
         check("-- it's a comment\nSELECT '", plain());
         check("-- it's a comment", Open::Nothing);

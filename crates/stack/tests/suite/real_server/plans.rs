@@ -7,7 +7,7 @@ use model::plan::{Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
 use stack::log_parser::LoggedStatement;
-use stack::plans::{NoPlan, Planner, StatementCapture, build_index};
+use stack::plans::{CountedStatement, NoPlan, Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;
 
@@ -124,6 +124,28 @@ fn statements_with_one_query_identifier_are_one() {
     assert!(plans.iter().all(|it| it.query_id.is_some()), "{plans:?}");
     let tried = planner.estimate_indexes(&[candidate(&["name"])], &plans).unwrap();
     assert!(tried.is_err() || tried.unwrap()[0].costs.len() == 2, "one cost per statement");
+}
+
+/// A pooler may give the session to another client.
+#[test]
+fn planner_of_an_attached_server_leaves_no_prepared_statement() {
+    let (_supervisor, server, _) = books();
+    let mut other = server.target().open(TEST_TIMEOUT).unwrap();
+    other.query("alter database postgres set compute_query_id = on").unwrap();
+    let counted = |text: &str| CountedStatement { text: text.to_owned(), calls: 1.0, millis: 1.0 };
+    let texts = [
+        "select * from book.bookv2 where id = $1",
+        "select * from book.bookv2 /* page 7 */ where id = $1",
+        "select * from nowhere where id = $1",
+        "select count(*) from book.bookv2",
+    ];
+    let mut planner = Planner::open_attached(&server.target(), &texts.map(counted)).unwrap();
+    let plans = planner.explain_all().unwrap();
+    let planned: Vec<(u32, bool)> = plans.iter().map(|it| (it.captured, it.plan.is_some())).collect();
+    assert_eq!(planned, [(2, true), (1, false), (1, true)], "{plans:?}");
+    let mut session = planner.close_attached().unwrap();
+    let left = session.value("select count(*) from pg_prepared_statements").unwrap();
+    assert_eq!(left.as_deref(), Some("0"));
 }
 
 /// HypoPG is a separate package: if it is missing, the error must say so.

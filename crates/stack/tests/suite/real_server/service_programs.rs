@@ -152,7 +152,7 @@ fn web_tier_runs_as_programs() {
     let secret = test_stack.chain.users().app.password.reveal().to_owned();
     assert!(!format!("{:?}", test_stack.chain).contains(&secret));
     let configuration = |name: &str| &test_stack.chain.find_node(name).unwrap().configuration;
-    let files = |name: &str| configuration(name).iter().map(|it| it.0.as_str()).collect::<Vec<_>>();
+    let files = |name: &str| configuration(name).iter().map(|file| file.0.as_str()).collect::<Vec<_>>();
     assert_eq!(files("shop-1.fpm"), ["nginx.conf", "conf/pool.conf", "environment"]);
     assert_eq!(files("shop-1.web"), ["environment"]);
     assert_eq!(files("shop.jobs"), ["jobs.sh", "pgpass", "environment"]);

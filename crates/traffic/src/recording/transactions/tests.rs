@@ -45,7 +45,9 @@ fn record(sessions: &[&str]) -> Recording<Vec<u8>> {
 /// Numbers of requests of each transaction by session, and the number of requests without one.
 fn sizes(sessions: &[&str]) -> (Vec<Vec<u32>>, u64) {
     let found = RecordedTransactions::new(&record(sessions));
-    let sizes = |session: &SessionTransactions| session.transactions.iter().map(|it| it.requests).collect();
+    let sizes = |session: &SessionTransactions| {
+        session.transactions.iter().map(|transaction| transaction.requests).collect()
+    };
     (found.sessions.iter().map(sizes).collect(), found.unfinished)
 }
 
