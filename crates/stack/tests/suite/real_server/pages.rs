@@ -21,6 +21,10 @@ use wire::http::Url;
 
 const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Paths of PHP-FPM in several versions of Debian.
+pub const PHP_FPM: [&str; 4] =
+    ["/usr/sbin/php-fpm8.2", "/usr/sbin/php-fpm8.3", "/usr/sbin/php-fpm8.4", "/usr/sbin/php-fpm"];
+
 /// Program that ends with the test.
 struct Program(Child);
 
@@ -141,9 +145,8 @@ fn samples_nginx_and_php_fpm() {
     std::fs::write(folder.join("slow.php"), script).unwrap();
     std::fs::write(&fpm_file, fpm_configuration(folder, fpm, status)).unwrap();
     std::fs::write(&nginx_file, nginx_configuration(folder, port, fpm, status)).unwrap();
-    let paths = ["/usr/sbin/php-fpm8.2", "/usr/sbin/php-fpm8.3", "/usr/sbin/php-fpm8.4", "/usr/sbin/php-fpm"];
     let (fpm_file, nginx_file) = (fpm_file.to_str().unwrap(), nginx_file.to_str().unwrap());
-    let Some(mut php) = Program::start(&paths, &["-F", "-y", fpm_file]) else { return };
+    let Some(mut php) = Program::start(&PHP_FPM, &["-F", "-y", fpm_file]) else { return };
     let Some(mut nginx) = Program::start(&["/usr/sbin/nginx"], &["-c", nginx_file]) else { return };
     php.await_port(fpm);
     php.await_port(status);

@@ -3,6 +3,7 @@
 //! Skipped if nginx or PHP-FPM is not installed: `apt-get install --no-install-recommends nginx-light php-fpm`.
 
 use super::chain::{TestStack, node, postgres, stack};
+use super::pages::PHP_FPM;
 use super::scratch::Scratch;
 use super::services::get;
 use model::Nanos;
@@ -74,9 +75,8 @@ fn program(name: &str, command: &[&str], ready: ProgramReadiness) -> ServiceProg
 
 /// Two copies of nginx and PHP-FPM, and one program that writes to the database; `None` if a program is not installed.
 fn web_tier(scratch: &Scratch) -> Option<Node> {
-    let fpm = ["/usr/sbin/php-fpm8.2", "/usr/sbin/php-fpm8.3", "/usr/sbin/php-fpm8.4", "/usr/sbin/php-fpm"];
     let Some(fpm) =
-        fpm.into_iter().find(|it| Path::new(it).is_file() && Path::new("/usr/sbin/nginx").is_file())
+        PHP_FPM.into_iter().find(|it| Path::new(it).is_file() && Path::new("/usr/sbin/nginx").is_file())
     else {
         eprintln!("skipped: nginx or PHP-FPM is not installed");
         return None;
