@@ -147,6 +147,9 @@ pub struct Stack {
     pub replicas: Option<OrNone<Replicas>>,
     /// Load generator.
     pub generator: Option<GeneratorNode>,
+    /// Hosts whose nodes share CPUs and memory, by name.
+    #[serde(default)]
+    pub hosts: OrderedMap<SharedHost>,
 }
 
 /// Caps on the load of a system on another machine.
@@ -295,6 +298,22 @@ pub struct Balancer {
 pub struct GeneratorNode {
     /// Resource limits.
     pub limits: Option<Limits>,
+}
+
+/// Nodes that share CPUs and memory, as if they ran on a machine of their own.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedHost {
+    /// Nodes on the host: keys of `stack`, such as `pooler`, or programs of the service, such as `service.web`.
+    pub nodes: Vec<String>,
+    /// `copy` gives each copy of the service a host of its own. Default: `stack`, one host.
+    pub per: Option<ProgramScope>,
+    /// CPU quota that the nodes share, from 0.01 to 1024.
+    pub cpu: Option<f64>,
+    /// Memory that the nodes share, including page cache, at least 1MB.
+    pub memory: Option<Bytes>,
+    /// Numbers of the CPUs that the nodes may use, counted from 0. Default: all.
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// Resource limits of a node. Default: no limits.

@@ -22,6 +22,7 @@ mod replay;
 mod replication;
 mod service;
 mod service_program;
+mod shared_hosts;
 mod stack;
 mod stats;
 mod tags;

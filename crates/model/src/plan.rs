@@ -13,6 +13,7 @@ mod operation;
 mod replication;
 mod service;
 mod service_variable;
+mod shared_host;
 mod started;
 mod stats;
 
@@ -37,6 +38,7 @@ pub use service::{ProgramReadiness, ProgramScope, Service, ServiceFile, ServiceI
 pub use service_variable::{
     AddressPart, DatabasePart, ServiceText, ServiceVariable, UnknownVariable, VariableUse, service_text,
 };
+pub use shared_host::{HostedNode, SharedHost};
 pub use started::{NodePart, started_nodes};
 pub use stats::{StatsAddress, StatsForm, StatsPage};
 
@@ -196,6 +198,9 @@ pub struct Stack {
     /// Replication of the last node, PostgreSQL.
     #[serde(default)]
     pub replication: Option<Replication>,
+    /// Hosts whose nodes share limits. A node is on at most one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<SharedHost>,
 }
 
 impl Stack {

@@ -161,6 +161,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             ],
             generator: Limits::default(),
             replication: None,
+            hosts: Vec::new(),
         },
         dataset: None,
         feeds: Vec::new(),

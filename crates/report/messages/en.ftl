@@ -368,6 +368,7 @@ check-data-dropped = the database of the attached server is dropped and created 
  }
 check-hooks = hooks
 check-hook-missing = hooks: the program { $program } does not exist on this machine
+check-shared-hosts = hosts
 check-feeds = feeds
 check-load = load
 check-ledger = ledger
@@ -1684,6 +1685,7 @@ circumstance-rule-server-cpu = PostgreSQL's CPU
 circumstance-rule-pooler-cpu = the pooler's CPU
 circumstance-rule-service-cpu = the service's CPU
 circumstance-rule-remote-host = the CPUs of other hosts
+circumstance-rule-shared-host = the CPU quotas of the hosts
 circumstance-rule-pool = the pool
 circumstance-rule-service-pool = the service's connections
 circumstance-rule-service-threads = the service's threads
@@ -4108,13 +4110,34 @@ experiment-limit-cpu = the limit of { $cpu } CPUs exceeds the { $count ->
  } in `cpus`
     .help = write at most { $count }
 
+# Hosts whose nodes share limits.
+
+experiment-host-name = { $name } is not a valid name of a host
+    .help = use lowercase letters, digits, `-` and `_`, as in `web`
+experiment-host-reserved = a host cannot have the name { $name }, because it is, or begins with, the name of a node
+    .help = write another name, such as `machine`
+experiment-host-empty = the host has no nodes
+    .help = add them, as in `nodes: [pooler, balancer]`
+experiment-host-node = there is no node { $name }
+    .help = write { $known }
+experiment-host-attached = { $name } is attached, so pgdyno cannot limit it
+    .help = remove it from the host
+experiment-host-twice = { $node } is already on the host `{ $host }`
+    .help = remove one of the two entries
+experiment-host-per-copy = { $name } is not started for each copy of the service
+    .help = remove it from the host, or write `per: stack`
+experiment-host-limits = the host has no limits
+    .help = add `cpu`, `memory` or `cpus`
+experiment-host-quota = the limit of { $cpu } CPUs of `{ $name }` exceeds the { $quota } CPUs of its host
+    .help = lower the limit of `{ $name }`, or remove it
+
 # Services.
 experiment-service-command = `stack.service` has no `command`
     .help = add a command, as in `command: [target/shop, --quiet]`, several `programs`, or the `url` of a running service
 experiment-service-both = `stack.service` has both `command` and `programs`
     .help = move the command into `programs`, as in `web: {"{"} command: […] {"}"}`
 experiment-service-limits = the programs of a service have limits of their own
-    .help = move `limits` into the entries of `programs`
+    .help = move `limits` into the entries of `programs`, or let the programs share the limits of a host in `stack.hosts`
 experiment-program-name = { $name } is not a valid name of a program
     .help = use lowercase letters, digits, `-` and `_`, as in `web`
 experiment-program-reserved = a program cannot have the name { $name }, because the names of variables of the database begin with it

@@ -416,6 +416,7 @@ check-data-dropped = база данных подключённого серве
  }
 check-hooks = команды
 check-hook-missing = hooks: программы { $program } нет на этой машине
+check-shared-hosts = хосты
 check-feeds = данные
 check-load = нагрузка
 check-ledger = реестр
@@ -1788,6 +1789,7 @@ circumstance-rule-server-cpu = ЦП PostgreSQL
 circumstance-rule-pooler-cpu = ЦП пулера
 circumstance-rule-service-cpu = ЦП сервиса
 circumstance-rule-remote-host = ЦП других хостов
+circumstance-rule-shared-host = квоты ЦП хостов
 circumstance-rule-pool = пул
 circumstance-rule-service-pool = соединения сервиса
 circumstance-rule-service-threads = потоки сервиса
@@ -4265,13 +4267,34 @@ experiment-limit-cpu-twice = ЦП { $cpu } указан дважды
 experiment-limit-cpu = предел { $cpu } ЦП больше, чем { $count } ЦП в `cpus`
     .help = напишите не больше { $count }
 
+# Хосты с общими ограничениями.
+
+experiment-host-name = недопустимое имя хоста: { $name }
+    .help = используйте строчные латинские буквы, цифры, `-` и `_`, например `web`
+experiment-host-reserved = хост нельзя назвать { $name }: это имя узла или его начало
+    .help = напишите другое имя, например `machine`
+experiment-host-empty = на хосте нет узлов
+    .help = добавьте их, например `nodes: [pooler, balancer]`
+experiment-host-node = узла { $name } нет
+    .help = напишите { $known }
+experiment-host-attached = узел { $name } подключён извне, поэтому его нельзя ограничить
+    .help = уберите его с хоста
+experiment-host-twice = узел { $node } уже находится на хосте `{ $host }`
+    .help = удалите одну из двух записей
+experiment-host-per-copy = { $name } запускается не для каждой копии сервиса
+    .help = уберите его с хоста или напишите `per: stack`
+experiment-host-limits = у хоста нет ограничений
+    .help = добавьте `cpu`, `memory` или `cpus`
+experiment-host-quota = предел { $cpu } ЦП узла `{ $name }` больше, чем { $quota } ЦП его хоста
+    .help = уменьшите или удалите предел узла `{ $name }`
+
 # Сервисы.
 experiment-service-command = в `stack.service` нет ключа `command`
     .help = добавьте команду, например `command: [target/shop, --quiet]`, несколько программ (`programs`) или `url` работающего сервиса
 experiment-service-both = в `stack.service` есть и `command`, и `programs`
     .help = перенесите команду в `programs`, например `web: {"{"} command: […] {"}"}`
 experiment-service-limits = у программ сервиса свои ограничения
-    .help = перенесите `limits` в элементы `programs`
+    .help = перенесите `limits` в элементы `programs` или задайте общие ограничения хоста в `stack.hosts`
 experiment-program-name = недопустимое имя программы: { $name }
     .help = используйте строчные латинские буквы, цифры, `-` и `_`, например `web`
 experiment-program-reserved = программу нельзя назвать { $name }: с этого начинаются имена переменных базы данных

@@ -236,11 +236,16 @@ impl Chain {
         let as_ready = primary_only(&self.requested_replication) == primary_only(&stack.replication);
         // Keep replicas only if the stack requests the same replication and the replicas are unchanged.
         let replication = stack.replication.clone().filter(|it| it.replicas > 0);
-        let stay = self.replication() == replication.as_ref() && self.is_unchanged(supervisor);
+        // A running process does not move to another host.
+        let moved = supervisor.set_hosts(stack.hosted_nodes());
+        let stay = self.replication() == replication.as_ref()
+            && self.is_unchanged(supervisor)
+            && !stack.replica_names().iter().any(|it| moved.contains(it));
         let mut same = 0;
         let pairs = self.nodes.iter().rev().zip(nodes.iter().rev());
         for (old, new) in pairs {
-            if old.plan != *new || old.node.is_some_and(|it| supervisor.end_of(it).is_some()) {
+            let has_ended = old.node.is_some_and(|it| supervisor.end_of(it).is_some());
+            if old.plan != *new || has_ended || moved.contains(&new.name) {
                 break;
             }
             same += 1;

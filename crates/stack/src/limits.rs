@@ -35,6 +35,13 @@ pub enum Limit {
     Cpus,
 }
 
+/// Limits that the nodes on a host share: CPU quota and memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostLimits {
+    pub name: String,
+    pub limits: Limits,
+}
+
 /// Requested limit that is not in effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnappliedLimit {
@@ -72,7 +79,7 @@ pub fn probe_limits(cgroups: Cgroups, directory: &Path) -> Vec<UnappliedLimit> {
         cpus: first.map(|it| it as u32).into_iter().collect(),
     };
     let mut groups = Groups::new(cgroups, directory, None);
-    let entry = groups.prepare_node("trial", &limits);
+    let entry = groups.prepare_node("trial", &limits, None);
     let not_applied = entry.map_or_else(
         |error| {
             let reason = UnappliedReason::Refused { path: directory.to_owned(), error: error.to_string() };

@@ -60,6 +60,8 @@ pub enum SamplingTargetKind {
     Generator,
     /// Another host, on which nodes of the stack run.
     RemoteHost,
+    /// Host of this stack whose nodes share limits.
+    SharedHost,
     Node(&'static Product),
 }
 
@@ -127,6 +129,15 @@ impl SamplingTarget {
         MetricsHost::all(&nodes).iter().map(target).collect()
     }
 
+    /// Returns the targets for the hosts whose nodes share limits.
+    pub fn shared_hosts(supervisor: &Supervisor) -> Vec<SamplingTarget> {
+        let target = |(name, group): (String, Group)| SamplingTarget {
+            group: Some(group),
+            ..SamplingTarget::new(&name, SamplingTargetKind::SharedHost)
+        };
+        supervisor.host_groups().into_iter().map(target).collect()
+    }
+
     /// Returns the target for a node of a chain. PostgreSQL is queried in the application's `database`, because some
     /// values are per database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
@@ -161,7 +172,10 @@ impl SamplingTargetKind {
     fn product(self) -> Option<&'static Product> {
         match self {
             SamplingTargetKind::Node(it) => Some(it),
-            SamplingTargetKind::Host | SamplingTargetKind::Generator | SamplingTargetKind::RemoteHost => None,
+            SamplingTargetKind::Host
+            | SamplingTargetKind::Generator
+            | SamplingTargetKind::RemoteHost
+            | SamplingTargetKind::SharedHost => None,
         }
     }
 

@@ -16,15 +16,15 @@ pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::interrupt;
-use crate::limits::{Group, UnappliedLimit};
+use crate::limits::{Group, HostLimits, UnappliedLimit};
 use crate::log_parser::disk_full;
 use error::OrderError;
 use model::StaleRunDirectory;
 use model::message;
 use model::message::Message;
-use model::plan::Limits;
+use model::plan::{HostedNode, Limits};
 use protocol::{Order, Reply};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::os::fd::OwnedFd;
@@ -54,6 +54,8 @@ pub struct Supervisor {
     present: HashMap<String, Arc<AtomicU32>>,
     /// Number of the nodes' network; `None` until a node needs it.
     network: Option<u8>,
+    /// Host of each node that is on one, by the node's name.
+    hosts: BTreeMap<String, HostLimits>,
 }
 
 /// Report of the keeper about a started process.
@@ -141,6 +143,7 @@ impl Supervisor {
             ended: HashMap::new(),
             present: HashMap::new(),
             network: None,
+            hosts: BTreeMap::new(),
         };
         match supervisor.send_order(&Order::Open { base, owner: user, cgroups }) {
             Ok(Reply::Opened { directory, leftovers }) => {
@@ -190,12 +193,40 @@ impl Supervisor {
         Ok(path)
     }
 
+    /// Assigns the hosts of nodes that start later. Nodes that are not listed are on no host. Returns the names of the
+    /// nodes whose host or whose host's limits changed.
+    pub fn set_hosts(&mut self, nodes: Vec<HostedNode>) -> BTreeSet<String> {
+        let host = |it: HostedNode| (it.node, HostLimits { name: it.host, limits: it.limits });
+        let hosts: BTreeMap<String, HostLimits> = nodes.into_iter().map(host).collect();
+        let before = std::mem::replace(&mut self.hosts, hosts);
+        let names = before.keys().chain(self.hosts.keys());
+        names.filter(|it| before.get(*it) != self.hosts.get(*it)).cloned().collect()
+    }
+
+    /// Control groups of the hosts of the nodes that run, by name of the host.
+    pub fn host_groups(&self) -> BTreeMap<String, Group> {
+        let started = self.started.iter().filter_map(|(id, it)| Some((*id, it.group.as_ref()?)));
+        let group = |(id, group): (NodeId, &Group)| {
+            let host = &self.hosts.get(&self.names[id.0 as usize])?.name;
+            Some((host.clone(), group.above(host)?))
+        };
+        started.filter_map(group).collect()
+    }
+
     /// Starts a process; [`Supervisor::await_ready`] checks whether it is ready.
-    pub fn launch(&mut self, launch: Launch) -> Result<NodeId, NodeError> {
+    pub fn launch(&mut self, mut launch: Launch) -> Result<NodeId, NodeError> {
+        // Each node on a host has the host's CPUs, so that the group of the host needs only the quota and the memory.
+        launch.host = self.hosts.get(&launch.name).cloned();
+        if let Some(host) = &mut launch.host {
+            let cpus = std::mem::take(&mut host.limits.cpus);
+            if launch.limits.cpus.is_empty() {
+                launch.limits.cpus = cpus;
+            }
+        }
         let id = NodeId(self.names.len() as u32);
         let name = launch.name.clone();
         self.names.push(name.clone());
-        match self.send_order(&Order::Launch(id, launch)) {
+        match self.send_order(&Order::Launch(id, Box::new(launch))) {
             Ok(Reply::Launched { pid, program, group, not_applied }) => {
                 self.present.entry(name).or_default().store(pid, Ordering::Relaxed);
                 self.started.insert(id, StartedProcess { pid, program, group, not_applied });

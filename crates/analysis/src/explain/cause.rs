@@ -223,9 +223,10 @@ impl CauseContext<'_> {
         let (nearness, full, limit, perturbation) = match bound {
             // `suspect` handles this bound together with the CPU findings.
             Bound::Service { .. } => return None,
-            // pgdyno does not limit other hosts.
+            // pgdyno limits only the hosts of its own stack, not other machines.
             Bound::HostCpu { node, cpu, cpu_limit, .. } => {
-                (CauseRank::Processor, cpu / cpu_limit, Limit::Cpu { node: node.clone() }, None)
+                let limit = Limit::Cpu { node: node.clone() };
+                (CauseRank::Processor, cpu / cpu_limit, limit, self.perturb_cpu(node, *cpu_limit))
             }
             Bound::ServicePool { node, size, busy, .. } => {
                 let perturbation = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
@@ -312,7 +313,8 @@ impl CauseContext<'_> {
             0 => self.processors,
             pinned => (pinned as f64).min(self.processors),
         };
-        let parts = stack.nodes.iter().flat_map(Node::parts).filter(|it| it.name != knob);
+        let parts = stack.nodes.iter().flat_map(Node::parts).chain(stack.host_parts());
+        let parts = parts.filter(|it| it.name != knob);
         let neighbours = parts.map(|it| (it.limits, it.instances.len() as f64));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // A node without a quota may use all CPUs. Another finding reports a machine without idle CPUs.

@@ -137,12 +137,13 @@ fn is_limiter(finding: &Finding) -> bool {
 /// that are sampled every ten seconds or vary from second to second require whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
-const RULES: [(FindingRule, RuleFn); 19] = [
+const RULES: [(FindingRule, RuleFn); 20] = [
     (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
     (FindingRule::Pool, |full, _| bound::pool(full)),
     (FindingRule::ServerCpu, |full, _| bound::server(full)),
     (FindingRule::ServiceCpu, |full, _| service::cpu(full)),
     (FindingRule::RemoteHost, |full, _| host::remote_hosts(full)),
+    (FindingRule::SharedHost, |full, _| host::shared_hosts(full)),
     (FindingRule::ServicePool, |full, _| service::pools(full)),
     (FindingRule::ServiceThreads, |full, _| service::threads(full)),
     (FindingRule::ServicePool, |_, window| service::pools_in_row(window)),

@@ -7,7 +7,7 @@ mod sampled;
 use load::LoadSeries;
 use marks::Annotations;
 use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
-use model::plan::{GENERATOR, NodeKind, Setup, started_nodes};
+use model::plan::{GENERATOR, NodeKind, NodePart, Setup, started_nodes};
 use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -43,7 +43,12 @@ impl ChartBuilder {
     pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let started = started_nodes(&setup.stack.nodes);
-        let nodes = || started.iter().map(|node| (node.name.as_str(), &node.limits));
+        let hosts = setup.stack.host_parts();
+        let hosts: Vec<NodePart<'_>> = hosts.iter().flat_map(NodePart::split).collect();
+        let nodes = || {
+            let started = started.iter().map(|node| (node.name.as_str(), &node.limits));
+            started.chain(hosts.iter().map(|host| (host.name.as_str(), host.limits)))
+        };
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Postgres(postgres) => {

@@ -31,6 +31,13 @@ struct Scope<'a> {
     is_shared: bool,
 }
 
+pub(super) fn scope(source: file::ProgramScope) -> ProgramScope {
+    match source {
+        file::ProgramScope::Copy => ProgramScope::Copy,
+        file::ProgramScope::Stack => ProgramScope::Stack,
+    }
+}
+
 impl SetupBuilder<'_> {
     /// Programs of a service in the order of the file.
     pub(super) fn programs(
@@ -58,10 +65,7 @@ impl SetupBuilder<'_> {
             self.check_env(&format!("{path}.env"), &source.env);
             let limits = self.limits(&format!("{path}.limits"), source.limits);
             let ready = source.ready.and_then(|text| self.readiness(&format!("{path}.ready"), &text));
-            let scope = match source.per.unwrap_or(file::ProgramScope::Copy) {
-                file::ProgramScope::Copy => ProgramScope::Copy,
-                file::ProgramScope::Stack => ProgramScope::Stack,
-            };
+            let scope = scope(source.per.unwrap_or(file::ProgramScope::Copy));
             let files = self.service_files(&format!("{path}.files"), source.files);
             let program = ServiceProgram {
                 command: self.command(source.command),
@@ -265,7 +269,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Reports an error at the key of an entry. The key may contain dots.
-    fn report_key(&mut self, path: &str, key: &str, message: Message) {
+    pub(super) fn report_key(&mut self, path: &str, key: &str, message: Message) {
         let at = self.entry(path, key).map_or_else(|| self.span_of(path), |it| it.0);
         self.diagnostics.push(Diagnostic::new(&at, message));
     }

@@ -37,6 +37,7 @@ impl SetupBuilder<'_> {
     /// Nodes of the chain, and the caps of the nodes that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
         let (mut nodes, mut guards) = (Vec::new(), Vec::new());
+        let hosts = stack.hosts;
         if let Some(service) = stack.service.and_then(OrNone::into_option) {
             let (node, its) = self.service(service);
             nodes.push(node);
@@ -67,7 +68,9 @@ impl SetupBuilder<'_> {
         let generator = stack.generator.unwrap_or_default().limits;
         let generator = self.limits("stack.generator.limits", generator);
         let replication = replicas.map(|it| self.replicas(it, &nodes));
-        (Stack { nodes, generator, replication }, strictest(guards))
+        let mut stack = Stack { nodes, generator, replication, hosts: Vec::new() };
+        stack.hosts = self.shared_hosts(hosts, &stack);
+        (stack, strictest(guards))
     }
 
     fn postgres(&mut self, source: file::Postgres, guards: &mut Vec<Guard>) -> Node {

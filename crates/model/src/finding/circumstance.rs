@@ -231,6 +231,7 @@ pub enum FindingRule {
     PoolerCpu,
     ServiceCpu,
     RemoteHost,
+    SharedHost,
     Pool,
     ServicePool,
     ServiceThreads,

@@ -154,9 +154,9 @@ impl Node {
 }
 
 impl Stack {
-    /// Part with this name, or with an instance of this name; see [`Node::parts`].
+    /// Part or host with this name, or with an instance of this name; see [`Node::parts`] and [`Stack::host_parts`].
     pub fn part(&self, name: &str) -> Option<NodePart<'_>> {
-        self.nodes.iter().flat_map(Node::parts).find(|it| it.is_named(name))
+        self.nodes.iter().flat_map(Node::parts).chain(self.host_parts()).find(|it| it.is_named(name))
     }
 
     /// Node to which the part with this name, or with an instance of this name, belongs.
@@ -164,9 +164,13 @@ impl Stack {
         self.nodes.iter().find(|node| node.parts().iter().any(|part| part.is_named(name)))
     }
 
-    /// Limits of the part with this name.
+    /// Limits of the part or host with this name.
     pub fn limits_mut(&mut self, name: &str) -> Option<&mut Limits> {
-        let index = self.nodes.iter().position(|node| node.parts().iter().any(|part| part.name == name))?;
+        let Some(index) =
+            self.nodes.iter().position(|node| node.parts().iter().any(|part| part.name == name))
+        else {
+            return self.hosts.iter_mut().find(|it| it.name == name).map(|it| &mut it.limits);
+        };
         let node = &mut self.nodes[index];
         let program = name.strip_prefix(node.name.as_str()).and_then(|it| it.strip_prefix('.'));
         match (&mut node.kind, program) {

@@ -131,6 +131,7 @@ fn record(
         nodes: vec![Node { name, kind, transport, limits: Limits::default() }],
         generator: Limits::default(),
         replication: None,
+        hosts: Vec::new(),
     };
     let setup = Setup {
         stack,

@@ -5,7 +5,7 @@ use super::{describe, load_text, warnings};
 use experiment::Plan;
 use model::plan::{
     Cell, FailoverManager, Limits, Node, NodeKind, ProgramScope, Replication, ServiceProgram, Setup,
-    SyncMode, Transport,
+    SharedHost, SyncMode, Transport,
 };
 use report::lang::Lang;
 use report::say;
@@ -18,6 +18,8 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     let ordinary: Vec<&Cell> = cells.iter().filter(|cell| cell.control_of.is_none()).collect();
     let mut out = format!("{}\n\n", experiment.name);
     section(&mut out, &say!(lang, "check-stack"), stacks(cells, lang).into_iter());
+    let hosts = cells.iter().flat_map(|cell| &cell.setup.stack.hosts).map(|host| describe_host(host, lang));
+    section(&mut out, &say!(lang, "check-shared-hosts"), hosts);
     let mix = cells.iter().flat_map(|cell| describe::describe_mix(&cell.setup, lang));
     let starts = cells.iter().filter_map(|cell| describe::describe_start(&cell.setup, lang));
     section(&mut out, &say!(lang, "check-start"), starts);
@@ -106,6 +108,13 @@ fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
             all.push(line);
         }
     }
+}
+
+/// Host whose nodes share limits, such as `web: service.fpm, service.web (1 CPU, per: copy)`.
+fn describe_host(host: &SharedHost, lang: &Lang) -> String {
+    let scope = (host.scope == ProgramScope::Copy).then(|| format!("per: {}", host.scope.key()));
+    let facts: Vec<String> = limits(&host.limits, lang).into_iter().chain(scope).collect();
+    with_facts(format!("{}: {}", host.name, host.nodes.join(", ")), &facts)
 }
 
 /// Chain of nodes, such as `clients -tcp→ PRODUCT (transaction, pool size 20) -unix→ PostgreSQL 15`.
@@ -206,6 +215,7 @@ mod tests {
         for lang in report::lang::all() {
             for label in [
                 say!(lang, "check-stack"),
+                say!(lang, "check-shared-hosts"),
                 say!(lang, "check-mix"),
                 say!(lang, "check-feeds"),
                 say!(lang, "check-load"),

@@ -68,7 +68,12 @@ fn setup(feeds: Vec<Feed>, kinds: &[(&str, OperationKind)], speed: f64, duration
         times: Vec::new(),
     };
     Setup {
-        stack: model::plan::Stack { nodes: Vec::new(), generator: Default::default(), replication: None },
+        stack: model::plan::Stack {
+            nodes: Vec::new(),
+            generator: Default::default(),
+            replication: None,
+            hosts: Vec::new(),
+        },
         dataset: None,
         feeds,
         on_start: None,

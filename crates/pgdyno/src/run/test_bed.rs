@@ -260,6 +260,7 @@ impl TestBed {
             nodes: vec![last],
             generator: setup.stack.generator.clone(),
             replication: setup.stack.replication.as_ref().map(Replication::primary_only),
+            hosts: setup.stack.hosts.clone(),
         };
         self.set_up_chain(&base, setup.dataset.as_ref(), on_update)?;
         self.target = None;

@@ -265,7 +265,8 @@ fn probe_points(test_bed: &TestBed, generator_group: Option<Group>) -> Vec<Sampl
     let nodes = nodes.map(|it| SamplingTarget::for_running(it, database, &test_bed.supervisor));
     let generator = SamplingTarget { group: generator_group, ..SamplingTarget::generator() };
     let hosts = SamplingTarget::remote_hosts(chain.nodes().iter().map(|it| &it.plan));
-    [SamplingTarget::host(), generator].into_iter().chain(nodes).chain(hosts).collect()
+    let shared = SamplingTarget::shared_hosts(&test_bed.supervisor);
+    [SamplingTarget::host(), generator].into_iter().chain(nodes).chain(hosts).chain(shared).collect()
 }
 
 /// Description of the load's target for the report. A service has no database.

@@ -75,7 +75,12 @@ impl Run {
         let node = Node { name: "postgres".into(), kind, transport: Default::default(), limits };
         let operation = |name: &str| Operation::script(name, 1, "SELECT 1;");
         let setup = Setup {
-            stack: Stack { nodes: vec![node], generator: Limits::default(), replication: None },
+            stack: Stack {
+                nodes: vec![node],
+                generator: Limits::default(),
+                replication: None,
+                hosts: Vec::new(),
+            },
             dataset: None,
             feeds: Vec::new(),
             on_start: None,

@@ -35,6 +35,7 @@ mod search;
 mod server_counters;
 pub mod service_programs;
 mod services;
+mod shared_hosts;
 mod shipped;
 mod skeletons;
 mod stack;

@@ -39,6 +39,16 @@ impl Group {
         files
     }
 
+    /// Group `name` in which this group is; `None` if it is in no such group.
+    pub fn above(&self, name: &str) -> Option<Group> {
+        let its = |(controller, directory): &(String, PathBuf)| {
+            let above = directory.parent().filter(|it| it.file_name().is_some_and(|it| it == name))?;
+            Some((controller.clone(), above.to_owned()))
+        };
+        let directories: Vec<_> = self.directories.iter().filter_map(its).collect();
+        (!directories.is_empty()).then_some(Group { version: self.version, directories })
+    }
+
     /// Reads the group's usage so far.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();

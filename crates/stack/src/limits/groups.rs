@@ -6,7 +6,7 @@
 use super::cgroup_writes::cgroup_writes;
 use super::device::find_disk;
 use super::group_entry::{GroupDirectory, GroupEntry, refused_error};
-use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
+use super::{CgroupVersion, Group, HostLimits, Limit, UnappliedLimit, UnappliedReason};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -45,6 +45,7 @@ pub(crate) struct Groups {
 #[derive(Clone, Debug, Default)]
 struct NodeGroups {
     limits: Limits,
+    host: Option<HostLimits>,
     places: Vec<GroupDirectory>,
     not_applied: Vec<UnappliedLimit>,
 }
@@ -65,24 +66,43 @@ impl Groups {
         }
     }
 
-    /// Creates the groups for a node, or reuses its groups if they have the same limits.
-    pub fn prepare_node(&mut self, node: &str, limits: &Limits) -> io::Result<GroupEntry> {
-        if self.nodes.get(node).is_none_or(|it| it.limits != *limits) {
+    /// Creates the groups for a node, or reuses its groups if they have the same limits. The groups of a node on a host
+    /// are below those of the host.
+    pub fn prepare_node(
+        &mut self,
+        node: &str,
+        limits: &Limits,
+        host: Option<&HostLimits>,
+    ) -> io::Result<GroupEntry> {
+        if self.nodes.get(node).is_none_or(|it| it.limits != *limits || it.host.as_ref() != host) {
             // Directories for other limits are removed, unless they still contain a process.
             for place in self.nodes.remove(node).unwrap_or_default().places {
                 let _ = std::fs::remove_dir(&place.directory);
             }
-            let (places, not_applied) = self.create_node_groups(node, limits);
-            self.nodes.insert(node.to_owned(), NodeGroups { limits: limits.clone(), places, not_applied });
+            let (shared, unshared) = match host {
+                Some(host) => self.create_groups(&[&host.name], &host.limits, &[]),
+                None => Default::default(),
+            };
+            let above = host.map(|it| it.name.as_str());
+            let names: Vec<&str> = above.into_iter().chain([node]).collect();
+            let (places, mut not_applied) = self.create_groups(&names, limits, &shared);
+            let is_new = |it: &UnappliedLimit| not_applied.iter().all(|known| known.limit != it.limit);
+            let unshared: Vec<UnappliedLimit> = unshared.into_iter().filter(is_new).collect();
+            not_applied.extend(unshared);
+            let (limits, host) = (limits.clone(), host.cloned());
+            self.nodes.insert(node.to_owned(), NodeGroups { limits, host, places, not_applied });
         }
         let NodeGroups { places, not_applied, .. } = self.nodes[node].clone();
         GroupEntry::new(self.version, places, &limits.cpus, not_applied)
     }
 
-    fn create_node_groups(
+    /// Creates the group `names`, a node or a host or a node on a host, in the hierarchies that the limits need. A node
+    /// also has a group in the hierarchies of its host, `shared`.
+    fn create_groups(
         &mut self,
-        node: &str,
+        names: &[&str],
         limits: &Limits,
+        shared: &[GroupDirectory],
     ) -> (Vec<GroupDirectory>, Vec<UnappliedLimit>) {
         let (lines, mut not_applied) =
             cgroup_writes(limits, self.version, || find_disk(&self.data_directory));
@@ -92,6 +112,11 @@ impl Groups {
             match controllers.iter_mut().find(|it| it.0 == line.controller) {
                 Some(it) => it.1.push(line.limit),
                 None => controllers.push((line.controller, vec![line.limit])),
+            }
+        }
+        for place in shared.iter().filter(|it| it.controller != "cpuacct") {
+            if controllers.iter().all(|it| it.0 != place.controller) {
+                controllers.push((&place.controller, Vec::new()));
             }
         }
         // `cpuacct` only counts. If it is mounted together with `cpu`, both have the same directory.
@@ -109,7 +134,7 @@ impl Groups {
         }
         for (controller, mut limits) in controllers {
             limits.dedup();
-            match self.create_node_group(node, controller) {
+            match self.create_group(names, controller) {
                 Ok(directory) => {
                     places.push(GroupDirectory { controller: controller.to_owned(), directory, limits });
                 }
@@ -135,6 +160,11 @@ impl Groups {
                 _ => {}
             }
         }
+        // A process that cannot join the group is not below the group of the host either.
+        for place in &mut places {
+            let its = shared.iter().filter(|it| it.controller == place.controller).flat_map(|it| &it.limits);
+            place.limits.extend(its);
+        }
         // A process does not join a group without limits.
         if places.iter().all(|it| it.limits.is_empty()) {
             places.clear();
@@ -143,47 +173,37 @@ impl Groups {
         (places, not_applied)
     }
 
-    /// Creates the node's directory in the hierarchy of a controller.
-    fn create_node_group(&mut self, node: &str, controller: &str) -> Result<PathBuf, UnappliedReason> {
-        let node = node.replace('/', "-");
-        match self.version {
-            CgroupVersion::V1 => {
-                let found = self.cgroups.v1.iter().find(|it| it.name == controller);
-                let above = found
-                    .ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?
-                    .directory
-                    .clone();
-                let run_group = above.join(&self.name);
-                let its = run_group.join(node);
-                for (directory, above) in [(&run_group, &above), (&its, &run_group)] {
-                    self.create_directory(directory)?;
-                    if controller == "cpuset" {
-                        // A new group has no values for these files, and no process can join without them; cpuset(7).
-                        for file in ["cpuset.mems", "cpuset.cpus"] {
-                            let from = above.join(file);
-                            let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
-                            let path = directory.join(file);
-                            write(&path, inherited.trim()).map_err(|it| refused_error(&path, &it))?;
-                        }
-                    }
-                }
-                Ok(its)
-            }
-            CgroupVersion::V2 => {
-                if !self.cgroups.v2.iter().any(|it| it.name == controller) {
-                    return Err(UnappliedReason::NoController(controller.to_owned()));
-                }
-                let above =
-                    self.base.clone().ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?;
-                let run_group = above.join(&self.name);
+    /// Creates the directory of a group in the hierarchy of a controller.
+    fn create_group(&mut self, names: &[&str], controller: &str) -> Result<PathBuf, UnappliedReason> {
+        let no_controller = || UnappliedReason::NoController(controller.to_owned());
+        let found = match self.version {
+            CgroupVersion::V1 => &self.cgroups.v1,
+            CgroupVersion::V2 => &self.cgroups.v2,
+        };
+        let found = found.iter().find(|it| it.name == controller).ok_or_else(no_controller)?;
+        let mut above = match self.version {
+            CgroupVersion::V1 => found.directory.clone(),
+            CgroupVersion::V2 => self.base.clone().ok_or_else(no_controller)?,
+        };
+        let run_group = self.name.clone();
+        for name in [run_group.as_str()].iter().chain(names) {
+            let directory = above.join(name.replace('/', "-"));
+            if self.version == CgroupVersion::V2 {
                 self.enable_controller(&above, controller)?;
-                self.create_directory(&run_group)?;
-                self.enable_controller(&run_group, controller)?;
-                let its = run_group.join(node);
-                self.create_directory(&its)?;
-                Ok(its)
             }
+            self.create_directory(&directory)?;
+            if self.version == CgroupVersion::V1 && controller == "cpuset" {
+                // A new group has no values for these files, and no process can join without them; cpuset(7).
+                for file in ["cpuset.mems", "cpuset.cpus"] {
+                    let from = above.join(file);
+                    let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
+                    let path = directory.join(file);
+                    write(&path, inherited.trim()).map_err(|it| refused_error(&path, &it))?;
+                }
+            }
+            above = directory;
         }
+        Ok(above)
     }
 
     fn create_directory(&mut self, path: &Path) -> Result<(), UnappliedReason> {
@@ -237,7 +257,7 @@ impl Groups {
         limits: &Limits,
     ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
         // Limit the CPUs by the affinity of the threads, because a cpuset group would be harder to leave.
-        let entry = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
+        let entry = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() }, None)?;
         Ok(entry.move_process(pid))
     }
 
@@ -390,15 +410,25 @@ mod tests {
         format!("{}: {}", unapplied.limit.name(), Message::from(&unapplied.reason).describe())
     }
 
-    /// Compares the contents written to the files, and the limits that were not applied.
     fn check(name: &str, files: &[&str], limits: &Limits, expected: &[(&str, &str)], not: &[&str]) {
+        check_on_host(name, files, (limits, None), expected, not);
+    }
+
+    /// Compares the contents written to the files, and the limits that were not applied.
+    fn check_on_host(
+        name: &str,
+        files: &[&str],
+        (limits, host): (&Limits, Option<&HostLimits>),
+        expected: &[(&str, &str)],
+        not: &[&str],
+    ) {
         let tree = Tree::new(name, files);
         let directory = tree.0.join("slice/scope");
         let controller =
             |name: &str| Controller { name: name.to_owned(), directory: directory.clone(), writable: true };
         let cgroups = Cgroups { v1: Vec::new(), v2: ["cpu", "memory", "io"].map(controller).to_vec() };
         let mut groups = Groups::new(cgroups, Path::new("/nowhere"), None);
-        let entry = groups.prepare_node("node", limits).unwrap();
+        let entry = groups.prepare_node("node", limits, host).unwrap();
         entry.enter();
         let (group, not_applied) = entry.finish();
         for (file, text) in expected {
@@ -455,6 +485,38 @@ mod tests {
             )
         };
         check("none", &none, &limits, &[], &[&refused("cpu"), &refused("memory"), no_disk]);
+    }
+
+    #[test]
+    fn groups_of_nodes_are_below_their_host() {
+        let files = [
+            "slice/scope/cgroup.subtree_control",
+            "slice/scope/OURS/cgroup.subtree_control",
+            "slice/scope/OURS/web/cgroup.subtree_control",
+            "slice/scope/OURS/web/cpu.max",
+            "slice/scope/OURS/web/node/cgroup.procs",
+            "slice/scope/OURS/web/node/memory.max",
+        ];
+        let cpu = Limits { cpu: Some(0.5), ..Limits::default() };
+        let host = HostLimits { name: "web".to_owned(), limits: cpu.clone() };
+        let memory = Limits { memory: Some(1 << 20), ..Limits::default() };
+        let expected = [
+            ("slice/scope/OURS/web/cpu.max", "5000 10000"),
+            // The host has no limit of the memory, but its group must pass the controller on.
+            ("slice/scope/OURS/web/cgroup.subtree_control", "+cpu"),
+            ("slice/scope/OURS/web/node/memory.max", "1048576"),
+            ("slice/scope/OURS/web/node/cgroup.procs", "0"),
+        ];
+        check_on_host("hosted", &files, (&memory, Some(&host)), &expected, &[]);
+        // A node without limits of its own is limited by its host.
+        let expected = [("slice/scope/OURS/web/node/cgroup.procs", "0")];
+        check_on_host("unlimited", &files, (&Limits::default(), Some(&host)), &expected, &[]);
+        // If the node cannot be below its host, the limit of the host is not applied.
+        let refused = "cpu: error-of(/slice/scope/OURS/web/cgroup.subtree_control, \
+                       No such file or directory (os error 2))";
+        let refused = refused.replace("OURS", &format!("{PREFIX}{}", std::process::id()));
+        let unlimited = (&Limits::default(), Some(&host));
+        check_on_host("refused", &[&files[..2], &files[3..4]].concat(), unlimited, &[], &[&refused]);
     }
 
     #[test]

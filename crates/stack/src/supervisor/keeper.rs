@@ -144,7 +144,7 @@ impl Keeper {
                 let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
                 let groups = self.groups.as_mut().expect("the groups exist once the run directory does");
                 let (node, group, not_applied) =
-                    KeptNode::start(id, launch, &run.path, groups, &mut self.bridge)?;
+                    KeptNode::start(id, *launch, &run.path, groups, &mut self.bridge)?;
                 let pid = number(node.pid);
                 let program = node.isolated_processes.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
@@ -400,8 +400,8 @@ impl KeptNode {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
-        let entry =
-            groups.prepare_node(&launch.name, &launch.limits).map_err(KeeperError::io("control group"))?;
+        let entry = groups.prepare_node(&launch.name, &launch.limits, launch.host.as_ref());
+        let entry = entry.map_err(KeeperError::io("control group"))?;
         let entry = Arc::new(entry);
         let inside = Arc::clone(&entry);
         // A handle of the keeper becomes readable when the keeper ends, from any namespace.

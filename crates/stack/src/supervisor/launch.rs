@@ -1,6 +1,7 @@
 //! Launch parameters: program, environment, user, limits and stop steps
 
 use super::error::MachineError;
+use crate::limits::HostLimits;
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -33,6 +34,8 @@ pub struct Launch {
     pub orphaned: Sig,
     /// Resource limits. `Supervisor::not_applied` reports those that could not be applied.
     pub limits: Limits,
+    /// Host whose limits the process shares with other nodes. [`super::Supervisor::launch`] sets it.
+    pub host: Option<HostLimits>,
     /// True if the processes should get separate namespaces, where permitted. They then end and pause together, and
     /// other signals go to the program. `Supervisor::is_isolated` reports the result.
     #[serde(rename = "apart")]
@@ -82,6 +85,7 @@ impl Launch {
             stop: vec![StopStep { signal: Sig::Term, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             limits: Limits::default(),
+            host: None,
             isolated: false,
             address: None,
         }

@@ -26,7 +26,7 @@ pub(super) enum Order {
         owner: Option<SystemUser>,
         cgroups: Cgroups,
     },
-    Launch(NodeId, Launch),
+    Launch(NodeId, Box<Launch>),
     /// Limit the supervisor's own process.
     Generator(Limits),
     /// Signal the node's main process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.

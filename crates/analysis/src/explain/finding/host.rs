@@ -1,6 +1,6 @@
 //! Findings on machines without idle CPUs
 
-use super::bound::SATURATED_SHARE;
+use super::bound::{CpuUsage, SATURATED_SHARE};
 use super::{CellTrials, Finding};
 use crate::facts::usage::{
     generator_processors, host_usage, idle_share, other_processors, server_processors, total_processors,
@@ -51,6 +51,31 @@ pub(super) fn remote_hosts(cell: &CellTrials<'_>) -> Result<Vec<Finding>, Missin
         let bound = Bound::HostCpu { node: name.clone(), nodes, cpu, cpu_limit };
         let full = cpu >= SATURATED_SHARE * cpu_limit;
         found.extend(full.then_some(Finding::Bound { cell: cell.number, bound }));
+    }
+    Ok(found)
+}
+
+/// Findings on hosts whose nodes used up their common CPU quota. Of several hosts of copies, the busiest is reported.
+pub(super) fn shared_hosts(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let hosted = cell.setup.stack.hosted_nodes();
+    let mut found = Vec::new();
+    for part in cell.setup.stack.host_parts() {
+        let mut busiest: Option<(String, CpuUsage)> = None;
+        for host in part.split() {
+            let Some(usage) = CpuUsage::of_part(cell, &host, None)? else { continue };
+            if busiest.as_ref().is_none_or(|it| it.1.used < usage.used) {
+                busiest = Some((host.name, usage));
+            }
+        }
+        let Some((name, usage)) = busiest.filter(|it| it.1.is_saturated()) else { continue };
+        let on_host = hosted.iter().filter(|it| it.host == name);
+        let bound = Bound::HostCpu {
+            nodes: on_host.map(|it| it.node.clone()).collect(),
+            node: name,
+            cpu: usage.used,
+            cpu_limit: usage.available,
+        };
+        found.push(Finding::Bound { cell: cell.number, bound });
     }
     Ok(found)
 }

@@ -117,6 +117,12 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
+    for host in &setup.stack.hosts {
+        let path = format!("hosts.{}", host.name);
+        all.push(DifferenceSubject::Limit, format!("{path}.nodes"), host.nodes.join(", "));
+        all.push(DifferenceSubject::Limit, format!("{path}.per"), host.scope.key());
+        all.limits(&path, &host.limits);
+    }
     // If the stack changed during the run, a node has several entries.
     for node in environment.nodes.iter().filter(|it| it.cells.contains(&cell)) {
         all.actual_node(node);

@@ -94,7 +94,12 @@ fn the_last_program_of_each_copy_serves_its_address() {
 
 #[test]
 fn limits_of_a_part_can_be_changed() {
-    let stack = |node| Stack { nodes: vec![node], generator: Limits::default(), replication: None };
+    let stack = |node| Stack {
+        nodes: vec![node],
+        generator: Limits::default(),
+        replication: None,
+        hosts: Vec::new(),
+    };
     for (node, name, expected) in [
         (several(2), "service.fpm", Some(0.5)),
         (several(2), "service.web", None),

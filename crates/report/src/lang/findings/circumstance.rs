@@ -235,6 +235,7 @@ impl Lang {
             FindingRule::PoolerCpu => say!(self, "circumstance-rule-pooler-cpu"),
             FindingRule::ServiceCpu => say!(self, "circumstance-rule-service-cpu"),
             FindingRule::RemoteHost => say!(self, "circumstance-rule-remote-host"),
+            FindingRule::SharedHost => say!(self, "circumstance-rule-shared-host"),
             FindingRule::Pool => say!(self, "circumstance-rule-pool"),
             FindingRule::ServicePool => say!(self, "circumstance-rule-service-pool"),
             FindingRule::ServiceThreads => say!(self, "circumstance-rule-service-threads"),

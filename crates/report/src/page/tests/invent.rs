@@ -49,7 +49,12 @@ fn setup(pooled: bool) -> Setup {
     let nodes = if pooled { vec![pooler(), postgres()] } else { vec![postgres()] };
     let operation = Operation::script;
     Setup {
-        stack: Stack { nodes, generator: Limits { cpus: vec![1], ..Limits::default() }, replication: None },
+        stack: Stack {
+            nodes,
+            generator: Limits { cpus: vec![1], ..Limits::default() },
+            replication: None,
+            hosts: Vec::new(),
+        },
         dataset: Some(Dataset {
             cache: CacheState::Warm,
             ..Dataset::new(42, Content::Tickets { rows: 1_000_000 })

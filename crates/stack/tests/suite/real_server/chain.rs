@@ -87,7 +87,7 @@ pub fn haproxy(transport: Transport, maxconn: Option<u32>) -> Node {
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
-    Stack { nodes: nodes.to_vec(), generator: Limits::default(), replication: None }
+    Stack { nodes: nodes.to_vec(), generator: Limits::default(), replication: None, hosts: Vec::new() }
 }
 
 /// Returns the result of `sql` at the entry, by the simple protocol.

@@ -6,7 +6,7 @@
 use super::scratch::{OURSELVES, Scratch};
 use super::server::{TEST_TIMEOUT, keeper};
 use model::message::Message;
-use model::plan::Limits;
+use model::plan::{HostedNode, Limits};
 use stack::host::{Cgroups, Controller};
 use stack::limits::{Limit, UnappliedReason, Usage};
 use stack::supervisor::{End, Launch, NodeId, Readiness, Sig, Supervisor};
@@ -73,6 +73,46 @@ fn cpu_limit_bounds_spinning_node() {
         );
         assert!(used.throttled.unwrap() > 0 && used.throttled_seconds.unwrap() > 0.0, "{share}: {used:?}");
     }
+}
+
+#[test]
+fn nodes_on_a_host_share_its_quota() {
+    const QUOTA: f64 = 0.2;
+    let mut supervisor = start();
+    let limits = Limits { cpu: Some(QUOTA), ..Limits::default() };
+    let on = |node: &str, host: &str| HostedNode {
+        node: node.to_owned(),
+        planned: host.to_owned(),
+        host: host.to_owned(),
+        limits: limits.clone(),
+    };
+    supervisor.set_hosts(vec![on("one", "web"), on("two", "web"), on("other", "db")]);
+    let [one, two, other] = ["one", "two", "other"]
+        .map(|name| shell(&mut supervisor, name, "while :; do :; done", &Limits::default()));
+    if ![one, two, other].into_iter().all(|it| holds(&supervisor, it)) {
+        return;
+    }
+    let groups = supervisor.host_groups();
+    assert_eq!(groups.keys().collect::<Vec<_>>(), ["db", "web"]);
+    let enough = |usage: Usage| match usage.periods {
+        Some(periods) if periods >= 100 => Readiness::Ready(usage),
+        other => Readiness::NotYet(format!("{other:?} periods").into()),
+    };
+    let used = supervisor.await_ready(one, TEST_TIMEOUT, || enough(groups["web"].usage())).unwrap();
+    let periods = groups["web"].usage().periods.unwrap();
+    let ticks = 0.01 * std::thread::available_parallelism().unwrap().get() as f64;
+    let most = QUOTA * 0.01 * (periods + 1) as f64 + ticks;
+    assert!(used.cpu_seconds.unwrap() <= most, "{used:?}, at most {most} s in {periods} periods");
+    assert!(used.throttled.unwrap() > 0, "{used:?}");
+    // Each node has counters of its own.
+    let own = |node| supervisor.group(node).unwrap().usage().cpu_seconds.unwrap();
+    let both = own(one) + own(two);
+    assert!(own(one) > 0.0 && own(two) > 0.0 && both >= used.cpu_seconds.unwrap(), "{both} {used:?}");
+    // Only nodes whose host or whose host's limits change are moved.
+    assert_eq!(
+        supervisor.set_hosts(vec![on("one", "web"), on("two", "db")]).into_iter().collect::<Vec<_>>(),
+        ["other", "two"]
+    );
 }
 
 #[test]

@@ -50,6 +50,24 @@ fn reports_saturated_cpus_of_other_hosts_once() {
 }
 
 #[test]
+fn reports_used_up_quotas_of_hosts() {
+    let limits = model::plan::Limits { cpu: Some(0.5), ..Default::default() };
+    let mut experiment = experiment(&["pooled"], None);
+    let stack = &mut experiment.cells[0].setup.stack;
+    stack.nodes.iter_mut().for_each(|it| it.limits = Default::default());
+    let nodes = vec!["pooler".to_owned(), "postgres".to_owned()];
+    let scope = model::plan::ProgramScope::Stack;
+    stack.hosts = vec![model::plan::SharedHost { name: "db".to_owned(), nodes, scope, limits }];
+    let bound = "Bound { cell: 0, bound: HostCpu { node: \"db\", nodes: [\"pooler\", \"postgres\"], cpu: 0.48, cpu_limit: 0.5 } }";
+    check_in(&experiment, &[cpu(run(), "db", 0.48, 20.0)], &[bound]);
+    check_in(&experiment, &[cpu(run(), "db", 0.4, 20.0)], &[]);
+    // A host that is throttled in most periods is saturated, although its mean is lower.
+    let throttled = bound.replace("0.48", "0.4");
+    check_in(&experiment, &[cpu(run(), "db", 0.4, 60.0)], &[&throttled]);
+    check_in(&experiment, &[cpu(run(), "other", 0.48, 20.0)], &[]);
+}
+
+#[test]
 fn disk_findings_have_the_rate_of_the_host() {
     let waiting = |run: TestRun| {
         sessions(run, 10.0, 0.0, 0.0).gauge("postgres", "pg_active_waits", "IO/DataFileRead", 9.0).gauge(

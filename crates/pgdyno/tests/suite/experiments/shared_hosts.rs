@@ -1,0 +1,27 @@
+//! Nodes on a host share its quota, and the finding names the host
+
+use super::workspace::Workspace;
+use stack::host::Cgroups;
+
+#[test]
+fn names_the_host_whose_quota_is_used_up() {
+    if !Cgroups::detect().v1.iter().chain(&Cgroups::detect().v2).any(|it| it.name == "cpu" && it.writable) {
+        eprintln!("not tested here: CPU quotas need a writable control group");
+        return;
+    }
+    let yaml = "stack:\n  pooler: { kind: pgbouncer }\n  postgres: {}\n  \
+                hosts: { machine: { nodes: [pooler, postgres], cpu: 0.2 } }\n\
+                operations: { read: { sql: SELECT 1 } }\n\
+                load: { model: closed, clients: 8, duration: 5s }\n";
+    let workspace = Workspace::new("hosts", yaml);
+    let ended = workspace.spawn_command(&mut workspace.command(&["--json"])).wait();
+    let document = ended.expect(0).document();
+    let findings = document["findings"].as_array().expect("the value is an array");
+    let bound = findings.iter().map(|it| &it["bound"]).find(|it| it["kind"] == "host_cpu");
+    let bound = bound.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert_eq!((&bound["node"], &bound["cpu_limit"]), (&"machine".into(), &0.2.into()), "{bound}");
+    assert_eq!(bound["nodes"], serde_json::json!(["pooler", "postgres"]), "{bound}");
+    // Both nodes together use the quota; the kernel accounts for it in ticks of the clock.
+    let cpu = bound["cpu"].as_f64().expect("the value is a number");
+    assert!(cpu <= 0.2 * 1.2, "{bound}");
+}
