@@ -4128,7 +4128,7 @@ experiment-host-per-copy = { $name } is not started for each copy of the service
     .help = remove it from the host, or write `per: stack`
 experiment-host-limits = the host has no limits
     .help = add `cpu`, `memory` or `cpus`
-experiment-host-quota = the limit of { $cpu } CPUs of `{ $name }` exceeds the { $quota } CPUs of its host
+experiment-host-quota = the CPU limit of `{ $name }`, { $cpu }, exceeds that of its host, { $quota }
     .help = lower the limit of `{ $name }`, or remove it
 
 # Services.

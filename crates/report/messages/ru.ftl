@@ -4285,7 +4285,7 @@ experiment-host-per-copy = { $name } запускается не для кажд
     .help = уберите его с хоста или напишите `per: stack`
 experiment-host-limits = у хоста нет ограничений
     .help = добавьте `cpu`, `memory` или `cpus`
-experiment-host-quota = предел { $cpu } ЦП узла `{ $name }` больше, чем { $quota } ЦП его хоста
+experiment-host-quota = предел ЦП узла `{ $name }`, { $cpu }, больше предела его хоста, { $quota }
     .help = уменьшите или удалите предел узла `{ $name }`
 
 # Сервисы.

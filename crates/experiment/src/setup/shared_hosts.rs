@@ -65,7 +65,7 @@ impl SetupBuilder<'_> {
     }
 
     fn check_host_node(&mut self, path: &str, name: &str, scope: ProgramScope, stack: &Stack) {
-        let programs = stack.nodes.iter().find_map(|it| match &it.kind {
+        let programs = stack.nodes.iter().find_map(|node| match &node.kind {
             NodeKind::Service(service) => Some(&service.programs),
             _ => None,
         });

@@ -49,11 +49,11 @@ impl Stack {
         let mut hosted = Vec::new();
         let mut add = |node: &str, names: &[&str], (copy, copies): (Option<u32>, u32)| {
             let is_listed = |it: &&SharedHost| it.nodes.iter().any(|one| names.contains(&one.as_str()));
-            hosted.extend(self.hosts.iter().find(is_listed).map(|it| HostedNode {
+            hosted.extend(self.hosts.iter().find(is_listed).map(|host| HostedNode {
                 node: node.to_owned(),
-                planned: it.name.clone(),
-                host: it.of_copy(copy, copies),
-                limits: it.limits.clone(),
+                planned: host.name.clone(),
+                host: host.of_copy(copy, copies),
+                limits: host.limits.clone(),
             }));
         };
         for planned in &self.nodes {

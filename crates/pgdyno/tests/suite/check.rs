@@ -251,6 +251,7 @@ fn documented_and_shipped_experiments_are_valid() {
         ("http", service, 2),
         ("maximum", COMMON[0].1, 6),
         ("failover", COMMON[0].1, 1),
+        ("limits", service, 1),
         ("tutorial-pooler", COMMON[0].1, 1),
         ("tutorial-service", service, 1),
         ("tutorial-upgrade", COMMON[0].1, 2),

@@ -42,7 +42,7 @@ impl Group {
     /// Group `name` in which this group is; `None` if it is in no such group.
     pub fn above(&self, name: &str) -> Option<Group> {
         let its = |(controller, directory): &(String, PathBuf)| {
-            let above = directory.parent().filter(|it| it.file_name().is_some_and(|it| it == name))?;
+            let above = directory.parent().filter(|it| it.ends_with(name))?;
             Some((controller.clone(), above.to_owned()))
         };
         let directories: Vec<_> = self.directories.iter().filter_map(its).collect();

@@ -115,8 +115,10 @@ impl Groups {
             }
         }
         for place in shared.iter().filter(|it| it.controller != "cpuacct") {
-            if controllers.iter().all(|it| it.0 != place.controller) {
-                controllers.push((&place.controller, Vec::new()));
+            // A node that cannot have the group is not below the group of its host either.
+            match controllers.iter_mut().find(|it| it.0 == place.controller) {
+                Some(it) => it.1.extend(&place.limits),
+                None => controllers.push((&place.controller, place.limits.clone())),
             }
         }
         // `cpuacct` only counts. If it is mounted together with `cpu`, both have the same directory.
@@ -133,6 +135,7 @@ impl Groups {
             self.choose_base(&controllers.iter().map(|it| it.0).collect::<Vec<_>>());
         }
         for (controller, mut limits) in controllers {
+            limits.sort_unstable();
             limits.dedup();
             match self.create_group(names, controller) {
                 Ok(directory) => {
@@ -159,11 +162,6 @@ impl Groups {
                 }
                 _ => {}
             }
-        }
-        // A process that cannot join the group is not below the group of the host either.
-        for place in &mut places {
-            let its = shared.iter().filter(|it| it.controller == place.controller).flat_map(|it| &it.limits);
-            place.limits.extend(its);
         }
         // A process does not join a group without limits.
         if places.iter().all(|it| it.limits.is_empty()) {
@@ -502,14 +500,15 @@ mod tests {
         let memory = Limits { memory: Some(1 << 20), ..Limits::default() };
         let expected = [
             ("slice/scope/OURS/web/cpu.max", "5000 10000"),
-            // The host has no limit of the memory, but its group must pass the controller on.
-            ("slice/scope/OURS/web/cgroup.subtree_control", "+cpu"),
             ("slice/scope/OURS/web/node/memory.max", "1048576"),
             ("slice/scope/OURS/web/node/cgroup.procs", "0"),
         ];
         check_on_host("hosted", &files, (&memory, Some(&host)), &expected, &[]);
         // A node without limits of its own is limited by its host.
-        let expected = [("slice/scope/OURS/web/node/cgroup.procs", "0")];
+        let expected = [
+            ("slice/scope/OURS/web/cgroup.subtree_control", "+cpu"),
+            ("slice/scope/OURS/web/node/cgroup.procs", "0"),
+        ];
         check_on_host("unlimited", &files, (&Limits::default(), Some(&host)), &expected, &[]);
         // If the node cannot be below its host, the limit of the host is not applied.
         let refused = "cpu: error-of(/slice/scope/OURS/web/cgroup.subtree_control, \
