@@ -4,6 +4,7 @@ import { charts } from "./charts";
 import { code } from "./code";
 import { drawing } from "./drawing";
 import { findings } from "./findings";
+import { folded } from "./fold";
 import { heat } from "./heat";
 import type { Block, Page } from "./page";
 import { picture } from "./picture";
@@ -27,15 +28,6 @@ export interface Context {
     folds: number;
 }
 
-/** Renders a `details` block, open if the reader has opened it before. */
-function folded(it: { name: string; blocks: Block[] }, context: Context): HTMLElement {
-    const { openDetails: open } = context.reader;
-    const number = context.folds++;
-    const box = el("details", { class: "folded more", open: open.has(number) }, el("summary", {}, it.name), ...it.blocks.map((one) => block(one, context)));
-    box.addEventListener("toggle", () => (box.open ? open.add(number) : open.delete(number)));
-    return box;
-}
-
 export function block(it: Block, context: Context): HTMLElement {
     switch (it.kind) {
         case "text":
@@ -57,7 +49,7 @@ export function block(it: Block, context: Context): HTMLElement {
         case "picture":
             return picture(it, context);
         case "details":
-            return folded(it, context);
+            return folded(it.name, it.blocks.map((one) => block(one, context)), context);
         case "charts":
             return charts(it, context);
         case "findings":

@@ -1,6 +1,7 @@
 // Charts of a trial, or of several ones laid over each other. They share one time axis, one cursor and one zoom range.
 import type { Context } from "./blocks";
 import { button, choice, el, shown } from "./dom";
+import { folded } from "./fold";
 import { overlaid } from "./overlay";
 import type { ChartedTrial, Charts, ChartView, Mark, TrialData } from "./page";
 import { hue, HUES } from "./palette";
@@ -26,6 +27,9 @@ export class Board {
     private width = 0;
     private printWidth: number | null = null;
     private readonly list = el("div", { class: "plots" });
+    /** Charts that are drawn when the reader opens the block. */
+    private readonly moreList = el("div", { class: "plots" });
+    private readonly more: HTMLDetailsElement;
     private readonly events = el("div", { class: "marks" });
     private readonly select: HTMLSelectElement | null;
     private readonly zoomOutButton: HTMLButtonElement;
@@ -51,9 +55,11 @@ export class Board {
         this.select?.setAttribute("id", "trial");
         this.overlayMenu = chooser ? this.createOverlayMenu() : null;
         const only = !chooser && view.trials[0] ? line("span", view.trials[0].name, words) : null;
-        this.element.append(el("div", { class: "board" }, chooser, only, this.overlayMenu, this.printedName, this.zoomOutButton), this.list, this.events);
+        this.more = folded(words("more_charts"), [this.moreList], context);
+        this.more.addEventListener("toggle", () => this.more.open && this.redraw());
+        this.element.append(el("div", { class: "board" }, chooser, only, this.overlayMenu, this.printedName, this.zoomOutButton), this.list, this.more, this.events);
         this.removeThemeListener = onTheme(() => this.redraw());
-        place.chartLinks = { trial: (index) => this.showAlone(index), chart: (id) => this.list.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`) };
+        place.chartLinks = { trial: (index) => this.showAlone(index), chart: (id) => this.findChart(id) };
         this.fill();
         context.afterLayout.push(() => this.fitWidth());
         this.resizeObserver.observe(this.list);
@@ -79,6 +85,20 @@ export class Board {
         if (this.select) this.select.value = String(index);
         this.fill();
         this.redraw();
+    }
+
+    /** Element of a chart. If it is collapsed, opens its block. */
+    private findChart(id: string): HTMLElement | null {
+        const found = this.element.querySelector<HTMLElement>(`#chart-${CSS.escape(id)}`);
+        if (found && this.moreList.contains(found)) {
+            this.more.open = true;
+            this.redraw();
+        }
+        return found;
+    }
+
+    private visiblePlots(): Plot[] {
+        return this.plots.filter((plot) => this.more.open || !this.moreList.contains(plot.element));
     }
 
     /** Redraws after points were appended to a shown trial. `marks` is true if marks were appended too. */
@@ -172,7 +192,7 @@ export class Board {
     redraw(): void {
         this.fillOverlayMenu();
         const width = this.printWidth ?? this.width;
-        if (width > 0) this.plots.forEach((plot) => plot.draw(...this.size(width)));
+        if (width > 0) this.visiblePlots().forEach((plot) => plot.draw(...this.size(width)));
     }
 
     /** Gives all charts a fixed width in CSS pixels for printing; `null` restores the window's width. */
@@ -207,7 +227,10 @@ export class Board {
             zoom: (range) => this.zoom(range),
         };
         this.plots = this.charts.map((chart, i) => new Plot(chart, this.data.charts[i] ?? [], group));
-        this.list.replaceChildren(...this.plots.map((plot) => plot.element));
+        const elements = (collapsed: boolean) => this.plots.filter((_, i) => this.charts[i]?.collapsed === collapsed).map((plot) => plot.element);
+        this.list.replaceChildren(...elements(false));
+        this.moreList.replaceChildren(...elements(true));
+        this.more.hidden = this.moreList.childElementCount === 0;
         this.fillMarks();
         this.fillOverlayMenu();
         this.updateZoomButton();
@@ -262,12 +285,12 @@ export class Board {
         if (width === this.width || this.printWidth !== null) return;
         const first = this.width === 0;
         this.width = width;
-        if (first || this.plots.some((plot) => !plot.element.querySelector("canvas"))) this.redraw();
+        if (first || this.visiblePlots().some((plot) => !plot.element.querySelector("canvas"))) this.redraw();
         else this.plots.forEach((plot) => plot.resize(...this.size(width)));
     }
 
     private plotWidth(): number {
-        const box = this.plots[0]?.element.querySelector(".plot");
+        const box = this.list.querySelector(".plot");
         return box ? Math.floor(box.clientWidth) : 0;
     }
 

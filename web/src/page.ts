@@ -178,6 +178,8 @@ export interface ChartView {
     axis: string;
     logarithmic: boolean;
     stacked: boolean;
+    /** True if the chart is collapsed below the others. */
+    collapsed: boolean;
     series: Track[];
 }
 

@@ -10,7 +10,7 @@ export const PAGE_WORDS = [
     // Tones and the baseline.
     "good", "doubt", "bad", "baseline",
     // Charts.
-    "trial", "zoom_out", "overlay", "overlay_help", "chart_help", "time", "show_table", "hide_table", "more_rows", "marks", "evidence",
+    "trial", "zoom_out", "overlay", "overlay_help", "chart_help", "time", "show_table", "hide_table", "more_rows", "more_charts", "marks", "evidence",
     // Layers and shades of a heat map.
     "figure", "worse", "same", "better",
     // Tables with hidden columns.

@@ -143,6 +143,14 @@ async function fitsOnFirstScreen(tab: Tab, overview: Overview, lang: string): Pr
 async function everyTrialIsDrawn(tab: Tab, doc: Doc, charts: Charts): Promise<void> {
     for (const [i, trial] of charts.trials.entries()) {
         if (charts.trials.length > 1) await tab.selectOption("#trial", String(i));
+        const collapsed = trial.charts.filter((it) => it.collapsed).length;
+        const more = tab.locator(".charts > details.more");
+        assert.equal(await more.isVisible(), collapsed > 0, "the block of collapsed charts is shown if there are any");
+        if (collapsed > 0 && !(await more.evaluate((it) => (it as HTMLDetailsElement).open))) {
+            assert.equal(await tab.locator(".plot canvas").count(), trial.charts.length - collapsed);
+            await more.locator("summary").click();
+            await tab.waitForFunction((count) => document.querySelectorAll(".plot canvas").length === count, trial.charts.length);
+        }
         const drawn = await shown(tab);
         assert.deepEqual(drawn.map((it) => it.id), trial.charts.map((it) => it.id));
         drawn.forEach((chart, c) => {
@@ -328,6 +336,9 @@ test("evidence links and fragments select their trial and chart", async () => {
     await opened(`${address}#chart-disk;1`, DESKTOP, async (tab) => {
         assert.equal(await tab.locator("#trial").inputValue(), "0");
         assert.equal(await tab.evaluate("document.activeElement.id"), "chart-disk");
+        await tab.evaluate("location.hash = '#chart-memory'");
+        await tab.waitForSelector("#chart-memory canvas");
+        assert.equal(await tab.evaluate("document.activeElement.id"), "chart-memory", "a collapsed chart is opened");
     }, (url) => url === address);
 });
 
@@ -484,10 +495,10 @@ test("elements have names and roles for screen readers", async () => {
 
 test("the page prints in the light theme, without controls", async () => {
     await opening(written("paper", invented({ points: 100 })), { ...DESKTOP, colorScheme: "dark" }, async (tab) => {
-        await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelectorAll('details.more[open]').length])");
+        await tab.evaluate("addEventListener('beforeprint', () => window.printed = [document.documentElement.dataset.theme, document.querySelectorAll('details.more[open]').length, document.querySelectorAll('#chart-memory canvas').length])");
         const paper = await tab.pdf({ path: `${OUT}/paper.pdf`, preferCSSPageSize: true });
         assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
-        assert.deepEqual(await tab.evaluate("window.printed"), ["light", 1], "light theme, with folded blocks open");
+        assert.deepEqual(await tab.evaluate("window.printed"), ["light", 2, 1], "light theme, with folded blocks open and their charts drawn");
         assert.equal(await tab.locator("details.more[open]").count(), 0, "folded again after printing");
         const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
         console.log(`on paper: ${pages} pages`);

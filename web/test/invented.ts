@@ -37,6 +37,7 @@ interface Sketch {
     tracks: [label: string, level: number, dashed?: boolean][];
     logarithmic?: boolean;
     stacked?: boolean;
+    collapsed?: boolean;
 }
 
 const SKETCHES: Sketch[] = [
@@ -51,6 +52,8 @@ const SKETCHES: Sketch[] = [
     { id: "waits", unit: "count", title: ["What active sessions wait for", "Чего ждут активные сеансы"], axis: ["sessions", "сеансы"], stacked: true, tracks: [["running", 6], ["LWLock:WALWrite", 4], ["IO:WALSync", 3], ["Lock:transactionid", 2], ["Client:ClientRead", 1.4], ["IO:DataFileRead", 0.8]] },
     { id: "replication_lag", unit: "bytes", title: ["Replication lag", "Отставание реплик"], axis: ["bytes not yet replayed", "ещё не применено, байты"], tracks: [["replica 1", 4.1e5], ["replica 2", 1.9e6]] },
     { id: "send_lag", unit: "seconds", title: ["Send lag of the generator", "Опоздание отправки"], axis: ["from the intended start to the send", "от намеченного начала до отправки"], logarithmic: true, tracks: [["p50", 8e-7], ["p99", 2.6e-5], ["max", 4e-4]] },
+    { id: "memory", unit: "bytes", title: ["Memory", "Память"], axis: ["bytes", "байты"], collapsed: true, tracks: [["postgres: private memory", 2.1e8], ["postgres: limit", 1e9, true]] },
+    { id: "host_load", unit: "count", title: ["Load average", "Средняя загрузка"], axis: ["count", "число"], collapsed: true, tracks: [["load average, 1 min", 3.2], ["runnable tasks", 4]] },
 ];
 
 export function invented(wish: Wish = {}): Doc {
@@ -97,6 +100,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         axis: it.axis[i],
         logarithmic: it.logarithmic ?? false,
         stacked: it.stacked ?? false,
+        collapsed: it.collapsed ?? false,
         series: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false, overlaid: ["rate", "response"].includes(it.id) && ["delivered", "p50", "p99"].includes(label) })),
     }));
     const marks = (points: number): Mark[] => [

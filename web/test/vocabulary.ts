@@ -31,6 +31,7 @@ const SPOKEN: Spoken[] = [
     ["show_table", "Show table", "Показать таблицу"],
     ["hide_table", "Hide table", "Скрыть таблицу"],
     ["more_rows", "More rows", "Ещё строки"],
+    ["more_charts", "More charts", "Другие графики"],
     ["marks", "Events", "События"],
     ["evidence", "Evidence", "Основание"],
     ["figure", "Figure", "Показатель"],

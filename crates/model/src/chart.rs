@@ -49,6 +49,8 @@ pub enum ChartKind {
     Failures,
     /// Transactions in flight, and arrivals waiting for a client.
     InFlight,
+    /// Busy and waiting threads and connections of services, with their maximum.
+    ServicePools,
     /// Clients and server connections of poolers, queues of balancers.
     Pooler,
     /// PostgreSQL sessions by state, compared with `max_connections`.
@@ -69,6 +71,20 @@ pub enum ChartKind {
     Freshness,
     /// Quantiles of the send lag of the generator.
     SendLag,
+    /// Transactions per second that PostgreSQL counted, compared with the delivered rate.
+    Transactions,
+    /// Lock requests that are not granted, by kind and mode, as a stacked chart.
+    Locks,
+    /// Deadlocks per second that PostgreSQL counted.
+    Deadlocks,
+    /// Reads and writes per second, by node and by disk, with their quotas.
+    DiskOperations,
+    /// Memory of each node, with its limit, and available memory of the machine.
+    Memory,
+    /// Load average of the machine, and its runnable and blocked tasks.
+    HostLoad,
+    /// Bytes received and sent per second by the machine, by interface.
+    Network,
 }
 
 /// Unit of a chart's values.
@@ -86,13 +102,14 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 16] = [
+    pub const ALL: [ChartKind; 24] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
         ChartKind::ResponseByStep,
         ChartKind::Failures,
         ChartKind::InFlight,
+        ChartKind::ServicePools,
         ChartKind::Pooler,
         ChartKind::Connections,
         ChartKind::Processors,
@@ -103,24 +120,39 @@ impl ChartKind {
         ChartKind::ReplicationLag,
         ChartKind::Freshness,
         ChartKind::SendLag,
+        ChartKind::Transactions,
+        ChartKind::Locks,
+        ChartKind::Deadlocks,
+        ChartKind::DiskOperations,
+        ChartKind::Memory,
+        ChartKind::HostLoad,
+        ChartKind::Network,
     ];
 
     pub fn unit(self) -> ChartUnit {
         match self {
-            ChartKind::Rate | ChartKind::Failures | ChartKind::ServiceCounters => ChartUnit::PerSecond,
+            ChartKind::Rate
+            | ChartKind::Failures
+            | ChartKind::ServiceCounters
+            | ChartKind::Transactions
+            | ChartKind::Deadlocks
+            | ChartKind::DiskOperations => ChartUnit::PerSecond,
             ChartKind::Response
             | ChartKind::ResponseByOperation
             | ChartKind::ResponseByStep
             | ChartKind::Freshness
             | ChartKind::SendLag => ChartUnit::Seconds,
             ChartKind::InFlight
+            | ChartKind::ServicePools
+            | ChartKind::Locks
+            | ChartKind::HostLoad
             | ChartKind::Pooler
             | ChartKind::Connections
             | ChartKind::ServiceMetrics
             | ChartKind::Waits => ChartUnit::Count,
             ChartKind::Processors => ChartUnit::Processors,
-            ChartKind::Disk => ChartUnit::BytesPerSecond,
-            ChartKind::ReplicationLag => ChartUnit::Bytes,
+            ChartKind::Disk | ChartKind::Network => ChartUnit::BytesPerSecond,
+            ChartKind::ReplicationLag | ChartKind::Memory => ChartUnit::Bytes,
         }
     }
 
@@ -130,7 +162,12 @@ impl ChartKind {
     }
 
     pub fn is_stacked(self) -> bool {
-        matches!(self, ChartKind::Waits | ChartKind::Failures)
+        matches!(self, ChartKind::Waits | ChartKind::Failures | ChartKind::Locks)
+    }
+
+    /// True for charts that a page collapses, because few conclusions need them.
+    pub fn is_collapsed(self) -> bool {
+        self >= ChartKind::Transactions
     }
 }
 
@@ -157,6 +194,8 @@ pub enum ChartSeriesKind {
     /// Quantile of a duration; the number is in 0..=1.
     Quantile(f64),
     Max,
+    /// Planned number of users, drawn dashed.
+    Users,
     /// Rate of failed transactions with the code in the label.
     Failed,
     /// Rate of transactions with unknown outcome and the code in the label.
@@ -188,10 +227,51 @@ pub enum ChartSeriesKind {
     Metric,
     /// Active sessions with the wait event in the label; `running` means no wait.
     Waiting,
+    /// Threads or processes of a service that serve requests. The label of these and of the following series is the pool.
+    ThreadsBusy,
+    /// Requests that wait for a thread.
+    ThreadsWaiting,
+    /// Maximum number of threads; drawn dashed.
+    ThreadsMax,
+    /// Connections of a service's pool that are in use.
+    ConnectionsBusy,
+    /// Requests that wait for a connection.
+    ConnectionsWaiting,
+    /// Maximum number of connections of a service's pool; drawn dashed.
+    ConnectionsMax,
+    /// Committed transactions per second, without those of the monitoring session.
+    Commits,
+    Rollbacks,
+    /// Lock requests of the kind and mode in the label that are not granted.
+    LocksWaiting,
+    Deadlocks,
+    /// Upper limit of reads or writes per second; drawn dashed.
+    ReadLimit,
+    WriteLimit,
+    /// Memory of a node's processes, without shared memory and mapped files.
+    PrivateMemory,
+    /// Memory of a node's control group, including shared memory and page cache.
+    GroupMemory,
+    /// Memory of the machine that is free or can be freed.
+    AvailableMemory,
+    /// 1-minute mean of the number of runnable and blocked tasks.
+    LoadAverage,
+    Runnable,
+    Blocked,
+    Received,
+    Sent,
     ReplicationLag,
     /// Time from a write's acknowledgement until a replica shows the write.
     Visible,
     SendLag(f64),
+}
+
+impl ChartSeriesKind {
+    /// True for upper limits, which are drawn dashed.
+    pub fn is_limit(self) -> bool {
+        use ChartSeriesKind::{ConnectionsMax, Limit, ReadLimit, ThreadsMax, WriteLimit};
+        matches!(self, Limit | ReadLimit | WriteLimit | ThreadsMax | ConnectionsMax)
+    }
 }
 
 /// Event that a chart marks, such as an injected fault.

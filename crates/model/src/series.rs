@@ -58,6 +58,8 @@ pub const PG_FREE: &str = "pg_connections_free";
 pub const PG_WAITS: &str = "pg_active_waits";
 /// Sessions that wait for a lock. The label is the queryid of the waiting statement, followed by the statement's text.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
+/// Lock requests that are not granted, by kind and mode. The value without a label is their sum.
+pub const PG_LOCKS_WAITING: &str = "pg_locks_waiting";
 /// Age of the oldest open transaction, in seconds.
 pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
 pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
@@ -128,6 +130,16 @@ pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";
 /// CPU time of a whole machine, by kind. The node is `host` for this machine, otherwise the host of the metrics.
 pub const HOST_CPU: &str = "host_cpu";
 /// Reads and writes of a machine's disks, by device.
+/// Runnable and uninterruptible tasks of a machine, as the kernel's 1-minute mean. [`HOST_RUNNABLE`] and [`HOST_BLOCKED`]
+/// are the current numbers of tasks that need a CPU, and of tasks that wait for a disk.
+pub const HOST_LOAD: &str = "host_load_1m";
+pub const HOST_RUNNABLE: &str = "host_runnable";
+pub const HOST_BLOCKED: &str = "host_blocked";
+/// Memory of a machine, by kind.
+pub const HOST_MEMORY: &str = "host_memory";
+/// Bytes received by a machine, by interface.
+pub const NETWORK_RECEIVED_BYTES: &str = "network_received_bytes";
+pub const NETWORK_SENT_BYTES: &str = "network_sent_bytes";
 pub const DISK_READS: &str = "disk_reads";
 pub const DISK_WRITES: &str = "disk_writes";
 /// Bytes read from disk, by device.

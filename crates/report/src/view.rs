@@ -224,6 +224,8 @@ pub struct ChartView {
     pub axis: String,
     pub logarithmic: bool,
     pub stacked: bool,
+    /// True if the chart is collapsed below the others.
+    pub collapsed: bool,
     /// Series in the order of the data's columns.
     #[serde(rename = "series")]
     pub tracks: Vec<TrackView>,

@@ -3,14 +3,17 @@
 mod load;
 mod marks;
 mod sampled;
+mod users;
 
 use load::LoadSeries;
 use marks::Annotations;
 use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
-use model::plan::{GENERATOR, NodeKind, NodePart, Setup, started_nodes};
+use model::plan::{GENERATOR, Limits, NodeKind, NodePart, Setup, UserStage, started_nodes};
 use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use users::{user_stages, users_at};
 
 pub use sampled::SERIES;
 
@@ -33,8 +36,10 @@ pub struct ChartBuilder {
     load: LoadSeries,
     sampled: SampledSeries,
     marks: Annotations,
-    /// Limits by chart and node. A limit is drawn if the chart has at least one series.
-    limits: Vec<(ChartKind, Option<String>, f64)>,
+    /// Limits by chart and node. A limit is drawn if the chart has at least one series of the node.
+    limits: Vec<(ChartKind, ChartSeriesKind, Option<String>, f64)>,
+    /// Stages of users that come and go.
+    users: Vec<UserStage>,
 }
 
 impl ChartBuilder {
@@ -51,21 +56,24 @@ impl ChartBuilder {
         };
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|node| match &node.kind {
-            NodeKind::Postgres(postgres) => {
-                Some((ChartKind::Connections, None, f64::from(postgres.max_connections)))
-            }
+            NodeKind::Postgres(postgres) => Some((
+                ChartKind::Connections,
+                ChartSeriesKind::Limit,
+                None,
+                f64::from(postgres.max_connections),
+            )),
             _ => None,
         });
-        let quotas = [generator].into_iter().chain(nodes());
-        let quotas =
-            quotas.filter_map(|(name, it)| Some((ChartKind::Processors, Some(name.to_owned()), it.cpu?)));
-        let processors = processors.map(|it| (ChartKind::Processors, Some(HOST.to_owned()), it));
+        let quotas = [generator].into_iter().chain(nodes()).flat_map(|(name, it)| quotas(name, it));
+        let processors =
+            processors.map(|it| (ChartKind::Processors, ChartSeriesKind::Limit, Some(HOST.to_owned()), it));
         ChartBuilder {
             bin,
             load: LoadSeries::new(bin, setup.operations.iter().map(|it| it.name.clone()).collect()),
             sampled: SampledSeries::new(bin, nodes().map(|it| it.0.to_owned()).collect()),
             marks: Annotations::default(),
             limits: slots.chain(quotas).chain(processors).collect(),
+            users: user_stages(&setup.load.model),
         }
     }
 
@@ -119,12 +127,16 @@ impl ChartBuilder {
         let points = from.min(self.points())..self.points();
         let mut tracks = self.load.tracks(points.start);
         tracks.extend(self.sampled.tracks(points.clone(), self.points()));
-        for (kind, node, bound) in &self.limits {
+        tracks.extend(self.users(points.clone()).map(|series| (ChartKind::Rate, series)));
+        if tracks.iter().any(|it| it.0 == ChartKind::Transactions) {
+            tracks.extend(delivered(&tracks).map(|series| (ChartKind::Transactions, series)));
+        }
+        for (kind, series_kind, node, bound) in &self.limits {
             if tracks.iter().any(|it| it.0 == *kind && (node.is_none() || it.1.node == *node)) {
-                let (series_kind, values) = (ChartSeriesKind::Limit, vec![Some(*bound); points.len()]);
+                let values = vec![Some(*bound); points.len()];
                 tracks.push((
                     *kind,
-                    ChartSeries { kind: series_kind, node: node.clone(), label: None, values },
+                    ChartSeries { kind: *series_kind, node: node.clone(), label: None, values },
                 ));
             }
         }
@@ -139,6 +151,14 @@ impl ChartBuilder {
         Charts { bin: self.bin, times: at, charts, annotations: self.marks.all() }
     }
 
+    /// Number of users in the middle of each point; `None` if it is constant.
+    fn users(&self, points: Range<usize>) -> Option<ChartSeries> {
+        let at = |point: usize| (point as f64 + 0.5) * f64::from(self.bin);
+        let values = points.map(|it| users_at(&self.users, at(it))).collect();
+        let is_drawn = !self.users.is_empty() && self.points() > 0;
+        is_drawn.then_some(ChartSeries { kind: ChartSeriesKind::Users, node: None, label: None, values })
+    }
+
     /// Hash of the list of charts and series. If it changes, points from [`ChartBuilder::since`] cannot be appended to
     /// earlier points.
     pub fn structure_hash(&self) -> u64 {
@@ -151,6 +171,30 @@ impl ChartBuilder {
         }
         hasher.finish()
     }
+}
+
+/// Limits of a node, by chart.
+fn quotas(
+    node: &str,
+    limits: &Limits,
+) -> impl Iterator<Item = (ChartKind, ChartSeriesKind, Option<String>, f64)> {
+    let node = node.to_owned();
+    [
+        (ChartKind::Processors, ChartSeriesKind::Limit, limits.cpu),
+        (ChartKind::Memory, ChartSeriesKind::Limit, limits.memory.map(|it| it as f64)),
+        (ChartKind::DiskOperations, ChartSeriesKind::ReadLimit, limits.read_iops.map(|it| it as f64)),
+        (ChartKind::DiskOperations, ChartSeriesKind::WriteLimit, limits.write_iops.map(|it| it as f64)),
+    ]
+    .into_iter()
+    .filter_map(move |(chart, series, bound)| Some((chart, series, Some(node.clone()), bound?)))
+}
+
+/// Delivered rate of all operations together.
+fn delivered(tracks: &[(ChartKind, ChartSeries)]) -> Option<ChartSeries> {
+    let is_total = |(chart, series): &&(ChartKind, ChartSeries)| {
+        (*chart, series.kind) == (ChartKind::Rate, ChartSeriesKind::Delivered) && series.label.is_none()
+    };
+    tracks.iter().find(is_total).map(|it| it.1.clone())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::say;
 use crate::text::truncate;
 use crate::view::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use model::EventKind;
-use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
+use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind};
 use model::run_result::TrialResult;
 
 /// Maximum number of characters that are shown of a log line.
@@ -57,20 +57,25 @@ pub fn chart(chart: &Chart, lang: &Lang) -> ChartView {
         axis: lang.axis(unit),
         logarithmic: chart.kind.is_logarithmic(),
         stacked: chart.kind.is_stacked(),
-        tracks: chart.series.iter().map(|it| track(it, lang)).collect(),
+        collapsed: chart.kind.is_collapsed(),
+        tracks: chart.series.iter().map(|it| track(it, chart.kind, lang)).collect(),
     }
 }
 
-fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
+fn track(series: &ChartSeries, chart: ChartKind, lang: &Lang) -> TrackView {
     let word = lang.track(series.kind);
     let label = match (series.kind, series.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
         (_, None) => word,
         (ChartSeriesKind::Waiting, Some(label)) if label == RUNNING_LABEL => {
             say!(lang, "page-series-running")
         }
-        (ChartSeriesKind::Sessions | ChartSeriesKind::Waiting | ChartSeriesKind::Metric, Some(label)) => {
-            label
-        }
+        (
+            ChartSeriesKind::Sessions
+            | ChartSeriesKind::Waiting
+            | ChartSeriesKind::LocksWaiting
+            | ChartSeriesKind::Metric,
+            Some(label),
+        ) => label,
         (
             ChartSeriesKind::Quantile(_) | ChartSeriesKind::Max | ChartSeriesKind::ReplicationLag,
             Some(label),
@@ -80,13 +85,18 @@ fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
         (_, Some(label)) => format!("{word} {label}"),
     };
     let label = series.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
-    TrackView { label, dashed: series.kind == ChartSeriesKind::Limit, overlaid: is_overlaid(series) }
+    TrackView {
+        label,
+        dashed: series.kind.is_limit() || series.kind == ChartSeriesKind::Users,
+        overlaid: is_overlaid(series, chart),
+    }
 }
 
 /// True for the series that are drawn when several trials share one chart: the delivered rate, and the median and p99
 /// of all operations.
-fn is_overlaid(series: &ChartSeries) -> bool {
+fn is_overlaid(series: &ChartSeries, chart: ChartKind) -> bool {
     series.label.is_none()
+        && chart != ChartKind::Transactions
         && match series.kind {
             ChartSeriesKind::Delivered => true,
             ChartSeriesKind::Quantile(quantile) => [0.5, 0.99].contains(&quantile),

@@ -27,6 +27,8 @@ enum SeriesKind {
     /// Gauge without a value at times without a sample.
     Sparse,
     Counter,
+    /// Counter that a crash of its server resets. How much it grew until the crash is unknown, so a decrease is a gap.
+    ServerCounter,
     /// Series that is not drawn. Its samples only show when the family was sampled.
     Presence(&'static str),
 }
@@ -37,14 +39,32 @@ enum LabelRule {
     Sum,
     /// Sum over all labels except these.
     SumWithout(&'static [&'static str]),
+    /// Sum over all labels, which is subtracted from the chart series.
+    Subtract,
+    /// Only this label.
+    Only(&'static str),
     /// Each label is a chart series.
     Each,
+    /// Each label is a chart series. The sum, which has no label, only shows when the family was sampled.
+    EachPart,
+}
+
+impl SeriesKind {
+    fn is_counter(self) -> bool {
+        matches!(self, SeriesKind::Counter | SeriesKind::ServerCounter)
+    }
+}
+
+/// True for charts in which every series names its node.
+fn names_nodes(kind: ChartKind) -> bool {
+    use ChartKind::{Disk, DiskOperations, Memory, Processors};
+    matches!(kind, Processors | Disk | DiskOperations | Memory)
 }
 
 /// Maximum number of sources (combinations of node, series and label).
 const SOURCES_MAX: usize = 4096;
-/// Maximum number of wait events with a separate chart series. One more series has the sum of all other wait events.
-const WAITS_MAX: usize = 8;
+/// Maximum number of series of a stacked chart. One more series has the sum of all others.
+const STACKED_MAX: usize = 8;
 
 const fn row(
     series: &'static str,
@@ -58,11 +78,24 @@ const fn row(
 }
 
 /// Rules in the order of the chart series.
-const RULES: [SeriesRule; 23] = {
+const RULES: [SeriesRule; 46] = {
     use ChartKind::*;
-    use LabelRule::{Each, Sum, SumWithout};
-    use SeriesKind::{Counter, Gauge, Presence, Sparse};
+    use LabelRule::{Each, EachPart, Only, Subtract, Sum, SumWithout};
+    use SeriesKind::{Counter, Gauge, Presence, ServerCounter, Sparse};
     [
+        row(samples::SERVICE_THREADS_BUSY, ServicePools, ChartSeriesKind::ThreadsBusy, Sparse, Each, 0),
+        row(samples::SERVICE_THREADS_WAITING, ServicePools, ChartSeriesKind::ThreadsWaiting, Sparse, Each, 0),
+        row(samples::SERVICE_THREADS_SIZE, ServicePools, ChartSeriesKind::ThreadsMax, Sparse, Each, 0),
+        row(samples::SERVICE_POOL_BUSY, ServicePools, ChartSeriesKind::ConnectionsBusy, Sparse, Each, 0),
+        row(
+            samples::SERVICE_POOL_WAITING,
+            ServicePools,
+            ChartSeriesKind::ConnectionsWaiting,
+            Sparse,
+            Each,
+            0,
+        ),
+        row(samples::SERVICE_POOL_SIZE, ServicePools, ChartSeriesKind::ConnectionsMax, Sparse, Each, 0),
         row(samples::POOL_CLIENTS_ACTIVE, Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
         row(samples::POOL_CLIENTS_WAITING, Pooler, ChartSeriesKind::ClientsWaiting, Gauge("pools"), Sum, 0),
         row(samples::POOL_SERVERS_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
@@ -100,6 +133,37 @@ const RULES: [SeriesRule; 23] = {
             0,
         ),
         row(samples::REPLICA_VISIBLE_AFTER, Freshness, ChartSeriesKind::Visible, Sparse, Sum, 0),
+        row(samples::PG_COMMITS, Transactions, ChartSeriesKind::Commits, ServerCounter, Sum, 0),
+        row(
+            samples::PG_MONITOR_TRANSACTIONS,
+            Transactions,
+            ChartSeriesKind::Commits,
+            ServerCounter,
+            Subtract,
+            0,
+        ),
+        row(samples::PG_ROLLBACKS, Transactions, ChartSeriesKind::Rollbacks, ServerCounter, Sum, 0),
+        row(samples::PG_LOCKS_WAITING, Locks, ChartSeriesKind::LocksWaiting, Gauge("locks"), EachPart, 0),
+        row(samples::PG_DEADLOCKS, Deadlocks, ChartSeriesKind::Deadlocks, ServerCounter, Sum, 0),
+        row(samples::CGROUP_READS, DiskOperations, ChartSeriesKind::Read, Counter, Sum, 0),
+        row(samples::DISK_READS, DiskOperations, ChartSeriesKind::Read, Counter, Each, 0),
+        row(samples::CGROUP_WRITES, DiskOperations, ChartSeriesKind::Written, Counter, Sum, 0),
+        row(samples::DISK_WRITES, DiskOperations, ChartSeriesKind::Written, Counter, Each, 0),
+        row(
+            samples::PROCESS_PRIVATE_MEMORY,
+            Memory,
+            ChartSeriesKind::PrivateMemory,
+            Gauge("processes"),
+            Sum,
+            0,
+        ),
+        row(samples::CGROUP_MEMORY, Memory, ChartSeriesKind::GroupMemory, Gauge("group"), Sum, 0),
+        row(samples::HOST_MEMORY, Memory, ChartSeriesKind::AvailableMemory, Sparse, Only("available"), 0),
+        row(samples::HOST_LOAD, HostLoad, ChartSeriesKind::LoadAverage, Sparse, Sum, 0),
+        row(samples::HOST_RUNNABLE, HostLoad, ChartSeriesKind::Runnable, Sparse, Sum, 0),
+        row(samples::HOST_BLOCKED, HostLoad, ChartSeriesKind::Blocked, Sparse, Sum, 0),
+        row(samples::NETWORK_RECEIVED_BYTES, Network, ChartSeriesKind::Received, Counter, Each, 0),
+        row(samples::NETWORK_SENT_BYTES, Network, ChartSeriesKind::Sent, Counter, Each, 0),
     ]
 };
 
@@ -132,6 +196,7 @@ pub struct SampledSeries {
 struct SourceState {
     line: Option<usize>,
     family: usize,
+    is_subtracted: bool,
     /// Time and value of a counter's last sample, and the shortest time between two of its samples, in seconds.
     last: Option<(f64, f64)>,
     period: f64,
@@ -158,6 +223,8 @@ struct SeriesState {
     sums: Vec<(f64, f64)>,
     /// Interval between the last two samples of a counter.
     covered: Option<(f64, f64)>,
+    /// Points in which a server's counter was reset.
+    lost: Vec<usize>,
 }
 
 impl SampledSeries {
@@ -182,16 +249,20 @@ impl SampledSeries {
         let Some(source) = known else { return };
         let at = sample.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
-        if line.as_ref().is_some_and(|it| RULES[it.row].sample_kind == SeriesKind::Counter) {
+        if let Some(kind) = line.as_ref().map(|it| RULES[it.row].sample_kind).filter(|it| it.is_counter()) {
             let line = line.expect("the source has a line");
             let Some((before, value)) = source.last.replace((at, sample.value)) else { return };
             let duration = at - before;
             if duration > 0.0 {
                 let is_gap = duration > 3.0 * source.period.max(1.0);
                 source.period = source.period.min(duration);
-                if !is_gap {
+                let growth = sample.value - value;
+                if growth < 0.0 && kind == SeriesKind::ServerCounter {
+                    line.lost.extend((before / self.bin) as usize..=(at / self.bin) as usize);
+                } else if !is_gap {
                     // A decrease means that the counter was reset.
-                    line.add_growth((before, at), (sample.value - value).max(0.0), self.bin);
+                    let growth = growth.max(0.0) * if source.is_subtracted { -1.0 } else { 1.0 };
+                    line.add_growth((before, at), growth, self.bin, !source.is_subtracted);
                 }
             }
             return;
@@ -217,18 +288,24 @@ impl SampledSeries {
     fn source(&mut self, sample: &Sample) -> Option<SourceState> {
         let row = RULES.iter().position(|row| row.series == sample.series)?;
         let SeriesRule { sample_kind, label, kind, series_kind, rank, .. } = &RULES[row];
-        if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*sample.label)) {
-            return None;
+        match label {
+            LabelRule::SumWithout(those) if those.contains(&&*sample.label) => return None,
+            LabelRule::Only(that) if sample.label != *that => return None,
+            _ => {}
         }
-        let is_labelled = *label == LabelRule::Each && !sample.label.is_empty();
+        let is_labelled = matches!(label, LabelRule::Each | LabelRule::EachPart) && !sample.label.is_empty();
+        let is_subtracted = *label == LabelRule::Subtract;
+        let is_sum = *label == LabelRule::EachPart && !is_labelled;
         let label = is_labelled.then(|| sample.label.to_string());
         let family = match sample_kind {
             SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
-            SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", sample.series, sample.label),
+            SeriesKind::Sparse | SeriesKind::Counter | SeriesKind::ServerCounter => {
+                format!("{}\0{}", sample.series, sample.label)
+            }
         };
         let family = self.family(&sample.node, family);
-        let source = SourceState { line: None, family, last: None, period: f64::INFINITY };
-        if matches!(sample_kind, SeriesKind::Presence(_)) {
+        let source = SourceState { line: None, family, is_subtracted, last: None, period: f64::INFINITY };
+        if is_sum || matches!(sample_kind, SeriesKind::Presence(_)) {
             return Some(source);
         }
         let known = self.lines.iter().position(|line| {
@@ -239,7 +316,8 @@ impl SampledSeries {
         });
         let line = known.unwrap_or_else(|| {
             let node = sample.node.to_string();
-            self.lines.push(SeriesState { row, node, label, family, sums: Vec::new(), covered: None });
+            let (sums, covered, lost) = (Vec::new(), None, Vec::new());
+            self.lines.push(SeriesState { row, node, label, family, sums, covered, lost });
             self.lines.len() - 1
         });
         Some(SourceState { line: Some(line), ..source })
@@ -254,17 +332,15 @@ impl SampledSeries {
     }
 
     /// Chart series of these points, out of `all` points. Series without any value are left out. The series are ordered
-    /// by rule, node and label, and wait events by the number of waiting sessions.
+    /// by rule, node and label, and those of stacked charts by their sum.
     pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, ChartSeries)> {
         let drawn = |it: &&SeriesState| self.is_drawn(it, all);
         let mut lines: Vec<&SeriesState> = self.lines.iter().filter(drawn).collect();
         let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
         // Nodes outside the path, such as the generator and the machine, come last.
         lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
-        let (mut waits, lines): (Vec<&SeriesState>, Vec<&SeriesState>) =
-            lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
-        waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
-        let rest = waits.split_off(waits.len().min(WAITS_MAX));
+        let (stacked, lines): (Vec<&SeriesState>, Vec<&SeriesState>) =
+            lines.into_iter().partition(|it| RULES[it.row].kind.is_stacked());
         let several = |series: &SeriesState| {
             let kinds = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].series_kind);
             self.lines.iter().any(|other| kinds(other) == kinds(series) && other.node != series.node)
@@ -272,19 +348,24 @@ impl SampledSeries {
         let track = |series: &SeriesState| {
             let SeriesRule { kind, series_kind, .. } = RULES[series.row];
             let values = points.clone().map(|point| self.value(series, point)).collect();
-            let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(series);
+            let is_named = names_nodes(kind) || several(series);
             let node = is_named.then(|| series.node.clone());
             (kind, ChartSeries { kind: series_kind, node, label: series.label.clone(), values })
         };
-        let mut tracks: Vec<(ChartKind, ChartSeries)> = lines.into_iter().chain(waits).map(track).collect();
-        if !rest.is_empty() {
+        let mut tracks: Vec<(ChartKind, ChartSeries)> = lines.into_iter().map(track).collect();
+        for kind in ChartKind::ALL {
+            let its = stacked.iter().copied().filter(|it| RULES[it.row].kind == kind);
+            let mut ranked: Vec<&SeriesState> = its.collect();
+            ranked.sort_by(|a, b| b.total().total_cmp(&a.total()));
+            let rest = ranked.split_off(ranked.len().min(STACKED_MAX));
+            tracks.extend(ranked.into_iter().map(track));
+            let Some(first) = rest.first() else { continue };
             let sum = |point| {
                 let values: Vec<f64> = rest.iter().filter_map(|it| self.value(it, point)).collect();
                 (!values.is_empty()).then(|| values.iter().sum())
             };
-            let values = points.clone().map(sum).collect();
-            let track = ChartSeries { kind: ChartSeriesKind::Waiting, node: None, label: None, values };
-            tracks.push((ChartKind::Waits, track));
+            let (series_kind, values) = (RULES[first.row].series_kind, points.clone().map(sum).collect());
+            tracks.push((kind, ChartSeries { kind: series_kind, node: None, label: None, values }));
         }
         tracks
     }
@@ -299,10 +380,11 @@ impl SampledSeries {
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
-        // Do not draw an idle disk, because it is not a bottleneck. Do not draw a partition, because its disk includes
-        // it.
-        let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
-        let is_part = *kind == ChartKind::Disk
+        // Do not draw an idle disk or interface, because it is not a bottleneck. Do not draw a partition, because its
+        // disk includes it.
+        use ChartKind::{Deadlocks, Disk, DiskOperations, Network};
+        let is_idle = matches!(kind, Disk | DiskOperations | Network | Deadlocks) && line.total() == 0.0;
+        let is_part = matches!(kind, Disk | DiskOperations)
             && line.label.as_deref().is_some_and(|part| {
                 self.lines
                     .iter()
@@ -317,10 +399,11 @@ impl SampledSeries {
 
     fn value(&self, line: &SeriesState, point: usize) -> Option<f64> {
         let sum_at = |at: usize| line.sums.get(at).copied().unwrap_or_default();
-        if RULES[line.row].sample_kind == SeriesKind::Counter {
+        if RULES[line.row].sample_kind.is_counter() {
             let (grown, seconds) = sum_at(point);
-            // If samples cover a smaller part of the point, they do not suffice for a rate.
-            return (seconds > 0.1 * self.bin).then(|| grown / seconds);
+            // If samples cover a smaller part of the point, they do not suffice for a rate. A subtracted counter may lead.
+            let is_known = seconds > 0.1 * self.bin && !line.lost.contains(&point);
+            return is_known.then(|| (grown / seconds).max(0.0));
         }
         let family = &self.families[line.family];
         let moments = |at: usize| family.moments.get(at).copied().unwrap_or_default();
@@ -341,11 +424,12 @@ impl SeriesState {
         self.sums.iter().map(|it| it.0).sum()
     }
 
-    /// Distributes the increase of a counter over the points of the interval `stretch`.
-    fn add_growth(&mut self, stretch: (f64, f64), increase: f64, bin: f64) {
+    /// Distributes the increase of a counter over the points of the interval `stretch`. If `covers` is false, the interval
+    /// only counts as measured if another counter covers it.
+    fn add_growth(&mut self, stretch: (f64, f64), increase: f64, bin: f64, covers: bool) {
         let (from, to) = stretch;
         // Labels that are summed have the same sample times, so count each interval once.
-        let is_new = self.covered.replace(stretch) != Some(stretch);
+        let is_new = covers && self.covered.replace(stretch) != Some(stretch);
         let mut at = from;
         while at < to {
             let point = (at / bin) as usize;

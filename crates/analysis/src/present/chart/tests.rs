@@ -253,6 +253,146 @@ fn charts_counters_as_rates() {
 }
 
 #[test]
+fn charts_transactions_without_the_monitoring_session() {
+    let sample = |millis, series, label, value| sample(millis, "postgres", series, label, value);
+    let second = |millis, commits, own| {
+        [
+            sample(millis, "pg_commits", "app", commits),
+            sample(millis, "pg_commits", "postgres", 0.0),
+            sample(millis, "pg_rollbacks", "app", 3.0),
+            sample(millis, "pg_rollbacks", "postgres", 0.0),
+            sample(millis, "pg_monitor_transactions", "", own),
+        ]
+    };
+    // The own transactions are subtracted, although PostgreSQL reports them later.
+    let rows = [second(0, 100.0, 10.0), second(1000, 170.0, 30.0), second(2000, 180.0, 50.0)].concat();
+    check(
+        ChartKind::Transactions,
+        &rows,
+        &["Commits: 50 0 - - -", "Rollbacks: 0 0 - - -", "Delivered: 40 40 40 40 40"],
+    );
+    // A crash resets the counters. How many transactions were committed until then is unknown, and not zero, even if
+    // another database had none before and after.
+    let rows =
+        [second(0, 100.0, 0.0), second(1000, 170.0, 20.0), second(2000, 5.0, 40.0), second(3000, 55.0, 60.0)]
+            .concat();
+    check(
+        ChartKind::Transactions,
+        &rows,
+        &["Commits: 50 - - - -", "Rollbacks: 0 0 0 - -", "Delivered: 40 40 40 40 40"],
+    );
+    // A server that is down has no samples.
+    let rows = [second(0, 100.0, 0.0), second(900, 145.0, 0.0), second(4000, 200.0, 0.0)].concat();
+    check(
+        ChartKind::Transactions,
+        &rows,
+        &["Commits: 50 - - - -", "Rollbacks: 0 - - - -", "Delivered: 40 40 40 40 40"],
+    );
+}
+
+#[test]
+fn charts_locks_and_deadlocks() {
+    let locks = |millis, label, value| sample(millis, "postgres", "pg_locks_waiting", label, value);
+    check(
+        ChartKind::Locks,
+        &[
+            locks(900, "transactionid/ShareLock", 2.0),
+            locks(900, "tuple/ExclusiveLock", 3.0),
+            locks(900, "", 5.0),
+            locks(1900, "tuple/ExclusiveLock", 1.0),
+            locks(1900, "", 1.0),
+            locks(2900, "", 0.0),
+        ],
+        &["LocksWaiting tuple/ExclusiveLock: 3 1 0 0 -", "LocksWaiting transactionid/ShareLock: 2 0 0 0 -"],
+    );
+    check(ChartKind::Locks, &[locks(900, "", 0.0), locks(1900, "", 0.0)], &[]);
+    let deadlocks = |millis, value| sample(millis, "postgres", "pg_deadlocks", "app", value);
+    check(
+        ChartKind::Deadlocks,
+        &[deadlocks(0, 4.0), deadlocks(1000, 6.0), deadlocks(2000, 6.0)],
+        &["Deadlocks: 2 0 - - -"],
+    );
+    check(ChartKind::Deadlocks, &[deadlocks(0, 4.0), deadlocks(1000, 4.0)], &[]);
+}
+
+#[test]
+fn charts_memory_disk_operations_and_the_machine() {
+    let host = |millis, series, label, value| sample(millis, "host", series, label, value);
+    let node = |millis, series, value| sample(millis, "postgres", series, "", value);
+    let samples = [
+        node(500, "process_private_memory", 100.0),
+        node(500, "cgroup_memory", 700.0),
+        host(500, "host_memory", "total", 9000.0),
+        host(500, "host_memory", "available", 4000.0),
+    ];
+    let mut setup = trial::setup("direct");
+    let postgres = setup.stack.nodes.iter_mut().find(|it| it.name == "postgres").expect("the stack has it");
+    (postgres.limits.memory, postgres.limits.write_iops) = (Some(1000), Some(150));
+    setup.operations = OPERATIONS.map(|name| model::plan::Operation::script(name, 1, "")).to_vec();
+    let mut charts = ChartBuilder::new(&setup, None, Nanos::from_secs(2));
+    (0..2).for_each(|number| charts.second(&second(number, 20, 5)));
+    charts.samples(&samples);
+    charts.samples(&[
+        node(0, "cgroup_writes", 10.0),
+        node(1000, "cgroup_writes", 130.0),
+        node(0, "cgroup_reads", 7.0),
+        node(1000, "cgroup_reads", 7.0),
+        host(0, "disk_writes", "sda", 0.0),
+        host(1000, "disk_writes", "sda", 500.0),
+    ]);
+    let charts = charts.charts();
+    assert_eq!(
+        lines(&charts, ChartKind::Memory),
+        [
+            "PrivateMemory postgres: 100 100",
+            "GroupMemory postgres: 700 700",
+            "AvailableMemory host: 4000 4000",
+            "Limit postgres: 1000 1000",
+        ]
+    );
+    // An idle line is left out, and the quota of writes is drawn next to the node's writes.
+    assert_eq!(
+        lines(&charts, ChartKind::DiskOperations),
+        ["Written postgres: 120 -", "Written host sda: 500 -", "WriteLimit postgres: 150 150"]
+    );
+    check(
+        ChartKind::HostLoad,
+        &[host(100, "host_load_1m", "", 3.5), host(100, "host_runnable", "", 7.0)],
+        &["LoadAverage: 3.5 3.5 - - -", "Runnable: 7 7 - - -"],
+    );
+    check(
+        ChartKind::Network,
+        &[
+            host(0, "network_sent_bytes", "lo", 10.0),
+            host(0, "network_sent_bytes", "eth0", 10.0),
+            host(1000, "network_sent_bytes", "lo", 60.0),
+            host(1000, "network_sent_bytes", "eth0", 10.0),
+        ],
+        &["Sent lo: 50 - - - -"],
+    );
+}
+
+#[test]
+fn charts_pools_of_services() {
+    let page = |series, label, value| sample(500, "web", series, label, value);
+    check(
+        ChartKind::ServicePools,
+        &[
+            page("service_threads_busy", "", 5.0),
+            page("service_threads_size", "", 8.0),
+            page("service_pool_busy", "main", 3.0),
+            page("service_pool_waiting", "main", 2.0),
+        ],
+        &[
+            "ThreadsBusy: 5 5 - - -",
+            "ThreadsMax: 8 8 - - -",
+            "ConnectionsBusy main: 3 3 - - -",
+            "ConnectionsWaiting main: 2 2 - - -",
+        ],
+    );
+}
+
+#[test]
 fn incremental_charts_equal_complete_charts() {
     let mut charts = charting("pooled", 5);
     let mut structures = Vec::new();

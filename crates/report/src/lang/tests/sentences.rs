@@ -35,8 +35,9 @@ pub(super) fn sentences(lang: &Lang) -> NamedTexts {
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
-    for chart in every!(ChartKind: Rate, Response, ResponseByOperation, ResponseByStep, Failures, InFlight, Pooler, Connections, Processors,
-        Disk, ServiceMetrics, ServiceCounters, Waits, ReplicationLag, Freshness, SendLag)
+    for chart in every!(ChartKind: Rate, Response, ResponseByOperation, ResponseByStep, Failures, InFlight, ServicePools, Pooler, Connections,
+        Processors, Disk, ServiceMetrics, ServiceCounters, Waits, ReplicationLag, Freshness, SendLag, Transactions, Locks, Deadlocks,
+        DiskOperations, Memory, HostLoad, Network)
     {
         add(format!("{chart:?}"), &lang.chart(chart));
     }
@@ -122,10 +123,33 @@ fn page(lang: &Lang) -> NamedTexts {
         ChartSeriesKind::Visible,
         ChartSeriesKind::Quantile(0.999),
         ChartSeriesKind::SendLag(0.99),
+        ChartSeriesKind::Users,
+        ChartSeriesKind::ThreadsBusy,
+        ChartSeriesKind::ThreadsWaiting,
+        ChartSeriesKind::ThreadsMax,
+        ChartSeriesKind::ConnectionsBusy,
+        ChartSeriesKind::ConnectionsWaiting,
+        ChartSeriesKind::ConnectionsMax,
+        ChartSeriesKind::Commits,
+        ChartSeriesKind::Rollbacks,
+        ChartSeriesKind::LocksWaiting,
+        ChartSeriesKind::Deadlocks,
+        ChartSeriesKind::ReadLimit,
+        ChartSeriesKind::WriteLimit,
+        ChartSeriesKind::PrivateMemory,
+        ChartSeriesKind::GroupMemory,
+        ChartSeriesKind::AvailableMemory,
+        ChartSeriesKind::LoadAverage,
+        ChartSeriesKind::Runnable,
+        ChartSeriesKind::Blocked,
+        ChartSeriesKind::Received,
+        ChartSeriesKind::Sent,
     ];
     covers!(tracks, ChartSeriesKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
         ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written, Metric,
-        Waiting, ReplicationLag, Visible, SendLag);
+        Waiting, ReplicationLag, Visible, SendLag, Users, ThreadsBusy, ThreadsWaiting, ThreadsMax, ConnectionsBusy,
+        ConnectionsWaiting, ConnectionsMax, Commits, Rollbacks, LocksWaiting, Deadlocks, ReadLimit, WriteLimit, PrivateMemory,
+        GroupMemory, AvailableMemory, LoadAverage, Runnable, Blocked, Received, Sent);
     for track in tracks {
         add("track", lang.track(track));
     }
