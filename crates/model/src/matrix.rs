@@ -145,6 +145,10 @@ pub enum Figure {
     /// 50th percentile of the response time, in seconds.
     P50,
     P99,
+    /// Sent transactions of one trial.
+    Requests,
+    /// Failed and unknown transactions of one trial.
+    Failed,
     /// Failed and unknown transactions per thousand sent transactions.
     Errors,
     /// Dropped arrivals per thousand arrivals.
@@ -158,6 +162,8 @@ pub enum Figure {
     /// Number of clients that completed less than a tenth of the mean number of transactions, including clients that
     /// completed none.
     Starved,
+    /// Longest replication lag of any replica within the window, in seconds. Only for cells with replicas.
+    ReplicationLag,
     /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
     /// CPUs used by PostgreSQL.

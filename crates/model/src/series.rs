@@ -107,6 +107,9 @@ pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
 pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
 /// Buffers written, by the kind of process that wrote them.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
+/// Time from the primary's commit of recent WAL until a replica had replayed it, in seconds, by replica. Missing while
+/// there is nothing to replay.
+pub const PG_REPLICATION_REPLAY_LAG: &str = "pg_replication_replay_lag";
 /// Amount of WAL that a replica has not replayed, in bytes, by replica.
 pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
 /// Time from the acknowledgement of a write until a replica shows the write, in seconds.
@@ -127,9 +130,6 @@ pub const PROCESS_PRIVATE_MEMORY: &str = "process_private_memory";
 pub const PROCESS_FILES: &str = "process_files";
 pub const PROCESS_READ_BYTES: &str = "process_read_bytes";
 pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";
-/// CPU time of a whole machine, by kind. The node is `host` for this machine, otherwise the host of the metrics.
-pub const HOST_CPU: &str = "host_cpu";
-/// Reads and writes of a machine's disks, by device.
 /// Runnable and uninterruptible tasks of a machine, as the kernel's 1-minute mean. [`HOST_RUNNABLE`] and [`HOST_BLOCKED`]
 /// are the current numbers of tasks that need a CPU, and of tasks that wait for a disk.
 pub const HOST_LOAD: &str = "host_load_1m";
@@ -140,6 +140,9 @@ pub const HOST_MEMORY: &str = "host_memory";
 /// Bytes received by a machine, by interface.
 pub const NETWORK_RECEIVED_BYTES: &str = "network_received_bytes";
 pub const NETWORK_SENT_BYTES: &str = "network_sent_bytes";
+/// CPU time of a whole machine, by kind. The node is `host` for this machine, otherwise the host of the metrics.
+pub const HOST_CPU: &str = "host_cpu";
+/// Reads and writes of a machine's disks, by device.
 pub const DISK_READS: &str = "disk_reads";
 pub const DISK_WRITES: &str = "disk_writes";
 /// Bytes read from disk, by device.

@@ -1308,6 +1308,9 @@ matrix-tps = tps
     .requests = requests/s
 matrix-p50 = p50, ms
 matrix-p99 = p99, ms
+matrix-requests = requests
+matrix-failed-requests = failed
+matrix-replication-lag = max lag, ms
 matrix-errors = errors/1000
 matrix-dropped = dropped/1000
 matrix-refused = refused
@@ -1942,6 +1945,27 @@ page-trial = { $cell ->
     [none] {""}
    *[other] { $cell },{" "}
  }trial { $number }
+page-load-stage = stage
+page-load-stages = by stage of the load
+page-load-stage-seconds = measured, s
+page-load-stage-users = { $users ->
+    [one] { $users } user
+   *[other] { $users } users
+ }
+page-load-stage-rate = { $rate }/s
+page-load-stage-ramp = { $from } to { $to }/s
+page-load-stages-sustained = The system sustained every stage: at most 1 % of the arrivals failed, and the throughput did not fall.
+page-load-stage-broke-failed = The system broke at stage { $number } ({ $level }): { $share } of the arrivals failed or were dropped.
+page-load-stage-broke-behind = The system broke at stage { $number } ({ $level }): it delivered { $delivered } of { $offered } transactions per second.
+page-load-stage-broke-slower = The system broke at stage { $number } ({ $level }): it delivered { $delivered } transactions per second, after { $highest } with fewer users.
+page-initial-connects = Initial connection time of all clients: median { $median } ms, maximum { $max } ms ({ $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ }).
+page-more-cells = { $count ->
+    [one] { $count } more cell
+   *[other] { $count } more cells
+ }
 page-more-trials = { $count ->
     [one] { $count } more trial
    *[other] { $count } more trials
@@ -2430,6 +2454,10 @@ term-refused-text = Connections that the server or a pooler refused, per trial.
 term-deadlocks = deadlocks
 term-deadlocks-text = Deadlocks per thousand transactions, as the clients or the server's log counted them.
 term-served = served
+term-requests = requests
+term-requests-text = Transactions or HTTP requests that were sent within the window: the median of the valid trials.
+term-replication-lag = max lag
+term-replication-lag-text = Longest time until a replica had replayed recent WAL of the primary, as pg_stat_replication.replay_lag reports it: the median of the valid trials.
 term-served-text = Clients that completed a transaction, of all clients.
 term-settling = settling
 term-settling-text = Seconds until the rate reached nine tenths of the steady rate after a cold start.

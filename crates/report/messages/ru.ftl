@@ -1388,6 +1388,9 @@ matrix-tps = транз/с
     .requests = запр/с
 matrix-p50 = p50, мс
 matrix-p99 = p99, мс
+matrix-requests = запросы
+matrix-failed-requests = ошибок
+matrix-replication-lag = отст., мс
 matrix-errors = ошибки/1000
 matrix-dropped = отброш./1000
 matrix-refused = отказов
@@ -2052,6 +2055,30 @@ page-trial = { $cell ->
     [none] {""}
    *[other] { $cell },{" "}
  }измерение { $number }
+page-load-stage = ступень
+page-load-stages = по ступеням нагрузки
+page-load-stage-seconds = измерено, с
+page-load-stage-users = { $users ->
+    [one] { $users } пользователь
+    [few] { $users } пользователя
+   *[many] { $users } пользователей
+ }
+page-load-stage-rate = { $rate }/с
+page-load-stage-ramp = от { $from } до { $to }/с
+page-load-stages-sustained = Система выдержала все ступени: не более 1 % обращений завершилось ошибкой, и пропускная способность не падала.
+page-load-stage-broke-failed = Система не выдержала ступень { $number } ({ $level }): доля ошибок и отброшенных обращений { $share }.
+page-load-stage-broke-behind = Система не выдержала ступень { $number } ({ $level }): выполнено { $delivered } из { $offered } транзакций в секунду.
+page-load-stage-broke-slower = Система не выдержала ступень { $number } ({ $level }): выполнено { $delivered } транзакций в секунду, а с меньшим числом пользователей было { $highest }.
+page-initial-connects = Начальное подключение всех клиентов: медиана { $median } мс, максимум { $max } мс ({ $trials ->
+    [one] { $trials } измерение
+    [few] { $trials } измерения
+   *[many] { $trials } измерений
+ }).
+page-more-cells = ещё { $count ->
+    [one] { $count } ячейка
+    [few] { $count } ячейки
+   *[many] { $count } ячеек
+ }
 page-more-trials = ещё { $count ->
     [one] { $count } измерение
     [few] { $count } измерения
@@ -2565,6 +2592,10 @@ term-refused-text = Соединения, в которых отказали с�
 term-deadlocks = дедлоки
 term-deadlocks-text = Взаимные блокировки на тысячу транзакций по счёту клиентов или журнала сервера.
 term-served = обслужено
+term-requests = запросы
+term-requests-text = Транзакции или запросы HTTP, отправленные в окне измерения: медиана годных измерений.
+term-replication-lag = отст.
+term-replication-lag-text = Наибольшее время, за которое реплика применяла последние записи WAL, по данным PostgreSQL: медиана годных измерений.
 term-served-text = Клиенты, которые выполнили хотя бы одну транзакцию, из всех.
 term-settling = разгон
 term-settling-text = Секунды от холодного старта до девяти десятых установившейся частоты.

@@ -181,10 +181,15 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     push(say!(lang, "table-interval"), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
+    push(lang.figure(Figure::Requests), 8, &|row| value(row, Figure::Requests));
     // Omit columns in which all values are zero.
-    for (figure, dispensable) in
-        [(Figure::Errors, 3), (Figure::Dropped, 3), (Figure::Refused, 3), (Figure::Deadlocks, 3)]
-    {
+    for (figure, dispensable) in [
+        (Figure::Failed, 6),
+        (Figure::Errors, 3),
+        (Figure::Dropped, 3),
+        (Figure::Refused, 3),
+        (Figure::Deadlocks, 3),
+    ] {
         if matrix.rows.iter().any(|row| row.estimate(figure).is_some_and(|it| it.median > 0.0)) {
             push(lang.figure(figure), dispensable, &|row| value(row, figure));
         }
@@ -195,6 +200,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
             served.map_or(String::new(), |it| format!("{it:.0}/{}", row.clients))
         });
     }
+    push(lang.figure(Figure::ReplicationLag), 4, &|row| value(row, Figure::ReplicationLag));
     push(lang.figure(Figure::TimeToSteady), 5, &|row| value(row, Figure::TimeToSteady));
     push(lang.figure(Figure::PoolerCpu), 6, &|row| value(row, Figure::PoolerCpu));
     push(lang.figure(Figure::ServerCpu), 6, &|row| value(row, Figure::ServerCpu));
@@ -235,10 +241,15 @@ fn at_least(estimate: &Estimate, lang: &Lang) -> String {
 /// Formats a number in the unit of the figure's heading.
 fn number(figure: Figure, value: f64, lang: &Lang) -> String {
     lang.number(&match figure {
-        Figure::P50 | Figure::P99 => three_digits(value * 1e3),
+        Figure::P50 | Figure::P99 | Figure::ReplicationLag => three_digits(value * 1e3),
         Figure::Tps => three_digits(value),
         Figure::Errors | Figure::Dropped | Figure::Deadlocks => three_digits(value),
-        Figure::Refused | Figure::Served | Figure::Starved | Figure::TimeToSteady => format!("{value:.0}"),
+        Figure::Requests
+        | Figure::Failed
+        | Figure::Refused
+        | Figure::Served
+        | Figure::Starved
+        | Figure::TimeToSteady => format!("{value:.0}"),
         Figure::PoolerCpu | Figure::ServerCpu => format!("{value:.2}"),
     })
 }

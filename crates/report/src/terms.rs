@@ -84,6 +84,8 @@ fn terms(lang: &Lang) -> Vec<(String, String)> {
         (say!(lang, "term-rows"), say!(lang, "term-rows-text")),
         (say!(lang, "term-jain"), say!(lang, "term-jain-text")),
     ]
+        (say!(lang, "term-requests"), say!(lang, "term-requests-text")),
+        (say!(lang, "term-replication-lag"), say!(lang, "term-replication-lag-text")),
 }
 
 #[cfg(test)]

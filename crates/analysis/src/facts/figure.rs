@@ -24,12 +24,15 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Tps => Some(summary.total.tps.0),
         Figure::P50 => response_quantile(summary, response, 0.5).map(Nanos::as_secs_f64),
         Figure::P99 => response_quantile(summary, response, 0.99).map(Nanos::as_secs_f64),
+        Figure::Requests => Some(executed as f64),
+        Figure::Failed => Some((counts.failed + counts.unknown) as f64),
         Figure::Errors => per_thousand(counts.failed + counts.unknown, executed),
         Figure::Dropped => per_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused_connections(summary) as f64),
         Figure::Deadlocks => per_thousand(event_count::deadlocks(trial, summary)?, executed),
         Figure::Served => known.then(|| served(1.0) as f64),
         Figure::Starved => known.then(|| (trial.clients.len() - served(STARVED_SHARE * mean)) as f64),
+        Figure::ReplicationLag => replication_lag_max(trial),
         Figure::PoolerCpu => usage::upstream_processors(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
         // A system that is warm from the start has a warm-up time of 0.
@@ -68,6 +71,13 @@ fn outage_wait(summary: &Summary, q: f64) -> Nanos {
         LoadModelSummary::Closed { .. } => outage::wait_quantile(&summary.outages, summary.window, q),
         LoadModelSummary::Open { .. } | LoadModelSummary::Replay { .. } => Nanos::ZERO,
     }
+}
+
+/// Longest replication lag of any replica within the window, in seconds.
+fn replication_lag_max(trial: &TrialFacts<'_>) -> Option<f64> {
+    trial.setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
+    let is_lag = |it: &&model::Sample| it.series == samples::PG_REPLICATION_REPLAY_LAG && it.at > Nanos::ZERO;
+    trial.samples.iter().filter(is_lag).map(|it| it.value).max_by(f64::total_cmp)
 }
 
 /// Number of connections refused within the window.

@@ -14,16 +14,19 @@ use model::plan::{Baseline, Experiment, Limits, Node, NodeKind, Setup};
 use model::validity::{DoubtSummary, Verdict};
 
 /// Figures in the order in which the matrix shows them.
-const FIGURES: [Figure; 12] = [
+const FIGURES: [Figure; 15] = [
     Figure::Tps,
     Figure::P50,
     Figure::P99,
+    Figure::Requests,
+    Figure::Failed,
     Figure::Errors,
     Figure::Dropped,
     Figure::Refused,
     Figure::Deadlocks,
     Figure::Served,
     Figure::Starved,
+    Figure::ReplicationLag,
     Figure::PoolerCpu,
     Figure::ServerCpu,
     Figure::TimeToSteady,

@@ -324,8 +324,9 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
     all
 }
 
-fn figures() -> [Figure; 12] {
-    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
+fn figures() -> [Figure; 15] {
+    every!(Figure: Tps, P50, P99, Requests, Failed, Errors, Dropped, Refused, Deadlocks, Served, Starved, ReplicationLag, PoolerCpu,
+        ServerCpu, TimeToSteady)
 }
 
 /// The catalogue contains exactly the words that the scripts of the page and of the list of runs display.
