@@ -1,5 +1,6 @@
 //! `pgdyno compare`: reports what changed between runs, with 95 % confidence intervals
 
+use crate::cell_selector;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::command;
@@ -19,7 +20,8 @@ use analysis::present::compare::{
 use clap::{Parser, ValueEnum};
 use experiment::{Diagnostic, Diagnostics, Source, Span};
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
-use model::plan::Experiment;
+use model::message;
+use model::plan::{Cell, Experiment};
 use model::run_result::Environment;
 use report::closing::NextCommand;
 use report::document::PageDocument;
@@ -31,7 +33,7 @@ use std::path::{Path, PathBuf};
 use store::Run;
 
 /// Compare runs with BASE: differences in setup, and changes in results with 95 % confidence intervals. With BASE
-/// alone, compare its cells with its baseline
+/// alone, compare its cells with its baseline, or with the first --cell
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno compare")]
 pub struct Args {
@@ -39,6 +41,10 @@ pub struct Args {
     base: String,
     /// Runs to compare with BASE, each given like BASE
     runs: Vec<String>,
+    /// Without RUN: compare these cells of BASE, such as "way=unix,load.clients=8" or "unix/8". The first one is the base; given
+    /// once, all other cells are compared with it; repeatable
+    #[arg(long = "cell", value_name = "AXIS=VALUE,…", conflicts_with = "runs")]
+    cells: Vec<String>,
     /// Exit with status 99 if the confidence interval confirms CONDITION: 'p99 > +10%', 'tps < -5%', 'errors > 1%',
     /// 'p99 of transfer > 200ms'; repeatable
     #[arg(long, value_name = "CONDITION")]
@@ -80,7 +86,12 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let find = |run: &String| run_name::find(&args.dir, run, terminal, lang);
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
-    let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
+    let request = CompareRequest {
+        cells: &args.cells,
+        by_time: args.by_time,
+        expected: &args.expect,
+        conditions: &args.fail_if,
+    };
     let compared = compare_files(&paths, request)?;
     for error in &compared.unreadable {
         terminal.error(&say!(lang, "runs-not-compared", error = &error.message));
@@ -127,6 +138,8 @@ fn condition_statuses(comparison: &Comparison, strict: bool) -> impl Iterator<It
 /// Options of a comparison, as given on the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompareRequest<'a> {
+    /// Cells of the base to compare, the first one with the others; empty for each cell with its baseline.
+    pub cells: &'a [String],
     pub by_time: bool,
     pub expected: &'a [String],
     pub conditions: &'a [String],
@@ -167,10 +180,38 @@ pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<C
     };
     let sides: Vec<ComparedRun<'_>> = all.iter().map(LoadedRun::to_side).collect();
     let (base, runs) = sides.split_first().expect("the base is one of them");
+    let pairs = cell_pairs(request.cells, &base.experiment.cells)?;
     let CompareRequest { by_time, expected, .. } = request;
-    let options = CompareOptions { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
+    let options = CompareOptions {
+        cells: &pairs,
+        by_time,
+        expected,
+        conditions: &conditions,
+        seed: base.experiment.seed,
+    };
     let comparison = Ok(compare::compare(base, runs, &options));
     Ok(CompareResult { experiment: base.experiment.clone(), comparison, unreadable })
+}
+
+/// Index pairs of the requested cells: the first one with each of the others, or with all other cells.
+fn cell_pairs(texts: &[String], cells: &[Cell]) -> Result<Vec<(usize, usize)>, CommandError> {
+    let chosen: Vec<usize> =
+        texts.iter().map(|it| cell_selector::find_one(cells, it)).collect::<Result<_, _>>()?;
+    let Some((base, others)) = chosen.split_first() else { return Ok(Vec::new()) };
+    let mut compared: Vec<usize> = Vec::new();
+    for (other, text) in others.iter().zip(&texts[1..]) {
+        if other == base || compared.contains(other) {
+            return Err(CommandError::usage(message!("compare-cell-twice", cell = text.clone())));
+        }
+        compared.push(*other);
+    }
+    if others.is_empty() {
+        compared = (0..cells.len()).filter(|it| it != base).collect();
+    }
+    if compared.is_empty() {
+        return Err(CommandError::usage(message!("compare-one-cell")));
+    }
+    Ok(compared.into_iter().map(|it| (*base, it)).collect())
 }
 
 /// Parsed conditions, or all diagnostics with their positions.

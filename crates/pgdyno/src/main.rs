@@ -8,6 +8,7 @@ mod terminal;
 mod advise;
 mod bench;
 mod capture;
+mod cell_selector;
 mod check;
 mod check_command;
 mod cli;

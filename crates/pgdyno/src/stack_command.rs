@@ -4,6 +4,7 @@ mod directory;
 mod holder;
 mod status;
 
+use crate::cell_selector;
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{ArgumentError, CommandError, Terminal, os_error_text};
@@ -338,9 +339,7 @@ fn cell<'a>(experiment: &'a Experiment, text: Option<&str>, lang: &Lang) -> Resu
         let baseline = experiment.baseline.as_ref().and_then(Baseline::single);
         return Ok(&cells[baseline.unwrap_or(0)]);
     };
-    let pairs = pairs(text);
-    let is_wanted = |cell: &&Cell| pairs.iter().all(|pair| cell.label.contains(pair));
-    cells.iter().find(is_wanted).ok_or_else(|| {
+    cell_selector::matching(cells, text).first().map(|it| &cells[*it]).ok_or_else(|| {
         CommandError::new(say!(lang, "stack-cell-unknown", wanted = text)).with_hint(axes_hint(cells, lang))
     })
 }
@@ -363,20 +362,6 @@ fn axes_hint(cells: &[Cell], lang: &Lang) -> String {
         say!(lang, "stack-axis", axis = *axis, values = values.join(&or))
     };
     axes.iter().map(axis).collect::<Vec<_>>().join("; ")
-}
-
-/// Axis and value pairs of a text such as `way=unix,load.clients=8`.
-fn pairs(text: &str) -> Vec<(String, String)> {
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for piece in text.split(',') {
-        match (piece.split_once('='), pairs.last_mut()) {
-            (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
-            // A value may contain commas.
-            (None, Some(last)) => last.1 += &format!(",{piece}"),
-            (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
-        }
-    }
-    pairs
 }
 
 /// True if the text is a valid experiment name.
@@ -413,20 +398,6 @@ mod tests {
         for text in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
             check(text, None);
         }
-    }
-
-    #[test]
-    fn finds_cells_by_axis_values() {
-        let check = |text: &str, expected: &[(&str, &str)]| {
-            let found = pairs(text);
-            let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
-            assert_eq!(found, expected, "{text}");
-        };
-        check("way=unix", &[("way", "unix")]);
-        check("way = unix, load.clients=8", &[("way", "unix"), ("load.clients", "8")]);
-        check("load.schedule=line(1,9,5s),way=tcp", &[("load.schedule", "line(1,9,5s)"), ("way", "tcp")]);
-        check("unix", &[("unix", "")]);
-        check("", &[("", "")]);
     }
 
     #[test]

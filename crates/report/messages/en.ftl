@@ -3738,6 +3738,10 @@ compare-answer-no-evidence = no evidence of a difference in { $figures ->
 compare-answer-changes = of { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
+compare-cell-twice = "{ $cell }" selects a cell that another --cell selects already: select another cell
+compare-one-cell = the run has only one cell: compare it with another run, as in `pgdyno compare BASE RUN`
+cell-unknown = no cell matches "{ $wanted }": write one of { $cells }
+cell-ambiguous = "{ $wanted }" matches several cells: write one of { $cells }
  }, { $changes }
 compare-answer-better = { $count } better
 compare-answer-worse = { $count } worse

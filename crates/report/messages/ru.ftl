@@ -3895,6 +3895,10 @@ compare-answer-no-evidence = ни для одного из { $figures ->
  } различие не доказано
 compare-answer-changes = из { $figures ->
     [one] { $figures } показателя
+compare-cell-twice = «{ $cell }» выбирает ячейку, которую уже выбирает другой --cell: выберите другую
+compare-one-cell = в прогоне только одна ячейка: сравните его с другим прогоном, например `pgdyno compare BASE RUN`
+cell-unknown = нет ячейки, подходящей под «{ $wanted }»: напишите одно из { $cells }
+cell-ambiguous = под «{ $wanted }» подходят несколько ячеек: напишите одно из { $cells }
    *[other] { $figures } показателей
  }: { $changes }
 compare-answer-better = лучше — { $count }

@@ -19,7 +19,6 @@ use model::comparison::{
     Metric, MetricComparison, RunComparison, RunHistory, TestMethod,
 };
 use model::matrix::ChangeVerdict;
-use std::collections::HashSet;
 
 /// Renders a comparison in one language.
 pub fn page(compared: &Comparison, lang: &Lang) -> Page {
@@ -30,8 +29,9 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         .iter()
         .any(|run| !run.cells.is_empty() && run.cells.iter().all(|cell| cell.base != cell.run))
         && runs == [compared.base.name.as_str()];
-    let baselines: HashSet<&CellLabel> =
-        compared.runs.iter().flat_map(|run| &run.cells).map(|cell| &cell.base).collect();
+    let mut baselines: Vec<String> =
+        compared.runs.iter().flat_map(|run| &run.cells).map(|cell| cell_name(&cell.base)).collect();
+    baselines.dedup();
     let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
         let of_run = |comparison: &RunComparison| {
             let mut all = blocks(comparison);
@@ -64,11 +64,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         lang: lang.code(),
         language: lang.name(),
         title: say!(lang, "compare-title"),
-        question: lang.comparison_question(
-            &compared.base.name,
-            if within { &[] } else { &runs },
-            baselines.len(),
-        ),
+        question: lang.comparison_question(&compared.base.name, if within { &[] } else { &runs }, &baselines),
         overview,
         answer,
         facts: vec![lang.moment(compared.base.started_ms), lang.seed(compared.seed)],

@@ -44,6 +44,9 @@ pub struct ComparedRun<'a> {
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions<'a> {
+    /// Index pairs of the base's cells to compare if there is no other run, base first. If empty, each cell is compared
+    /// with its baseline, or with the first cell.
+    pub cells: &'a [(usize, usize)],
     /// True if blocks of seconds determine the verdicts, for any number of trials.
     pub by_time: bool,
     /// Paths of intended differences. A path includes all settings below it.
@@ -66,9 +69,10 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &Compa
     if runs.is_empty() {
         let baseline = base.experiment.baseline.clone().unwrap_or(Baseline::Single(0));
         let cells = 0..base.experiment.cells.len();
-        let pairs: Vec<(usize, usize)> =
+        let with_baseline: Vec<(usize, usize)> =
             cells.filter_map(|cell| Some((baseline.counterpart(cell)?, cell))).collect();
-        all.push(compare_run(base, base, &pairs, options));
+        let pairs = if options.cells.is_empty() { &with_baseline } else { options.cells };
+        all.push(compare_run(base, base, pairs, options));
     }
     Comparison { base: base.source.clone(), runs: all, seed: options.seed }
 }

@@ -50,6 +50,8 @@ struct Run {
     cpu: Option<f64>,
     build: &'static str,
     experiment: &'static str,
+    /// Values of the axis `pooler`, and the factors of the latency in these cells; one cell without a label.
+    cells: &'static [(&'static str, f64)],
 }
 
 const RUN: Run = Run {
@@ -60,6 +62,7 @@ const RUN: Run = Run {
     cpu: None,
     build: "15.18",
     experiment: "book",
+    cells: &[("", 1.0)],
 };
 
 const SECONDS: u64 = 8;
@@ -105,7 +108,12 @@ impl Run {
             faults: Vec::new(),
             hooks: Hooks::default(),
         };
-        let cells = vec![Cell { label: Vec::new(), control_of: None, setup }];
+        let label = |name: &str| match name {
+            "" => Vec::new(),
+            name => vec![("pooler".to_owned(), name.to_owned())],
+        };
+        let cell = |it: &(&str, f64)| Cell { label: label(it.0), control_of: None, setup: setup.clone() };
+        let cells = self.cells.iter().map(cell).collect();
         Experiment {
             name: self.experiment.into(),
             seed: 7,
@@ -136,13 +144,16 @@ impl Run {
             .map(|it| Script { name: it.name.clone(), weight: 1, commands: Vec::new() })
             .collect();
         let outcome = |at| RunOutcome { status: RunStatus::Complete, reason: None, ended_ms: at };
-        for repetition in 0..self.trials {
-            let begun_ms = self.begun_ms + 10_000 * u64::from(repetition);
+        let cells = self.cells.len() as u32;
+        for (position, repetition, cell) in
+            (0..self.trials).flat_map(|it| (0..cells).map(move |cell| (it * cells + cell, it, cell)))
+        {
+            let begun_ms = self.begun_ms + 10_000 * u64::from(position);
             let id = writer.begin_trial(TrialHeader {
-                cell: 0,
-                label: Vec::new(),
+                cell,
+                label: experiment.cells[cell as usize].label.clone(),
                 repetition,
-                position: repetition,
+                position,
                 begun_ms,
                 operations: operations.clone(),
                 nodes: vec![store::NodeRecord {
@@ -158,7 +169,7 @@ impl Run {
             });
             let mut total = Interval::new(&[0, 0]);
             for second in 0..SECONDS {
-                let tick = self.tick(repetition, second);
+                let tick = self.tick(repetition, second, self.cells[cell as usize].1);
                 total.merge(&tick.interval);
                 writer.tick(id, Box::new(tick));
             }
@@ -179,16 +190,17 @@ impl Run {
     }
 
     /// One second of eight clients. Latencies are spread by a factor of 1 to 2; trials and seconds differ by percents.
-    fn tick(&self, repetition: u32, second: u64) -> Tick {
+    fn tick(&self, repetition: u32, second: u64, factor: f64) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let wave = 1.0 + 0.01 * f64::from(repetition * 7 % 5) + 0.01 * (second * 3 % 4) as f64;
-        let count = (1000.0 / self.millis / wave) as u64;
+        let level = self.millis * factor;
+        let count = (1000.0 / level / wave) as u64;
         interval.started = 2 * count;
         for cell in &mut interval.scripts {
             cell.ok = count;
             for n in 0..count {
-                let millis = self.millis * wave * (1.0 + n as f64 / count as f64);
+                let millis = level * wave * (1.0 + n as f64 / count as f64);
                 cell.response.record(Nanos::from_secs_f64(millis / 1e3));
                 cell.service.record(Nanos::from_secs_f64(millis / 1e3));
             }
@@ -301,6 +313,42 @@ fn single_trials_show_no_evidence() {
     let text = out(&folder.pgdyno(&["compare", &base, &run, "--fail-if", "p99 > +10%"]), 0);
     assert!(text.contains("too few trials to detect") && text.contains(": unknown"), "{text}");
     assert!(!text.contains("slower"), "{text}");
+}
+
+#[test]
+fn compares_any_two_cells_of_a_run() {
+    let folder = Folder::new("cells");
+    let cells = &[("none", 1.0), ("odyssey", 1.51), ("pgbouncer", 1.5), ("pgpool", 2.5)];
+    let run = Run { cells, ..RUN }.write(&folder);
+    let compare =
+        |options: &[&str], status| out(&folder.pgdyno(&[&["compare", &run][..], options].concat()), status);
+    // Neither cell is the baseline. The cell can be named as tables show it.
+    let text = compare(&["--cell", "pooler=odyssey", "--cell", "pgbouncer"], 0);
+    for expected in ["compare with odyssey?", "odyssey → pgbouncer", "Welch's test of 5 and 5 trials"] {
+        assert!(text.contains(expected), "{expected}:\n{text}");
+    }
+    assert!(!text.contains("none →") && !text.contains("pgpool"), "{text}");
+    let text = compare(&["--cell", "odyssey", "--cell", "pgpool", "--fail-if", "tps < -20%"], 99);
+    assert!(text.contains("odyssey → pgpool") && text.contains("slower"), "{text}");
+    // One cell is compared with all others.
+    let document: Value = serde_json::from_str(&compare(&["--cell", "pgpool", "--format", "json"], 0))
+        .expect("the text is JSON");
+    let compared = &document["comparison"]["runs"][0]["cells"];
+    let names: Vec<&str> = (0..3).filter_map(|it| compared[it]["run"][0][1].as_str()).collect();
+    assert_eq!((names, &compared[0]["base"][0][1]), (vec!["none", "odyssey", "pgbouncer"], &json!("pgpool")));
+    let text = compare(&["--cell", "haproxy", "--cell", "none"], 2);
+    assert!(text.contains("\"haproxy\"") && text.contains("\"pooler=none\", \"pooler=odyssey\""), "{text}");
+    let text = compare(&["--cell", "none", "--cell", "pooler=none"], 2);
+    assert!(text.contains("\"pooler=none\" selects a cell that another --cell selects already"), "{text}");
+    let text = compare(&[&run, "--cell", "none"], 2);
+    assert!(text.contains("--cell"), "{text}");
+    let single = Run { begun_ms: RUN.begun_ms + 1_000_000, ..RUN }.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &single, "--cell", ""]), 2);
+    assert!(text.contains("only one cell"), "{text}");
+    // Two trials show no difference, however large it is.
+    let few = Run { trials: 2, cells, begun_ms: RUN.begun_ms + 2_000_000, ..RUN }.write(&folder);
+    let text = out(&folder.pgdyno(&["compare", &few, "--cell", "none", "--cell", "pgpool"]), 0);
+    assert!(text.contains("too few trials to detect") && !text.contains("slower"), "{text}");
 }
 
 #[test]

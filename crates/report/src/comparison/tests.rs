@@ -131,7 +131,7 @@ fn renders_a_comparison_in_both_languages() {
 fn asks_about_one_or_several_baselines() {
     let of_cell = |name: &str| vec![("way".to_owned(), name.to_owned())];
     for (bases, expected) in [
-        (["direct", "direct"], "How do the cells of before compare with its baseline?"),
+        (["direct", "direct"], "How do the cells of before compare with direct?"),
         (["direct", "unix"], "How do the cells of before compare with their baselines?"),
     ] {
         let mut within = comparison();

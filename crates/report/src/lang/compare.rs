@@ -82,11 +82,12 @@ impl Lang {
         self.number(&format!("{:+.3}", 100.0 * share))
     }
 
-    /// Question of a comparison. `runs` is empty if the base's cells are compared with each other. `baselines` is the
-    /// number of baseline cells.
-    pub fn comparison_question(&self, base: &str, runs: &[&str], baselines: usize) -> String {
+    /// Question of a comparison. `runs` is empty if the base's cells are compared with each other. `baselines` are the
+    /// names of the baseline cells.
+    pub fn comparison_question(&self, base: &str, runs: &[&str], baselines: &[String]) -> String {
+        let cell = baselines.first().filter(|it| !it.is_empty());
         match runs {
-            [] => say!(self, "compare-question-cells", base, baselines),
+            [] => say!(self, "compare-question-cells", base, baselines = baselines.len(), cell),
             runs => say!(self, "compare-question-runs", base, runs = runs.join(", ")),
         }
     }

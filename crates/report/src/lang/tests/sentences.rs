@@ -393,8 +393,9 @@ fn comparisons(lang: &Lang) -> NamedTexts {
         add("change point", lang.change_point(metric, "№", 0.012_345, 0.023_456, 0.0005));
     }
     for runs in [&[][..], &["№", "№"]] {
-        for baselines in [1, 2] {
-            add("question", lang.comparison_question("№", runs, baselines));
+        for baselines in [&[""][..], &["№"], &["№", "№"]] {
+            let names: Vec<String> = baselines.iter().map(|&it| it.to_owned()).collect();
+            add("question", lang.comparison_question("№", runs, &names));
         }
     }
     let run = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
