@@ -59,7 +59,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
         ("left-out", say!(lang, "compare-heading-left-out"), each(&|run| left_out(run, lang))),
     ]);
     let overview = overview::overview(compared, &answer, lang);
-    sections.extend(terms::section(overview.as_ref(), &sections, lang));
+    sections.extend(terms::section(overview.as_ref(), &sections, &[], lang));
     Page {
         lang: lang.code(),
         language: lang.name(),

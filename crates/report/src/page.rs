@@ -35,6 +35,7 @@ pub use crate::view::{Line, Page, Tone};
 use context::PageContext;
 use model::run_result::RunResult;
 
+use model::plan::PoolMode;
 /// Builds the report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let lang = lang.for_experiment(&account.experiment);
@@ -68,7 +69,9 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let mut sections: Vec<Section> =
         sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect();
     let overview = overview::overview(&case);
-    sections.extend(terms::section(overview.as_ref(), &sections, lang));
+    let hops = account.matrix.rows.iter().flat_map(|it| &it.hops);
+    let modes: Vec<PoolMode> = hops.filter_map(|it| it.mode).collect();
+    sections.extend(terms::section(overview.as_ref(), &sections, &modes, lang));
     Page {
         lang: lang.code(),
         language: lang.name(),

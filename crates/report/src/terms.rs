@@ -3,19 +3,28 @@
 use crate::lang::Lang;
 use crate::say;
 use crate::view::{Block, Overview, Section};
+use model::plan::PoolMode;
 
 /// Id of the section of definitions. Terminal and Markdown output omit this section.
 pub(crate) const SECTION: &str = "terms";
 
 /// Builds the section with the definitions of all terms that occur in the first screen or in these sections; `None` if
 /// no term occurs. The page's script shows a definition at each heading that contains its term.
-pub(crate) fn section(overview: Option<&Overview>, sections: &[Section], lang: &Lang) -> Option<Section> {
+/// `modes` are the pool modes of the run's poolers.
+pub(crate) fn section(
+    overview: Option<&Overview>,
+    sections: &[Section],
+    modes: &[PoolMode],
+    lang: &Lang,
+) -> Option<Section> {
     let figures = overview.into_iter().flat_map(|overview| &overview.figures);
     let labels = figures.map(|figure| format!("{}\n", figure.label));
     let blocks = sections.iter().flat_map(|section| &section.blocks).map(text);
     let text = labels.chain(blocks).collect::<String>().to_lowercase();
-    let facts: Vec<(String, String)> =
+    let mut facts: Vec<(String, String)> =
         terms(lang).into_iter().filter(|(term, _)| contains_term(&text, &term.to_lowercase())).collect();
+    let is_used = |it: &(PoolMode, String, String)| modes.contains(&it.0);
+    facts.extend(pool_modes(lang).into_iter().filter(is_used).map(|(_, term, text)| (term, text)));
     let heading = say!(lang, "term-heading");
     (!facts.is_empty()).then(|| Section { id: SECTION, heading, blocks: vec![Block::Facts { facts }] })
 }
@@ -44,6 +53,19 @@ fn text(block: &Block) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// Pool modes with their definitions.
+fn pool_modes(lang: &Lang) -> [(PoolMode, String, String); 3] {
+    [
+        (PoolMode::Session, say!(lang, "term-session-mode"), say!(lang, "term-session-mode-text")),
+        (
+            PoolMode::Transaction,
+            say!(lang, "term-transaction-mode"),
+            say!(lang, "term-transaction-mode-text"),
+        ),
+        (PoolMode::Statement, say!(lang, "term-statement-mode"), say!(lang, "term-statement-mode-text")),
+    ]
+}
+
 /// Terms as headings spell them, with their definitions.
 fn terms(lang: &Lang) -> Vec<(String, String)> {
     vec![
@@ -62,6 +84,8 @@ fn terms(lang: &Lang) -> Vec<(String, String)> {
         (say!(lang, "term-errors"), say!(lang, "term-errors-text")),
         (say!(lang, "term-failed"), say!(lang, "term-failed-text")),
         (say!(lang, "term-dropped"), say!(lang, "term-dropped-text")),
+        (say!(lang, "term-requests"), say!(lang, "term-requests-text")),
+        (say!(lang, "term-replication-lag"), say!(lang, "term-replication-lag-text")),
         (say!(lang, "term-refused"), say!(lang, "term-refused-text")),
         (say!(lang, "term-deadlocks"), say!(lang, "term-deadlocks-text")),
         (say!(lang, "term-served"), say!(lang, "term-served-text")),
@@ -84,8 +108,6 @@ fn terms(lang: &Lang) -> Vec<(String, String)> {
         (say!(lang, "term-rows"), say!(lang, "term-rows-text")),
         (say!(lang, "term-jain"), say!(lang, "term-jain-text")),
     ]
-        (say!(lang, "term-requests"), say!(lang, "term-requests-text")),
-        (say!(lang, "term-replication-lag"), say!(lang, "term-replication-lag-text")),
 }
 
 #[cfg(test)]

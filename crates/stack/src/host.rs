@@ -1,9 +1,11 @@
 //! Properties of this machine, and its interference with a measurement
 
 mod cgroups;
+mod hardware;
 mod timer_jitter;
 
 pub use cgroups::{Cgroups, Controller};
+pub use hardware::{DiskKind, InstalledDisk, MemoryModule};
 pub use timer_jitter::TimerJitter;
 
 use model::{LatencyHistogram, Nanos};
@@ -25,6 +27,9 @@ pub struct Host {
     pub processors: usize,
     /// Physical memory, bytes.
     pub memory: Option<u64>,
+    /// Memory modules; `None` if they are unknown, because only root may read them.
+    pub memory_modules: Option<Vec<MemoryModule>>,
+    pub disks: Option<Vec<InstalledDisk>>,
     /// Soft and hard limit on open files of this process.
     pub files: (Option<u64>, Option<u64>),
     /// First and last port of the range for outgoing connections.
@@ -97,6 +102,8 @@ impl Host {
             processor: field(read("/proc/cpuinfo"), "model name", ':'),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory: memory.and_then(|it| it.strip_suffix(" kB")?.parse::<u64>().ok()).map(|it| it * 1024),
+            memory_modules: hardware::memory_modules(Path::new("/sys/firmware/dmi/entries")),
+            disks: hardware::disks(Path::new("/sys/block")),
             files: (files.current, files.maximum),
             ports: line("/proc/sys/net/ipv4/ip_local_port_range").and_then(|it| port_range(&it)),
             clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),

@@ -260,6 +260,8 @@ impl Lang {
             "processor" | "cpu_model" => say!(self, "page-machine-processor"),
             "processors" | "cpus" => say!(self, "page-machine-processors"),
             "memory" => say!(self, "page-machine-memory"),
+            "memory_modules" => say!(self, "page-machine-memory-modules"),
+            "disks" => say!(self, "page-machine-disks"),
             "files" => say!(self, "page-machine-files"),
             "ports" => say!(self, "page-machine-ports"),
             "clock_source" => say!(self, "page-machine-clock-source"),

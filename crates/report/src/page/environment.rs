@@ -1,6 +1,7 @@
 //! Sections on the environment and on how to repeat the run
 
 use super::context::PageContext;
+use crate::lang::Lang;
 use crate::say;
 use crate::view::{Block, Column, Row, Table, Tone};
 use model::plan::Transport;
@@ -11,8 +12,15 @@ use serde_json::Value;
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (environment, lang) = (&case.account.environment, case.lang);
     let mut blocks = Vec::new();
+    let mut machine = environment.machine.clone();
+    if !machine.is_empty() {
+        // What the run file does not contain was not readable, or not stored by an earlier version.
+        for key in HARDWARE.into_iter().filter(|key| environment.machine.iter().all(|it| it.0 != *key)) {
+            machine.push((key.to_owned(), say!(lang, "page-machine-unknown")));
+        }
+    }
     let facts: Vec<(String, String)> =
-        sorted_facts(&environment.machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
+        sorted_facts(&machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts { facts });
     }
@@ -58,7 +66,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 
 /// Sorts facts by importance. Unknown facts come last, in their original order.
 fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
-    const ORDER: [&str; 12] = [
+    const ORDER: [&str; 14] = [
         "system",
         "kernel",
         "processor",
@@ -66,6 +74,8 @@ fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
         "processors",
         "cpus",
         "memory",
+        "memory_modules",
+        "disks",
         "governor",
         "clock_source",
         "cgroups",
@@ -112,6 +122,9 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     let value = match value.parse::<u64>() {
         Ok(bytes) if key == "memory" => case.lang.bytes(bytes as f64),
         _ => match serde_json::from_str::<Value>(value) {
+            Ok(Value::Array(all)) if HARDWARE.contains(&key) => {
+                all.iter().map(|it| hardware(it, case.lang)).collect::<Vec<_>>().join("; ")
+            }
             Ok(Value::Array(ends)) if key == "ports" => {
                 ends.iter().map(plain_value).collect::<Vec<_>>().join("–")
             }
@@ -124,6 +137,31 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
         },
     };
     (name, value)
+}
+
+/// Facts about disks and memory modules.
+const HARDWARE: [&str; 2] = ["memory_modules", "disks"];
+
+/// Formats a disk or a memory module: `sda: Samsung SSD 870, SSD, 1 TB`. A property that is not known is left out, but a
+/// disk without a model says so.
+fn hardware(part: &Value, lang: &Lang) -> String {
+    let text = |key: &str| part[key].as_str().map(str::to_owned);
+    let size = part["size"].as_u64().map(|it| lang.bytes(it as f64));
+    let name = text("name");
+    let is_disk = name.is_some();
+    let model = text("model").or_else(|| is_disk.then(|| say!(lang, "page-disk-model-unknown")));
+    let kind = match part["kind"].as_str() {
+        Some("virtual") => Some(say!(lang, "page-disk-virtual")),
+        Some(kind @ ("nvme" | "ssd" | "hdd")) => Some(kind.to_uppercase().replace("NVME", "NVMe")),
+        other => other.map(str::to_owned),
+    };
+    let speed = part["speed"].as_u64().map(|speed| format!("{speed} MT/s"));
+    let parts: Vec<String> = match is_disk {
+        true => [model, kind, size].into_iter().flatten().collect(),
+        false => [size, kind, speed].into_iter().flatten().collect(),
+    };
+    let prefix = name.map_or(String::new(), |it| format!("{it}: "));
+    prefix + &parts.join(", ")
 }
 
 /// Formats a fact that has several parts. Of each element of a list, only the name is shown.

@@ -61,6 +61,9 @@ pub fn differences(
         |facts: &[Fact], path: &str| facts.iter().find(|it| it.path == path).map(|it| it.value.clone());
     let one = |(subject, path): (DifferenceSubject, &str)| {
         let (base, run) = (value(&base, path), value(&run, path));
+        if NOT_ALWAYS_STORED.contains(&path) && (base.is_none() || run.is_none()) {
+            return None;
+        }
         let on_purpose = |parent: &String| {
             path.strip_prefix(parent.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
@@ -170,6 +173,9 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     all.push(DifferenceSubject::Objective, "stop".into(), setup.stop_rules.join("; "));
     all.0
 }
+
+/// Facts that earlier versions did not store. Without a value, they are unknown rather than different.
+const NOT_ALWAYS_STORED: [&str; 2] = ["machine.disks", "machine.memory_modules"];
 
 /// True if this fact about the machine may affect figures. The limit on open files does not affect any figure.
 fn affects_figures(key: &str) -> bool {
