@@ -98,6 +98,16 @@ pub struct CellResult {
     pub total: Option<OperationResult>,
     /// Results in the order of the cell's operations; empty without a valid trial.
     pub operations: Vec<OperationResult>,
+    /// Time until all clients were connected before the window; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_connects: Option<InitialConnects>,
+    /// Results by stage of users or of rates, in order; empty if the load has only one stage. Stages that no trial reached
+    /// are missing at the end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageResult>,
+    /// First stage at which the system broke; absent if it sustained all stages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage_break: Option<StageBreak>,
     /// Metrics of the nodes on the path to PostgreSQL, the generator first.
     pub hops: Vec<HopMetrics>,
     /// Metrics of the replicas of the last node, in the order of their names.
@@ -105,6 +115,68 @@ pub struct CellResult {
     pub replicas: Vec<HopMetrics>,
     /// At most ten statements, the most expensive first; empty without `pg_stat_statements`.
     pub statements: Vec<StatementStats>,
+}
+
+/// Time from the first `connect` to the end of the last login before the window, over the valid trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InitialConnects {
+    #[serde(rename = "median_ns")]
+    pub median: Nanos,
+    #[serde(rename = "max_ns")]
+    pub max: Nanos,
+    pub trials: usize,
+}
+
+/// Level of the load in one stage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageLevel {
+    Users(u32),
+    /// Planned arrivals per second at the start and at the end of the stage.
+    Rate {
+        from: PerSecond,
+        to: PerSecond,
+    },
+}
+
+/// Results of one stage of the load, of all operations and all valid trials together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageResult {
+    pub level: StageLevel,
+    /// Measured duration, summed over the trials.
+    #[serde(rename = "measured_ns")]
+    pub measured: Nanos,
+    /// Mean rate that the schedule plans; absent for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<PerSecond>,
+    /// Successful transactions per second.
+    pub delivered: PerSecond,
+    pub arrivals: u64,
+    /// Number of arrivals with a response.
+    pub count: u64,
+    pub response: Quantiles,
+    /// Number of failed transactions, and of those with an unknown outcome.
+    pub failed: u64,
+    pub dropped: u64,
+}
+
+/// Stage at which the system broke.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StageBreak {
+    /// Index into [`CellResult::stages`].
+    pub stage: usize,
+    pub reason: StageBreakReason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum StageBreakReason {
+    /// This share (0..=1) of the arrivals failed or was dropped.
+    Failed { share: f64 },
+    /// The delivered rate was lower than the offered rate.
+    Behind { offered: PerSecond, delivered: PerSecond },
+    /// More users than in an earlier stage delivered less than that stage.
+    Slower { highest: PerSecond, delivered: PerSecond },
 }
 
 /// Results of one operation, or of all operations together. Quantiles are computed from merged histograms.

@@ -9,7 +9,7 @@ pub use search_results::{PERTURBED_MAX, counted_trials, suspected};
 
 use crate::cli::CommandError;
 use analysis::facts::TrialFacts;
-use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
+use analysis::present::run_result::{StageSum, Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
 use model::copied_data::CopiedData;
@@ -114,9 +114,15 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     failures.for_each(|it| it.message = find_message(&it.code));
     let examples: Vec<&StepFailure> = counted().flat_map(|(_, it)| &it.step_failures).collect();
     operations.iter_mut().for_each(|it| set_step_examples(it, &examples));
+    let by_stage: Vec<&[StageSum]> = counted().map(|(_, it)| it.stages.as_slice()).collect();
+    let stages = analysis::present::run_result::stage_results(&stored::stages(setup), &by_stage);
+    let connects = counted().filter_map(|(facts, _)| Some(facts.summary?.connects.initial));
     CellResult {
         total,
         operations,
+        initial_connects: analysis::present::run_result::initial_connects(connects),
+        stage_break: analysis::present::run_result::stage_break(&stages),
+        stages,
         hops: analysis::present::run_result::hops(setup, reading.processors, &passages),
         replicas: analysis::present::run_result::replicas(setup, reading.processors, &passages),
         statements: analysis::present::run_result::statements(&called),

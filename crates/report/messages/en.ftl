@@ -1821,11 +1821,11 @@ web-time = Time
 web-show_table = Show table
 web-hide_table = Hide table
 web-more_rows = More rows
+# Collapsed charts below the others.
+web-more_charts = More charts
 web-marks = Events
 web-evidence = Evidence
 # Label of a heat map's menu.
-# Collapsed charts below the others.
-web-more_charts = More charts
 web-figure = Figure
 web-worse = worse
 web-same = the same
@@ -2186,6 +2186,7 @@ page-chart-response-by-operation = Response time by operation
 page-chart-response-by-step = Response time by step
 page-chart-failures = Failures by code
 page-chart-in-flight = In flight and waiting for a client
+page-chart-service-pools = Threads and connections of the service
 page-chart-pooler = Poolers and balancers
 page-chart-connections = PostgreSQL sessions
 page-chart-processors = CPU
@@ -2196,6 +2197,13 @@ page-chart-waits = Wait events of active sessions
 page-chart-replication-lag = Replication lag
 page-chart-freshness = Time until replicas show acknowledged writes
 page-chart-send-lag = Send lag of the generator
+page-chart-transactions = Transactions of PostgreSQL, compared with the clients
+page-chart-locks = Lock requests that wait, by kind and mode
+page-chart-deadlocks = Deadlocks
+page-chart-disk-operations = Disk operations
+page-chart-memory = Memory
+page-chart-host-load = Load average and tasks of the machine
+page-chart-network = Network
 page-axis-per-second = per second
 page-axis-seconds = seconds
 page-axis-count = count
@@ -2205,12 +2213,12 @@ page-axis-bytes-per-second = bytes per second
 page-axis-quantile = percentile
 page-series-offered = offered
 page-series-delivered = delivered
+page-series-users = users (number)
 page-series-max = max
 page-series-failed = failed
 page-series-unknown = outcome unknown
 page-series-refused = refused
 page-series-dropped = dropped
-page-chart-service-pools = Threads and connections of the service
 page-series-in-flight = in flight
 page-series-waited = waited for a client
 page-series-clients-active = clients active
@@ -2221,13 +2229,6 @@ page-series-queue = queue
 page-series-sessions = sessions
 page-series-running = running
 page-series-limit = limit
-page-chart-transactions = Transactions of PostgreSQL, compared with the clients
-page-chart-locks = Lock requests that wait, by kind and mode
-page-chart-deadlocks = Deadlocks
-page-chart-disk-operations = Disk operations
-page-chart-memory = Memory
-page-chart-host-load = Load average and tasks of the machine
-page-chart-network = Network
 page-series-processors = used
 page-series-host = whole machine
 page-series-read = read
@@ -2236,8 +2237,27 @@ page-series-metric = metric
 page-series-waiting = waiting
 page-series-replication-lag = lag
 page-series-visible = visible
+page-series-threads-busy = busy threads
+page-series-threads-waiting = requests waiting for a thread
+page-series-threads-max = threads, maximum
+page-series-connections-busy = busy connections
+page-series-connections-waiting = requests waiting for a connection
+page-series-connections-max = connections, maximum
+page-series-commits = commits
+page-series-rollbacks = rollbacks
+page-series-locks-waiting = other locks
+page-series-deadlocks = deadlocks
+page-series-read-limit = limit of reads
+page-series-write-limit = limit of writes
+page-series-private-memory = private memory
+page-series-group-memory = with shared memory and page cache
+page-series-available-memory = available
+page-series-load-average = load average, 1 min
+page-series-runnable = runnable tasks
+page-series-blocked = tasks waiting for a disk
+page-series-received = received
+page-series-sent = sent
 page-event-deadlock = deadlock
-page-series-users = users (number)
 page-event-too-many-connections = connection slots exhausted
 page-event-slow-statement = slow statement
 page-event-fatal = fatal
@@ -2257,35 +2277,15 @@ page-machine-kernel = kernel
 page-machine-processor = CPU
 page-machine-processors = CPUs
 page-machine-memory = memory
-page-machine-files = open files (limit, maximum limit)
-page-machine-ports = local ports
-page-machine-clock-source = clock source
-page-machine-governor = frequency governor
-page-series-threads-busy = busy threads
-page-series-threads-waiting = requests waiting for a thread
-page-series-threads-max = threads, maximum
-page-series-connections-busy = busy connections
-page-series-connections-waiting = requests waiting for a connection
-page-series-connections-max = connections, maximum
-page-series-commits = commits
-page-series-rollbacks = rollbacks
-page-series-locks-waiting = other locks
-page-series-deadlocks = deadlocks
-page-series-read-limit = limit of reads
-page-series-write-limit = limit of writes
-page-series-private-memory = private memory
-page-series-group-memory = with shared memory and page cache
-page-series-available-memory = available
-page-series-load-average = load average, 1 min
 page-machine-memory-modules = memory modules
 page-machine-disks = disks
 page-machine-unknown = unknown
 page-disk-model-unknown = model unknown
 page-disk-virtual = virtual disk
-page-series-runnable = runnable tasks
-page-series-blocked = tasks waiting for a disk
-page-series-received = received
-page-series-sent = sent
+page-machine-files = open files (limit, maximum limit)
+page-machine-ports = local ports
+page-machine-clock-source = clock source
+page-machine-governor = frequency governor
 page-machine-cgroups = control groups
 
 # Rows of statements.
@@ -2454,15 +2454,15 @@ term-failed = failed
 term-failed-text = Transactions that failed, or whose outcome is unknown.
 term-dropped = dropped
 term-dropped-text = Arrivals that were never sent, because the backlog was full, the latency limit had passed, or the feed had no row left.
+term-requests = requests
+term-requests-text = Transactions or HTTP requests that were sent within the window: the median of the valid trials.
+term-replication-lag = max lag
+term-replication-lag-text = Longest time until a replica had replayed recent WAL of the primary, as pg_stat_replication.replay_lag reports it: the median of the valid trials.
 term-refused = refused
 term-refused-text = Connections that the server or a pooler refused, per trial.
 term-deadlocks = deadlocks
 term-deadlocks-text = Deadlocks per thousand transactions, as the clients or the server's log counted them.
 term-served = served
-term-requests = requests
-term-requests-text = Transactions or HTTP requests that were sent within the window: the median of the valid trials.
-term-replication-lag = max lag
-term-replication-lag-text = Longest time until a replica had replayed recent WAL of the primary, as pg_stat_replication.replay_lag reports it: the median of the valid trials.
 term-served-text = Clients that completed a transaction, of all clients.
 term-settling = settling
 term-settling-text = Seconds until the rate reached nine tenths of the steady rate after a cold start.
@@ -3730,10 +3730,18 @@ compare-higher = higher
 compare-lower = lower
 compare-percentage-points = { $points } pp
 
+# One base cell has a name; it has none in an experiment without a matrix.
 compare-question-cells = How do the cells of { $base } compare with { $baselines ->
-    [one] its baseline
+    [one] { $cell ->
+        [none] its baseline
+       *[other] { $cell }
+    }
    *[other] their baselines
  }?
+compare-cell-twice = "{ $cell }" selects a cell that another --cell selects already: select another cell
+compare-one-cell = the run has only one cell: compare it with another run, as in `pgdyno compare BASE RUN`
+cell-unknown = no cell matches "{ $wanted }": write one of { $cells }
+cell-ambiguous = "{ $wanted }" matches several cells: write one of { $cells }
 compare-question-runs = What changed from { $base } to { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}
@@ -3749,10 +3757,6 @@ compare-answer-no-evidence = no evidence of a difference in { $figures ->
 compare-answer-changes = of { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
-compare-cell-twice = "{ $cell }" selects a cell that another --cell selects already: select another cell
-compare-one-cell = the run has only one cell: compare it with another run, as in `pgdyno compare BASE RUN`
-cell-unknown = no cell matches "{ $wanted }": write one of { $cells }
-cell-ambiguous = "{ $wanted }" matches several cells: write one of { $cells }
  }, { $changes }
 compare-answer-better = { $count } better
 compare-answer-worse = { $count } worse

@@ -1932,11 +1932,11 @@ web-time = Время
 web-show_table = Показать числа
 web-hide_table = Скрыть числа
 web-more_rows = Ещё строки
+# Свёрнутые графики под остальными.
+web-more_charts = Другие графики
 web-marks = События
 web-evidence = Подтверждение
 # Подпись меню тепловой карты.
-# Свёрнутые графики под остальными.
-web-more_charts = Другие графики
 web-figure = Показатель
 web-worse = хуже
 web-same = без изменений
@@ -2317,6 +2317,7 @@ page-chart-response-by-operation = Время ответа по операция
 page-chart-response-by-step = Время ответа по шагам
 page-chart-failures = Ошибки по кодам
 page-chart-in-flight = В работе и в очереди ожидания
+page-chart-service-pools = Потоки и соединения сервиса
 page-chart-pooler = Пулеры и балансировщики
 page-chart-connections = Сеансы PostgreSQL
 page-chart-processors = ЦП
@@ -2327,6 +2328,13 @@ page-chart-waits = События ожидания активных сеансо
 page-chart-replication-lag = Отставание реплик
 page-chart-freshness = Через сколько подтверждённые записи видны на репликах
 page-chart-send-lag = Опоздание отправки генератора
+page-chart-transactions = Транзакции PostgreSQL в сравнении с клиентами
+page-chart-locks = Ожидающие запросы блокировок по видам и режимам
+page-chart-deadlocks = Взаимоблокировки
+page-chart-disk-operations = Операции с диском
+page-chart-memory = Память
+page-chart-host-load = Средняя загрузка и задачи машины
+page-chart-network = Сеть
 page-axis-per-second = в секунду
 page-axis-seconds = секунды
 page-axis-count = число
@@ -2336,6 +2344,7 @@ page-axis-bytes-per-second = байты в секунду
 page-axis-quantile = процентиль
 page-series-offered = предложено
 page-series-delivered = выполнено
+page-series-users = пользователи (число)
 page-series-max = максимум
 page-series-failed = ошибки
 page-series-unknown = исход неизвестен
@@ -2344,7 +2353,6 @@ page-series-dropped = отброшено
 page-series-in-flight = в работе
 page-series-waited = ждали клиента
 page-series-clients-active = активные клиенты
-page-chart-service-pools = Потоки и соединения сервиса
 page-series-clients-waiting = ждущие клиенты
 page-series-servers-active = занятые серверы
 page-series-servers-idle = свободные серверы
@@ -2355,23 +2363,35 @@ page-series-limit = предел
 page-series-processors = занято
 page-series-host = вся машина
 page-series-read = чтение
-page-chart-transactions = Транзакции PostgreSQL в сравнении с клиентами
-page-chart-locks = Ожидающие запросы блокировок по видам и режимам
-page-chart-deadlocks = Взаимоблокировки
-page-chart-disk-operations = Операции с диском
-page-chart-memory = Память
-page-chart-host-load = Средняя загрузка и задачи машины
-page-chart-network = Сеть
 page-series-written = запись
 page-series-metric = метрика
 page-series-waiting = ожидание
 page-series-replication-lag = отставание
 page-series-visible = видно
+page-series-threads-busy = занятые потоки
+page-series-threads-waiting = запросы, ждущие потока
+page-series-threads-max = потоки, предел
+page-series-connections-busy = занятые соединения
+page-series-connections-waiting = запросы, ждущие соединения
+page-series-connections-max = соединения, предел
+page-series-commits = фиксации
+page-series-rollbacks = откаты
+page-series-locks-waiting = прочие блокировки
+page-series-deadlocks = взаимоблокировки
+page-series-read-limit = предел чтения
+page-series-write-limit = предел записи
+page-series-private-memory = собственная память
+page-series-group-memory = с общей памятью и кешем страниц
+page-series-available-memory = доступно
+page-series-load-average = средняя загрузка за минуту
+page-series-runnable = задачи, готовые к работе
+page-series-blocked = задачи, ждущие диска
+page-series-received = принято
+page-series-sent = отправлено
 page-event-deadlock = взаимная блокировка
 page-event-too-many-connections = слоты соединений исчерпаны
 page-event-slow-statement = медленный запрос
 page-event-fatal = фатальная ошибка
-page-series-users = пользователи (число)
 page-event-error = ошибка
 page-event-lifecycle = смена состояния
 page-event-fault = сбой
@@ -2388,6 +2408,11 @@ page-machine-kernel = ядро
 page-machine-processor = ЦП
 page-machine-processors = число ЦП
 page-machine-memory = память
+page-machine-memory-modules = модули памяти
+page-machine-disks = диски
+page-machine-unknown = неизвестно
+page-disk-model-unknown = модель неизвестна
+page-disk-virtual = виртуальный диск
 page-machine-files = открытые файлы (предел, наибольший предел)
 page-machine-ports = локальные порты
 page-machine-clock-source = источник времени
@@ -2395,31 +2420,6 @@ page-machine-governor = управление частотой
 page-machine-cgroups = контрольные группы
 
 # Rows of statements.
-page-series-threads-busy = занятые потоки
-page-series-threads-waiting = запросы, ждущие потока
-page-series-threads-max = потоки, предел
-page-series-connections-busy = занятые соединения
-page-series-connections-waiting = запросы, ждущие соединения
-page-series-connections-max = соединения, предел
-page-series-commits = фиксации
-page-series-rollbacks = откаты
-page-series-locks-waiting = прочие блокировки
-page-series-deadlocks = взаимоблокировки
-page-series-read-limit = предел чтения
-page-series-write-limit = предел записи
-page-series-private-memory = собственная память
-page-machine-memory-modules = модули памяти
-page-machine-disks = диски
-page-machine-unknown = неизвестно
-page-disk-model-unknown = модель неизвестна
-page-disk-virtual = виртуальный диск
-page-series-group-memory = с общей памятью и кешем страниц
-page-series-available-memory = доступно
-page-series-load-average = средняя загрузка за минуту
-page-series-runnable = задачи, готовые к работе
-page-series-blocked = задачи, ждущие диска
-page-series-received = принято
-page-series-sent = отправлено
 page-without-rows = без строк,{"\u00A0"}%
 page-row-count = строк, { $which }
 
@@ -2592,15 +2592,15 @@ term-failed = ошибок
 term-failed-text = Неудачные транзакции и транзакции с неизвестным исходом.
 term-dropped = отброшено
 term-dropped-text = Заявки, которые не были отправлены: очередь была полна, предел задержки истёк или в ленте кончились строки.
+term-requests = запросы
+term-requests-text = Транзакции или запросы HTTP, отправленные в окне измерения: медиана годных измерений.
+term-replication-lag = отст.
+term-replication-lag-text = Наибольшее время, за которое реплика применяла последние записи WAL, по данным PostgreSQL: медиана годных измерений.
 term-refused = отказов
 term-refused-text = Соединения, в которых отказали сервер или пулер, за измерение.
 term-deadlocks = дедлоки
 term-deadlocks-text = Взаимные блокировки на тысячу транзакций по счёту клиентов или журнала сервера.
 term-served = обслужено
-term-requests = запросы
-term-requests-text = Транзакции или запросы HTTP, отправленные в окне измерения: медиана годных измерений.
-term-replication-lag = отст.
-term-replication-lag-text = Наибольшее время, за которое реплика применяла последние записи WAL, по данным PostgreSQL: медиана годных измерений.
 term-served-text = Клиенты, которые выполнили хотя бы одну транзакцию, из всех.
 term-settling = разгон
 term-settling-text = Секунды от холодного старта до девяти десятых установившейся частоты.
@@ -3887,10 +3887,18 @@ compare-higher = выше
 compare-lower = ниже
 compare-percentage-points = { $points }{"\u00A0"}п.{"\u00A0"}п.
 
+# У единственной ячейки сравнения есть имя; без матрицы имени нет.
 compare-question-cells = Чем ячейки прогона { $base } отличаются от { $baselines ->
-    [1] его ячейки сравнения
+    [1] { $cell ->
+        [none] его ячейки сравнения
+       *[other] ячейки { $cell }
+    }
    *[other] своих ячеек сравнения
  }?
+compare-cell-twice = «{ $cell }» выбирает ячейку, которую уже выбирает другой --cell: выберите другую
+compare-one-cell = в прогоне только одна ячейка: сравните его с другим прогоном, например `pgdyno compare BASE RUN`
+cell-unknown = нет ячейки, подходящей под «{ $wanted }»: напишите одно из { $cells }
+cell-ambiguous = под «{ $wanted }» подходят несколько ячеек: напишите одно из { $cells }
 compare-question-runs = Что изменилось по сравнению с прогоном { $base }: { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}
@@ -3906,10 +3914,6 @@ compare-answer-no-evidence = ни для одного из { $figures ->
  } различие не доказано
 compare-answer-changes = из { $figures ->
     [one] { $figures } показателя
-compare-cell-twice = «{ $cell }» выбирает ячейку, которую уже выбирает другой --cell: выберите другую
-compare-one-cell = в прогоне только одна ячейка: сравните его с другим прогоном, например `pgdyno compare BASE RUN`
-cell-unknown = нет ячейки, подходящей под «{ $wanted }»: напишите одно из { $cells }
-cell-ambiguous = под «{ $wanted }» подходят несколько ячеек: напишите одно из { $cells }
    *[other] { $figures } показателей
  }: { $changes }
 compare-answer-better = лучше — { $count }

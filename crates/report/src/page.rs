@@ -8,6 +8,7 @@ mod context;
 mod drawing;
 mod environment;
 mod failover;
+mod figure_table;
 mod findings;
 mod freshness;
 mod heat_map;
@@ -18,6 +19,7 @@ mod plateau;
 mod results;
 mod scalability;
 mod soak;
+mod stages;
 mod statements;
 mod steps;
 mod tables;
@@ -33,9 +35,9 @@ use crate::terms;
 use crate::view::{Block, Section};
 pub use crate::view::{Line, Page, Tone};
 use context::PageContext;
+use model::plan::PoolMode;
 use model::run_result::RunResult;
 
-use model::plan::PoolMode;
 /// Builds the report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let lang = lang.for_experiment(&account.experiment);

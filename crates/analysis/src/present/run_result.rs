@@ -2,15 +2,19 @@
 //!
 //! All results combine the valid trials. Quantiles come from merged histograms. Figures are medians.
 
+mod connects;
 mod hops;
 mod operations;
 mod quantiles;
+mod stages;
 mod statements;
 mod steps;
 mod table_growth;
 
+pub use connects::initial_connects;
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use operations::{TrialPart, operation_results};
+pub use stages::{PlannedStage, StageCollector, StageSum, planned_stages, stage_break, stage_results};
 pub use statements::{STATEMENTS, Statements, statements};
 pub use table_growth::table_growths;
 

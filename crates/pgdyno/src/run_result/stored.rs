@@ -12,7 +12,7 @@ use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
 use analysis::facts::statement_rows::EmptyStatementDetector;
 use analysis::facts::{self, SampleReducer, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
-use analysis::present::run_result::{self, Statements, TailLoad};
+use analysis::present::run_result::{self, PlannedStage, StageCollector, StageSum, Statements, TailLoad};
 use analysis::stats::steady;
 use analysis::strategy::search::SecondSummary;
 use analysis::strategy::{search, step_setup};
@@ -109,6 +109,8 @@ pub struct StoredTrial {
     pub whole: CompactInterval,
     pub late: TailLoad,
     pub statements: Statements,
+    /// Sums of the seconds by stage of the load; empty in a search.
+    pub stages: Vec<StageSum>,
 }
 
 impl StoredRun {
@@ -187,6 +189,7 @@ fn read_trial(
             charting: Some(charting()),
             pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
+            stages: step.is_none().then(|| StageCollector::new(stages(setup))),
         };
         let loaded = read_seconds(seconds, &run.command_counts(id)?, full_seconds, consumers);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
@@ -269,6 +272,7 @@ fn read_trial(
         whole: together,
         late,
         statements,
+        stages: loaded.stages,
         clients: measured.map(|it| it.clients).unwrap_or_default(),
         events,
         summary,
@@ -340,6 +344,15 @@ pub fn load_duration(setup: &Setup) -> Nanos {
     setup.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }
 
+/// Stages of a setup's load.
+pub fn stages(setup: &Setup) -> Vec<PlannedStage> {
+    let schedule = match &setup.load.model {
+        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok(),
+        _ => None,
+    };
+    run_result::planned_stages(&setup.load.model, schedule.as_ref(), &setup.operations)
+}
+
 /// Data collected from a trial's seconds.
 struct TrialLoad {
     charting: Option<ChartBuilder>,
@@ -352,6 +365,7 @@ struct TrialLoad {
     /// Every second, if requested.
     seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
+    stages: Vec<StageSum>,
     gaps: OutageDetector,
 }
 
@@ -361,6 +375,7 @@ struct SecondConsumers {
     charting: Option<ChartBuilder>,
     pace: Option<Vec<SecondSummary>>,
     soaking: Option<SoakCollector>,
+    stages: Option<StageCollector>,
 }
 
 /// Maximum number of stored seconds. An hour suffices to judge a step and limits the memory.
@@ -403,6 +418,9 @@ fn read_seconds(
         if let Some(soaking) = consumers.soaking.as_mut().filter(|_| number < full_seconds) {
             soaking.second(&second);
         }
+        if let Some(stages) = consumers.stages.as_mut().filter(|_| number < full_seconds) {
+            stages.second(&second);
+        }
         if let Some(pace) = &mut consumers.pace {
             push_bounded(pace, SecondSummary::from(&second));
         }
@@ -416,6 +434,7 @@ fn read_seconds(
         empty_statements: empty_statements.finish(),
         seconds: consumers.pace.unwrap_or_default(),
         trends: consumers.soaking.map_or(Vec::new(), SoakCollector::trends),
+        stages: consumers.stages.map_or(Vec::new(), StageCollector::finish),
         gaps,
     })
 }

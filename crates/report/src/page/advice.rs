@@ -1,7 +1,7 @@
 //! Section with index advice and a remedy per statement
 
 use super::context::PageContext;
-use super::results::{FigureColumn, non_empty_columns};
+use super::figure_table::{FigureColumn, non_empty_columns};
 use crate::advice::{index_sentences, remedy};
 use crate::say;
 use crate::text::truncate;

@@ -2,8 +2,8 @@
 
 use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
+use super::figure_table::{FigureColumn, non_empty_columns};
 use super::maximum::capitalise;
-use super::results::{FigureColumn, non_empty_columns};
 use crate::lang::Lang;
 use crate::lang::failover::FaultKind;
 use crate::say;

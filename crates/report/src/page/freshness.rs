@@ -2,8 +2,8 @@
 
 use super::context::PageContext;
 use super::failover::has_several_cells;
+use super::figure_table::{FigureColumn, non_empty_columns};
 use super::maximum::capitalise;
-use super::results::{FigureColumn, non_empty_columns};
 use crate::lang::Lang;
 use crate::lang::freshness::share;
 use crate::say;

@@ -2,7 +2,7 @@
 
 use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
-use super::results::{FigureColumn, non_empty_columns};
+use super::figure_table::{FigureColumn, non_empty_columns};
 use crate::lang::Lang;
 use crate::lang::number::{exact, millis};
 use crate::lang::search::{CauseAnswer, MaximumAnswer};

@@ -1,25 +1,43 @@
 //! Section with the results of each operation
 
 use super::context::PageContext;
+use super::figure_table::{FigureColumn, non_empty_columns, time};
+use super::stages;
 use crate::lang::Lang;
 use crate::lang::number::millis;
 use crate::say;
-use crate::view::{Block, Column, Picture, Plot, PlotAxis, PlotPoint, PointSeries, Row, Table, Tone};
+use crate::view::{Block, Column, Line, Picture, Plot, PlotAxis, PlotPoint, PointSeries, Row, Table, Tone};
 use model::chart::ChartUnit;
-use model::run_result::{CellResult, OperationResult, Quantiles, RunResult};
+use model::run_result::{CellResult, OperationResult, RunResult};
 use model::{Nanos, SizeFigures, StatementRows};
 
 /// Builds a table of operations and a table of failures for each chosen cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for &cell in &case.chosen {
-        let Some(result) = case.account.cells.get(cell) else { continue };
-        blocks.extend(operations(result, case.name(cell).to_owned(), case.lang).map(Block::Table));
-        blocks.extend(rows(result, case.name(cell), case.lang).map(Block::Table));
-        blocks.extend(failures(result, case.name(cell), case.lang).map(Block::Table));
+    let mut blocks: Vec<Block> = case.chosen.iter().flat_map(|it| tables(case, *it)).collect();
+    let others: Vec<Vec<Block>> = (0..case.account.cells.len())
+        .filter(|it| !case.chosen.contains(it))
+        .map(|it| tables(case, it))
+        .filter(|it| !it.is_empty())
+        .collect();
+    if !others.is_empty() {
+        let name = say!(case.lang, "page-more-cells", count = others.len());
+        blocks.push(Block::Details { name, blocks: others.concat() });
     }
     blocks.extend(curves(case).map(Block::Picture));
     blocks
+}
+
+/// Tables of one cell.
+fn tables(case: &PageContext<'_>, cell: usize) -> Vec<Block> {
+    let Some(result) = case.account.cells.get(cell) else { return Vec::new() };
+    let name = case.name(cell);
+    let tables = [
+        operations(result, name.to_owned(), case.lang),
+        stages::table(case, cell),
+        rows(result, name, case.lang),
+        failures(result, name, case.lang),
+    ];
+    tables.into_iter().flatten().map(Block::Table).collect()
 }
 
 /// Picture of the response time by quantile, with a line per chosen cell; `None` if no cell has enough samples.
@@ -47,9 +65,6 @@ fn curves(case: &PageContext<'_>) -> Option<Picture> {
     let caption = say!(lang, "page-response-curve", unanswered);
     (!series.is_empty()).then_some(Picture { caption, plot: Plot::Points { x, y, series } })
 }
-
-/// Column of a table: heading, drop order, and text for one row.
-pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
 
 fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
     let total = cell.total.as_ref()?;
@@ -95,6 +110,11 @@ fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> 
     let first = (Column { heading: say!(lang, "page-operation"), ..Column::default() }, name);
     let mut table = non_empty_columns(first, figures, &rows);
     table.caption = caption;
+    if let Some(connects) = &cell.initial_connects {
+        let (median, max) = (millis(Some(connects.median), lang), millis(Some(connects.max), lang));
+        let text = say!(lang, "page-initial-connects", median, max, trials = connects.trials);
+        table.notes.push((String::new(), Line { text, tone: Tone::Faint }));
+    }
     Some(table)
 }
 
@@ -173,41 +193,6 @@ fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
 /// quantile (0..=1), or 1 for the mean and the maximum.
 fn response(operation: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
     time((&operation.response, operation.count), value, place, lang)
-}
-
-/// A time in the format of [`response`]. `answered` is the number of requests that received a response.
-pub(super) fn time(
-    (quantiles, answered): (&Quantiles, u64),
-    value: Option<Nanos>,
-    place: f64,
-    lang: &Lang,
-) -> String {
-    match quantiles.unanswered.and_then(|unanswered| unanswered.longer_than(place, answered)) {
-        Some(it) => format!(">{}", millis(Some(it), lang)),
-        None => millis(value, lang),
-    }
-}
-
-/// Builds a table of `rows`, without columns that are empty in all rows.
-pub(super) fn non_empty_columns<T>(
-    first: (Column, impl Fn(&T) -> String),
-    figures: Vec<FigureColumn<'_, T>>,
-    rows: &[&T],
-) -> Table {
-    let mut table = Table {
-        columns: vec![first.0],
-        rows: rows.iter().map(|it| Row { cells: vec![(first.1)(it)], ..Row::default() }).collect(),
-        ..Table::default()
-    };
-    for (heading, dispensable, figure) in figures {
-        let cells: Vec<String> = rows.iter().map(|it| figure(it)).collect();
-        if cells.iter().all(|it| it.is_empty() || (it == "0" && dispensable > 0)) {
-            continue;
-        }
-        table.columns.push(Column { heading, numeric: true, drop_order: dispensable });
-        table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
-    }
-    table
 }
 
 fn failures(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {

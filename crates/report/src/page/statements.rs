@@ -1,7 +1,7 @@
 //! Section on statements by server time, compared with the baseline
 
 use super::context::PageContext;
-use super::results::{FigureColumn, non_empty_columns};
+use super::figure_table::{FigureColumn, non_empty_columns};
 use crate::say;
 use crate::text::truncate;
 use crate::view::{Block, Column};

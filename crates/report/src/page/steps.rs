@@ -1,7 +1,7 @@
 //! Tables of the steps of operations
 
 use super::context::PageContext;
-use super::results::{FigureColumn, non_empty_columns, time};
+use super::figure_table::{FigureColumn, non_empty_columns, time};
 use crate::lang::Lang;
 use crate::lang::number::millis;
 use crate::say;

@@ -13,8 +13,9 @@ use model::plan::{
     NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
-    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, QuantilePoint, Quantiles, RunInfo,
-    RunResult, RunState, StatementStats, TrialResult,
+    CellResult, Environment, HopMetrics, InitialConnects, NodeInfo, OperationResult, QuantilePoint,
+    Quantiles, RunInfo, RunResult, RunState, StageBreak, StageBreakReason, StageLevel, StageResult,
+    StatementStats, TrialResult,
 };
 use model::summary::{Failure, FailureClass, QueryMode};
 use model::validity::{Doubt, DoubtSummary, Verdict};
@@ -224,10 +225,39 @@ fn cell(pooled: bool, tps: f64) -> CellResult {
     CellResult {
         total: Some(operation_result("", tps)),
         operations: vec![operation_result("read", 0.9 * tps), operation_result("write", 0.1 * tps)],
+        initial_connects: Some(InitialConnects {
+            median: Nanos::from_millis(if pooled { 1900 } else { 13 }),
+            max: Nanos::from_millis(if pooled { 2100 } else { 15 }),
+            trials: 5,
+        }),
+        stages: stages(pooled),
+        stage_break: pooled.then_some(StageBreak {
+            stage: 1,
+            reason: StageBreakReason::Slower { highest: PerSecond(9800.0), delivered: PerSecond(8200.0) },
+        }),
         hops,
         replicas: Vec::new(),
         statements: vec![statement("SELECT fio FROM\n  book.tickets WHERE id = $1", 0.000_31)],
     }
+}
+
+fn stages(pooled: bool) -> Vec<StageResult> {
+    let stage = |users, delivered, failed| StageResult {
+        level: StageLevel::Users(users),
+        measured: Nanos::from_secs(90),
+        offered: None,
+        delivered: PerSecond(delivered),
+        arrivals: 900_000,
+        count: 900_000,
+        response: Quantiles {
+            p50: Some(Nanos::from_millis(3)),
+            p99: Some(Nanos::from_millis(21)),
+            ..Quantiles::default()
+        },
+        failed,
+        dropped: 0,
+    };
+    if pooled { vec![stage(100, 9800.0, 3), stage(200, 8200.0, 1200)] } else { Vec::new() }
 }
 
 fn charts() -> Charts {

@@ -1,0 +1,211 @@
+//! Results by stage of a load with stages of users or of rates
+
+use super::quantiles::quantiles;
+use model::plan::{LoadModel, Operation};
+use model::run_result::{StageBreak, StageBreakReason, StageLevel, StageResult};
+use model::{Curve, HistogramSum, Nanos, OperationSecond, PerSecond, Second, SparseHistogram};
+
+/// Maximum number of stages. A longer list of steps is a ramp, whose stages nobody reads one by one.
+const STAGES_MAX: usize = 60;
+/// Share of unsuccessful arrivals above which a stage broke: the share above which cells are not compared.
+const FAILED_SHARE: f64 = 0.01;
+/// Share of the offered rate below which a stage falls behind.
+const DELIVERED_SHARE: f64 = 0.99;
+/// Number of standard deviations of a Poisson process by which the deliveries must also fall short of the arrivals.
+const CHANCE: f64 = 3.0;
+/// Share of the highest rate of earlier stages below which the throughput falls although there are more users.
+const HIGHEST_SHARE: f64 = 0.95;
+
+/// Stage as planned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedStage {
+    pub level: StageLevel,
+    pub duration: Nanos,
+}
+
+impl PlannedStage {
+    /// Planned arrivals per second at this time since the stage's start; `None` for users.
+    fn rate(&self, at: f64) -> Option<f64> {
+        match self.level {
+            StageLevel::Users(_) => None,
+            StageLevel::Rate { from, to } => {
+                Some(from.0 + (to.0 - from.0) * at / self.duration.as_secs_f64().max(f64::MIN_POSITIVE))
+            }
+        }
+    }
+}
+
+/// Stages of the load; empty if it has only one stage, or if operations have schedules of their own. `schedule` is the
+/// parsed schedule of an open load.
+pub fn planned_stages(
+    model: &LoadModel,
+    schedule: Option<&Curve>,
+    operations: &[Operation],
+) -> Vec<PlannedStage> {
+    let mut all = Vec::new();
+    match (model, schedule) {
+        (LoadModel::Users { stages, .. }, _) => all.extend(
+            stages
+                .iter()
+                .map(|it| PlannedStage { level: StageLevel::Users(it.users), duration: it.duration }),
+        ),
+        (LoadModel::Open { .. }, Some(curve)) if operations.iter().all(|it| it.schedule.is_none()) => {
+            add_ramps(curve, &mut all);
+        }
+        _ => {}
+    }
+    if (2..=STAGES_MAX).contains(&all.len()) { all } else { Vec::new() }
+}
+
+fn add_ramps(curve: &Curve, all: &mut Vec<PlannedStage>) {
+    match curve {
+        Curve::Ramp { from, to, duration } => {
+            let level = StageLevel::Rate { from: *from, to: *to };
+            all.push(PlannedStage { level, duration: *duration });
+        }
+        Curve::Chain(parts) => parts.iter().for_each(|it| add_ramps(it, all)),
+    }
+}
+
+/// Measurement of one stage of a trial.
+#[derive(Clone, Debug, Default)]
+pub struct StageSum {
+    seconds: f64,
+    /// Planned number of arrivals; 0 for users.
+    planned: f64,
+    arrivals: u64,
+    delivered: u64,
+    failed: u64,
+    dropped: u64,
+    unanswered: u64,
+    response: SparseHistogram,
+}
+
+/// Collects the seconds of a trial by stage. A second belongs to the stage that contains its middle.
+#[derive(Clone, Debug)]
+pub struct StageCollector {
+    stages: Vec<PlannedStage>,
+    sums: Vec<StageSum>,
+    /// Response times of the current stage. A sum takes much memory, so there is only one.
+    response: HistogramSum,
+    current: usize,
+}
+
+impl StageCollector {
+    pub fn new(stages: Vec<PlannedStage>) -> StageCollector {
+        let sums = vec![StageSum::default(); stages.len()];
+        StageCollector { stages, sums, response: HistogramSum::new(), current: 0 }
+    }
+
+    pub fn second(&mut self, second: &Second) {
+        let (from, to) = (second.interval.from.as_secs_f64(), second.interval.to.as_secs_f64());
+        let (middle, length) = (second.second as f64 + 0.5, to - from);
+        let mut end = 0.0;
+        let containing = self.stages.iter().position(|stage| {
+            end += stage.duration.as_secs_f64();
+            middle < end
+        });
+        let Some(number) = containing else { return };
+        if number != self.current {
+            self.end_stage();
+            self.current = number;
+        }
+        let (stage, sum) = (&self.stages[number], &mut self.sums[number]);
+        let begin = end - stage.duration.as_secs_f64();
+        sum.seconds += length;
+        sum.planned += stage.rate(middle - begin).unwrap_or(0.0) * length;
+        for counts in &second.interval.scripts {
+            sum.add(counts);
+            self.response.add(&counts.response);
+        }
+    }
+
+    fn end_stage(&mut self) {
+        if let Some(sum) = self.sums.get_mut(self.current) {
+            sum.response = SparseHistogram::from(&self.response);
+        }
+        self.response.clear();
+    }
+
+    pub fn finish(mut self) -> Vec<StageSum> {
+        self.end_stage();
+        self.sums
+    }
+}
+
+impl StageSum {
+    fn add(&mut self, counts: &OperationSecond) {
+        self.arrivals += counts.arrivals();
+        self.delivered += counts.ok - counts.late;
+        self.failed += counts.failed.total() + counts.unknown.total();
+        self.dropped += counts.dropped;
+        self.unanswered += counts.unanswered();
+    }
+
+    fn merge(&mut self, other: &StageSum) {
+        self.seconds += other.seconds;
+        self.planned += other.planned;
+        self.arrivals += other.arrivals;
+        self.delivered += other.delivered;
+        self.failed += other.failed;
+        self.dropped += other.dropped;
+        self.unanswered += other.unanswered;
+    }
+}
+
+/// Results of the stages over several trials of a cell. Stages that no trial reached are left out.
+pub fn stage_results(stages: &[PlannedStage], trials: &[&[StageSum]]) -> Vec<StageResult> {
+    let result = |(number, stage): (usize, &PlannedStage)| {
+        let (mut sum, mut response) = (StageSum::default(), HistogramSum::new());
+        for part in trials.iter().filter_map(|it| it.get(number)) {
+            sum.merge(part);
+            response.add(&part.response);
+        }
+        let rate = |count: f64| PerSecond(count / sum.seconds);
+        (sum.seconds > 0.0).then(|| StageResult {
+            level: stage.level,
+            measured: Nanos::from_secs_f64(sum.seconds),
+            offered: matches!(stage.level, StageLevel::Rate { .. }).then(|| rate(sum.planned)),
+            delivered: rate(sum.delivered as f64),
+            arrivals: sum.arrivals,
+            count: response.count(),
+            response: quantiles(&response, sum.unanswered, stage.duration),
+            failed: sum.failed,
+            dropped: sum.dropped,
+        })
+    };
+    stages.iter().enumerate().filter_map(result).collect()
+}
+
+/// First stage at which the system broke; `None` if it sustained all stages.
+pub fn stage_break(stages: &[StageResult]) -> Option<StageBreak> {
+    stages.iter().enumerate().find_map(|(number, stage)| {
+        let reason = failed(stage).or_else(|| behind(stage)).or_else(|| slower(&stages[..number], stage))?;
+        Some(StageBreak { stage: number, reason })
+    })
+}
+
+fn failed(stage: &StageResult) -> Option<StageBreakReason> {
+    let share = (stage.failed + stage.dropped) as f64 / stage.arrivals.max(1) as f64;
+    (share > FAILED_SHARE).then_some(StageBreakReason::Failed { share })
+}
+
+fn behind(stage: &StageResult) -> Option<StageBreakReason> {
+    let seconds = stage.measured.as_secs_f64();
+    let (offered, delivered) = (stage.offered?, stage.delivered);
+    let arrivals = offered.0 * seconds;
+    let least = (DELIVERED_SHARE * arrivals).min(arrivals - CHANCE * arrivals.sqrt());
+    (delivered.0 * seconds < least).then_some(StageBreakReason::Behind { offered, delivered })
+}
+
+fn slower(earlier: &[StageResult], stage: &StageResult) -> Option<StageBreakReason> {
+    let StageLevel::Users(users) = stage.level else { return None };
+    let has_fewer = |it: &&StageResult| matches!(it.level, StageLevel::Users(number) if number < users);
+    let rates = earlier.iter().filter(has_fewer).map(|it| it.delivered);
+    let highest = rates.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let delivered = stage.delivered;
+    (delivered.0 < HIGHEST_SHARE * highest.0).then_some(StageBreakReason::Slower { highest, delivered })
+}
+
+#[cfg(test)]
+mod tests;
