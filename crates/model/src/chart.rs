@@ -79,8 +79,10 @@ pub enum ChartKind {
     Deadlocks,
     /// Reads and writes per second, by node and by disk, with their quotas.
     DiskOperations,
-    /// Memory of each node, with its limit, and available memory of the machine.
+    /// Memory of each node, with its limit.
     Memory,
+    /// Memory of the machine that is free or can be freed.
+    HostMemory,
     /// Load average of the machine, and its runnable and blocked tasks.
     HostLoad,
     /// Bytes received and sent per second by the machine, by interface.
@@ -102,7 +104,7 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 24] = [
+    pub const ALL: [ChartKind; 25] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
@@ -125,6 +127,7 @@ impl ChartKind {
         ChartKind::Deadlocks,
         ChartKind::DiskOperations,
         ChartKind::Memory,
+        ChartKind::HostMemory,
         ChartKind::HostLoad,
         ChartKind::Network,
     ];
@@ -152,7 +155,7 @@ impl ChartKind {
             | ChartKind::Waits => ChartUnit::Count,
             ChartKind::Processors => ChartUnit::Processors,
             ChartKind::Disk | ChartKind::Network => ChartUnit::BytesPerSecond,
-            ChartKind::ReplicationLag | ChartKind::Memory => ChartUnit::Bytes,
+            ChartKind::ReplicationLag | ChartKind::Memory | ChartKind::HostMemory => ChartUnit::Bytes,
         }
     }
 

@@ -127,7 +127,9 @@ impl ChartBuilder {
         let points = from.min(self.points())..self.points();
         let mut tracks = self.load.tracks(points.start);
         tracks.extend(self.sampled.tracks(points.clone(), self.points()));
-        tracks.extend(self.users(points.clone()).map(|series| (ChartKind::Rate, series)));
+        let users = self.users(points.clone());
+        tracks.extend(users.iter().map(|series| (ChartKind::Rate, series.clone())));
+        tracks.extend(users.into_iter().map(|series| (ChartKind::InFlight, series)));
         if tracks.iter().any(|it| it.0 == ChartKind::Transactions) {
             tracks.extend(delivered(&tracks).map(|series| (ChartKind::Transactions, series)));
         }

@@ -36,6 +36,7 @@ impl Lang {
             ChartKind::Deadlocks => say!(self, "page-chart-deadlocks"),
             ChartKind::DiskOperations => say!(self, "page-chart-disk-operations"),
             ChartKind::Memory => say!(self, "page-chart-memory"),
+            ChartKind::HostMemory => say!(self, "page-chart-host-memory"),
             ChartKind::HostLoad => say!(self, "page-chart-host-load"),
             ChartKind::Network => say!(self, "page-chart-network"),
         }

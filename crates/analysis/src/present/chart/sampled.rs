@@ -158,7 +158,7 @@ const RULES: [SeriesRule; 46] = {
             0,
         ),
         row(samples::CGROUP_MEMORY, Memory, ChartSeriesKind::GroupMemory, Gauge("group"), Sum, 0),
-        row(samples::HOST_MEMORY, Memory, ChartSeriesKind::AvailableMemory, Sparse, Only("available"), 0),
+        row(samples::HOST_MEMORY, HostMemory, ChartSeriesKind::AvailableMemory, Sparse, Only("available"), 0),
         row(samples::HOST_LOAD, HostLoad, ChartSeriesKind::LoadAverage, Sparse, Sum, 0),
         row(samples::HOST_RUNNABLE, HostLoad, ChartSeriesKind::Runnable, Sparse, Sum, 0),
         row(samples::HOST_BLOCKED, HostLoad, ChartSeriesKind::Blocked, Sparse, Sum, 0),
