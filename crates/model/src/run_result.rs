@@ -158,6 +158,8 @@ pub struct StageResult {
     /// Number of failed transactions, and of those with an unknown outcome.
     pub failed: u64,
     pub dropped: u64,
+    /// Number of refused connections.
+    pub refused: u64,
 }
 
 /// Stage at which the system broke.
@@ -173,6 +175,8 @@ pub struct StageBreak {
 pub enum StageBreakReason {
     /// This share (0..=1) of the arrivals failed or was dropped.
     Failed { share: f64 },
+    /// Connections were refused, so that some clients may not have been served at all.
+    Refused { count: u64 },
     /// The delivered rate was lower than the offered rate.
     Behind { offered: PerSecond, delivered: PerSecond },
     /// More users than in an earlier stage delivered less than that stage.

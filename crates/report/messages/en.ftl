@@ -1954,8 +1954,13 @@ page-load-stage-users = { $users ->
  }
 page-load-stage-rate = { $rate }/s
 page-load-stage-ramp = { $from } to { $to }/s
-page-load-stages-sustained = The system sustained every stage: at most 1 % of the arrivals failed, and the throughput did not fall.
+page-load-stages-sustained = No stage broke: at most 1 % of the arrivals failed, no connection was refused, and the throughput did not fall.
 page-load-stage-broke-failed = The system broke at stage { $number } ({ $level }): { $share } of the arrivals failed or were dropped.
+page-load-stage-broke-refused = The system broke at stage { $number } ({ $level }): { $count ->
+    [one] { $count } connection was refused
+   *[other] { $count } connections were refused
+ }.
+page-load-stage-refused = refused
 page-load-stage-broke-behind = The system broke at stage { $number } ({ $level }): it delivered { $delivered } of { $offered } transactions per second.
 page-load-stage-broke-slower = The system broke at stage { $number } ({ $level }): it delivered { $delivered } transactions per second, after { $highest } with fewer users.
 page-initial-connects = Initial connection time of all clients: median { $median } ms, maximum { $max } ms ({ $trials ->

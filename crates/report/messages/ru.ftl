@@ -2065,8 +2065,14 @@ page-load-stage-users = { $users ->
  }
 page-load-stage-rate = { $rate }/с
 page-load-stage-ramp = от { $from } до { $to }/с
-page-load-stages-sustained = Система выдержала все ступени: не более 1 % обращений завершилось ошибкой, и пропускная способность не падала.
+page-load-stages-sustained = Все ступени выдержаны: не более 1 % обращений завершилось ошибкой, в соединениях не отказано, и пропускная способность не падала.
 page-load-stage-broke-failed = Система не выдержала ступень { $number } ({ $level }): доля ошибок и отброшенных обращений { $share }.
+page-load-stage-broke-refused = Система не выдержала ступень { $number } ({ $level }): { $count ->
+    [one] отказано в { $count } соединении
+    [few] отказано в { $count } соединениях
+   *[many] отказано в { $count } соединениях
+ }.
+page-load-stage-refused = отказов
 page-load-stage-broke-behind = Система не выдержала ступень { $number } ({ $level }): выполнено { $delivered } из { $offered } транзакций в секунду.
 page-load-stage-broke-slower = Система не выдержала ступень { $number } ({ $level }): выполнено { $delivered } транзакций в секунду, а с меньшим числом пользователей было { $highest }.
 page-initial-connects = Начальное подключение всех клиентов: медиана { $median } мс, максимум { $max } мс ({ $trials ->

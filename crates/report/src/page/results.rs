@@ -101,6 +101,7 @@ fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> 
         (lang.times(true, mean), 9, Box::new(|it| millis(it.service.mean, lang))),
         (lang.times(true, "p50"), 6, Box::new(|it| millis(it.service.p50, lang))),
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
+        (say!(lang, "page-count"), 4, Box::new(|it| count(it.count))),
         (say!(lang, "page-failed"), 3, Box::new(|it| count(failed(it)))),
         (say!(lang, "page-dropped"), 3, Box::new(|it| count(it.dropped))),
         (lang.size("p50"), 5, Box::new(|operation| size(operation, |sizes| sizes.p50, lang))),

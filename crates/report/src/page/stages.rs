@@ -34,6 +34,7 @@ pub fn table(case: &PageContext<'_>, cell: usize) -> Option<Table> {
         (lang.times(false, "p99"), 0, Box::new(move |it| response(it, it.response.p99, 0.99))),
         (say!(lang, "page-failed"), 0, Box::new(|it| count(it.failed))),
         (say!(lang, "page-dropped"), 3, Box::new(|it| count(it.dropped))),
+        (say!(lang, "page-load-stage-refused"), 3, Box::new(|it| count(it.refused))),
     ];
     let first =
         (Column { heading: say!(lang, "page-load-stage"), ..Column::default() }, |stage: &StageResult| {
@@ -66,13 +67,16 @@ fn level(level: StageLevel, lang: &Lang) -> String {
 /// Sentence on the stage at which the system broke.
 fn sentence(result: &CellResult, lang: &Lang) -> Line {
     let Some(broken) = &result.stage_break else {
-        return Line { text: say!(lang, "page-load-stages-sustained"), tone: Tone::Good };
+        return Line { text: say!(lang, "page-load-stages-sustained"), tone: Tone::Plain };
     };
     let (numbers, number) = (lang.numbers(), broken.stage + 1);
     let level = level(result.stages[broken.stage].level, lang);
     let text = match broken.reason {
         StageBreakReason::Failed { share } => {
             say!(lang, "page-load-stage-broke-failed", number, level, share = numbers.percent(share, 1))
+        }
+        StageBreakReason::Refused { count } => {
+            say!(lang, "page-load-stage-broke-refused", number, level, count)
         }
         StageBreakReason::Behind { offered, delivered } => say!(
             lang,

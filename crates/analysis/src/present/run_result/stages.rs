@@ -77,6 +77,7 @@ pub struct StageSum {
     delivered: u64,
     failed: u64,
     dropped: u64,
+    refused: u64,
     unanswered: u64,
     response: SparseHistogram,
 }
@@ -114,6 +115,7 @@ impl StageCollector {
         let begin = end - stage.duration.as_secs_f64();
         sum.seconds += length;
         sum.planned += stage.rate(middle - begin).unwrap_or(0.0) * length;
+        sum.refused += second.interval.refused.total();
         for counts in &second.interval.scripts {
             sum.add(counts);
             self.response.add(&counts.response);
@@ -149,6 +151,7 @@ impl StageSum {
         self.delivered += other.delivered;
         self.failed += other.failed;
         self.dropped += other.dropped;
+        self.refused += other.refused;
         self.unanswered += other.unanswered;
     }
 }
@@ -172,6 +175,7 @@ pub fn stage_results(stages: &[PlannedStage], trials: &[&[StageSum]]) -> Vec<Sta
             response: quantiles(&response, sum.unanswered, stage.duration),
             failed: sum.failed,
             dropped: sum.dropped,
+            refused: sum.refused,
         })
     };
     stages.iter().enumerate().filter_map(result).collect()
@@ -180,7 +184,10 @@ pub fn stage_results(stages: &[PlannedStage], trials: &[&[StageSum]]) -> Vec<Sta
 /// First stage at which the system broke; `None` if it sustained all stages.
 pub fn stage_break(stages: &[StageResult]) -> Option<StageBreak> {
     stages.iter().enumerate().find_map(|(number, stage)| {
-        let reason = failed(stage).or_else(|| behind(stage)).or_else(|| slower(&stages[..number], stage))?;
+        let reason = failed(stage)
+            .or_else(|| refused(stage))
+            .or_else(|| behind(stage))
+            .or_else(|| slower(&stages[..number], stage))?;
         Some(StageBreak { stage: number, reason })
     })
 }
@@ -188,6 +195,10 @@ pub fn stage_break(stages: &[StageResult]) -> Option<StageBreak> {
 fn failed(stage: &StageResult) -> Option<StageBreakReason> {
     let share = (stage.failed + stage.dropped) as f64 / stage.arrivals.max(1) as f64;
     (share > FAILED_SHARE).then_some(StageBreakReason::Failed { share })
+}
+
+fn refused(stage: &StageResult) -> Option<StageBreakReason> {
+    (stage.refused > 0).then_some(StageBreakReason::Refused { count: stage.refused })
 }
 
 fn behind(stage: &StageResult) -> Option<StageBreakReason> {

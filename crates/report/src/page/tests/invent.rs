@@ -256,6 +256,7 @@ fn stages(pooled: bool) -> Vec<StageResult> {
         },
         failed,
         dropped: 0,
+        refused: 0,
     };
     if pooled { vec![stage(100, 9800.0, 3), stage(200, 8200.0, 1200)] } else { Vec::new() }
 }

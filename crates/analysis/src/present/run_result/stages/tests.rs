@@ -63,6 +63,7 @@ fn finds_the_stage_at_which_the_system_broke() {
         let found = stage_break(&results(stages, &[seconds])).map_or("none".to_owned(), |broken| {
             let reason = match broken.reason {
                 StageBreakReason::Failed { share } => format!("failed {share:.3}"),
+                StageBreakReason::Refused { count } => format!("refused {count}"),
                 StageBreakReason::Behind { offered, delivered } => {
                     format!("behind {} of {}", delivered.0, offered.0)
                 }
@@ -89,6 +90,19 @@ fn finds_the_stage_at_which_the_system_broke() {
     check(&rates, &[(100, 0, 1), (300, 0, 1), (450, 0, 1)], "none");
     check(&rates, &[(100, 0, 1), (300, 0, 1), (400, 0, 1)], "2 behind 400 of 500");
     check(&rates, &[(40, 0, 1), (300, 0, 1), (500, 0, 1)], "0 behind 40 of 100");
+}
+
+#[test]
+fn refused_connections_break_a_stage() {
+    let stages = stages_of_users(&[10, 20], 1);
+    let mut collector = StageCollector::new(stages.clone());
+    collector.second(&second(0, (1000, 0, 1)));
+    let mut refusing = second(1, (1900, 0, 1));
+    refusing.interval.refused.add(Code::SqlState(*b"53300"), 7);
+    collector.second(&refusing);
+    let broken = stage_break(&stage_results(&stages, &[&collector.finish()]));
+    let reason = StageBreakReason::Refused { count: 7 };
+    assert_eq!(broken, Some(StageBreak { stage: 1, reason }));
 }
 
 #[test]
