@@ -10,6 +10,9 @@ use crate::view::{Block, Drawing, FindingView, Line, Page, Table};
 /// Maximum size of a summary, in bytes.
 pub const BYTES_MAX: usize = 60_000;
 
+/// Maximum size of a part that the page collapses, so that it leaves room for the following sections.
+const COLLAPSED_BYTES_MAX: usize = BYTES_MAX / 4;
+
 pub fn to_markdown(page: &Page) -> String {
     let mut out = format!("# {}\n\n", escape_inline(&page.title));
     out += &format!("{}\n\n**{}**\n\n", escape_inline(&page.question), escape_inline(&page.answer.text));
@@ -18,7 +21,11 @@ pub fn to_markdown(page: &Page) -> String {
     let left_out = page.words.iter().find(|it| it.0 == "left_out").map_or("", |it| it.1.as_str());
     let room = BYTES_MAX - left_out.len() - 4;
     for section in page.sections.iter().filter(|section| section.id != terms::SECTION) {
-        let blocks: Vec<String> = section.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
+        let text = |content: &Block| match content {
+            Block::Details { blocks, .. } => collapsed(blocks, left_out),
+            other => block(other),
+        };
+        let blocks: Vec<String> = section.blocks.iter().map(text).filter(|it| !it.is_empty()).collect();
         if blocks.is_empty() {
             continue;
         }
@@ -57,6 +64,20 @@ fn block(content: &Block) -> String {
             format!("{}:\n\n{}", escape_inline(name), code_block(text))
         }
     }
+}
+
+/// Renders the blocks of a collapsed part, up to its maximum size.
+fn collapsed(blocks: &[Block], left_out: &str) -> String {
+    let mut out = String::new();
+    for text in blocks.iter().map(block).filter(|it| !it.is_empty()) {
+        let before = if out.is_empty() { "" } else { "\n" };
+        if out.len() + text.len() > COLLAPSED_BYTES_MAX {
+            return out + &format!("{before}{left_out}\n");
+        }
+        out += before;
+        out += &text;
+    }
+    out
 }
 
 fn list(items: &[Line]) -> String {
@@ -162,6 +183,16 @@ mod tests {
             assert_eq!(escape_inline(text), expected);
         }
         assert_eq!(code_block("a\n```\nb\u{1b}"), "````\na\n```\nb\\u{1b}\n````\n");
+    }
+
+    #[test]
+    fn collapsed_parts_leave_room_for_later_sections() {
+        let text =
+            |length: usize| Block::Text(Line { text: "x".repeat(length), tone: crate::view::Tone::Plain });
+        assert_eq!(collapsed(&[text(2), text(1)], "rest"), "xx\n\nx\n");
+        let long = collapsed(&[text(9), text(COLLAPSED_BYTES_MAX), text(1)], "rest");
+        assert_eq!(long, "xxxxxxxxx\n\nrest\n");
+        assert_eq!(collapsed(&[text(COLLAPSED_BYTES_MAX)], "rest"), "rest\n");
     }
 
     #[test]

@@ -195,7 +195,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
         }
     }
     if matrix.rows.iter().any(|row| row.estimate(Figure::Starved).is_some_and(|it| it.median > 0.0)) {
-        push(lang.figure(Figure::Served), 2, &|row| {
+        push(lang.figure(Figure::Served), 3, &|row| {
             let served = row.estimate(Figure::Starved).map(|it| f64::from(row.clients) - it.median);
             served.map_or(String::new(), |it| format!("{it:.0}/{}", row.clients))
         });

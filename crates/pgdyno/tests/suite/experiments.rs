@@ -39,6 +39,7 @@ mod shared_hosts;
 mod shipped;
 mod skeletons;
 mod stack;
+mod stages;
 mod steps;
 mod stops;
 mod timeouts;
