@@ -5,10 +5,12 @@
 
 mod acknowledgements;
 pub mod freshness;
+pub mod history;
 mod ledger_survey;
 mod promises;
 pub mod replication;
 pub mod survival;
+mod takeovers;
 #[cfg(test)]
 mod tests;
 mod trusted_reads;

@@ -13,6 +13,7 @@ mod guard;
 mod hooks;
 mod http;
 mod ledger;
+mod ledger_statements;
 mod load;
 mod mix;
 mod on_start;

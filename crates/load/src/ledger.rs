@@ -56,9 +56,12 @@ pub(crate) fn write_outcome(
 ) -> Option<WriteOutcome> {
     // True if the write certainly failed: the code means that the server rolled back the transaction.
     let certain = |code| match code {
-        // These SQLSTATEs leave open whether the transaction completed (40003, 08007), or come from the client itself
-        // (38000).
-        Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
+        // The client itself reports 38000.
+        Code::SqlState(state) => {
+            state != *b"38000"
+                && !settled
+                && matches!(WriteOutcome::from_error(state), WriteOutcome::Failed(_))
+        }
         // A service may have written before it failed.
         Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::TextFound | Code::CaptureNotFound => false,
     };

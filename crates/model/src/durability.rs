@@ -39,6 +39,21 @@ pub enum WriteOutcome {
     Unknown(Code),
 }
 
+impl WriteOutcome {
+    /// Outcome of a write whose request was sent and was answered with an error.
+    ///
+    /// PostgreSQL's own errors mean that the transaction was rolled back. Errors of the connection (class 08), of an
+    /// operator's intervention (57P) and of the system (class 58) may come from a pooler that lost its server after the
+    /// commit. 40003 means that the completion is unknown. Source: PostgreSQL manual, "PostgreSQL Error Codes".
+    pub fn from_error(state: [u8; 5]) -> WriteOutcome {
+        let code = Code::SqlState(state);
+        match &state {
+            b"40003" | [b'0' | b'5', b'8', ..] | [b'5', b'7', b'P', ..] => WriteOutcome::Unknown(code),
+            _ => WriteOutcome::Failed(code),
+        }
+    }
+}
+
 /// Attempt at one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteAttempt {
@@ -72,6 +87,17 @@ pub struct ServerInstance {
 }
 
 impl ServerInstance {
+    /// True for the same server, even after a restart or a promotion. A server may report different addresses to
+    /// different clients, but its start time stays the same.
+    pub fn is_same_server(&self, other: &ServerInstance) -> bool {
+        self.is_same_system(other) && (self.address == other.address || self.started_us == other.started_us)
+    }
+
+    /// True unless the two servers certainly belong to different systems. The system identifier 0 is unknown.
+    pub fn is_same_system(&self, other: &ServerInstance) -> bool {
+        self.system == other.system || self.system == 0 || other.system == 0
+    }
+
     /// True for the same postmaster. The timelines may differ, because a promotion does not restart the postmaster.
     pub fn is_same_process(&self, other: &ServerInstance) -> bool {
         (self.system, self.started_us, &self.address) == (other.system, other.started_us, &other.address)
@@ -127,9 +153,13 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// True if acknowledged writes survive the loss of the primary or of any one host, provided that the right standby
-    /// is promoted.
+    /// True if acknowledged writes survive the loss of the primary, provided that the right standby is promoted.
     pub fn outlives_primary(&self) -> bool {
+        self.outlives_hosts() || matches!(self, Promise::RemoteWrite(_))
+    }
+
+    /// True if acknowledged writes also survive a crash of the operating system of a standby at the same time.
+    pub fn outlives_hosts(&self) -> bool {
         matches!(self, Promise::Flush(_) | Promise::Apply(_))
     }
 }
@@ -168,6 +198,8 @@ pub struct RoleSample {
     pub server: ServerInstance,
     /// Result of `pg_is_in_recovery()`.
     pub in_recovery: bool,
+    /// Setting `fsync` of the server.
+    pub fsync: bool,
 }
 
 /// Fault that was injected.
@@ -176,6 +208,8 @@ pub struct FaultEvent {
     pub at: Nanos,
     /// True if the fault should cause a failover.
     pub fails_over: bool,
+    /// True if operating systems crashed, so that their page caches were lost.
+    pub crashes_hosts: bool,
 }
 
 /// Decision to promote a standby, with the data on which it was based.
@@ -318,7 +352,7 @@ pub struct DurabilityVerdict {
     pub recovery_point: Option<RecoveryPoint>,
     /// Periods without acknowledged writes, by fault.
     pub outages: Vec<WriteOutage>,
-    /// Number of faults after which clients saw a new timeline.
+    /// Number of times that another server became the primary, on a newer timeline.
     pub failovers: u32,
     /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, if no observed failover
     /// lost a write.
@@ -371,10 +405,11 @@ pub struct Anomaly {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnomalyKind {
-    /// Acknowledged write that is absent, although its promise covers the loss of the primary.
+    /// Acknowledged write that is absent, although its promise covers the faults that occurred, or although no fault
+    /// occurred that explains the loss.
     Lost,
-    /// Acknowledged write that is absent, although a later write of the same session on the same server is present. No
-    /// prefix of the WAL explains this.
+    /// Acknowledged write that is absent, although a write that began after the acknowledgement on the same server is
+    /// present. No prefix of the WAL explains this.
     Hole,
     /// Write that was present and later absent, or that was acknowledged, absent and later present.
     Flicker,
@@ -384,8 +419,11 @@ pub enum AnomalyKind {
     Phantom,
     /// Write that is present more than once after a single attempt.
     Duplicate,
-    /// Write that an old primary acknowledged after a new primary had acknowledged writes.
+    /// Write that an old primary acknowledged after another server of the system had begun to accept writes.
     SplitBrain,
+    /// Acknowledged write that is absent on the primary, but present on a standby of the same timeline that was read
+    /// earlier.
+    Diverged,
     /// Promotion of a standby that was not certain to have all promised writes.
     WrongPromotion,
     /// Acknowledged write that is absent. The promise changed at that time, so the promise for this write is unknown.
@@ -395,6 +433,8 @@ pub enum AnomalyKind {
     LostWithoutPromise,
     /// Absent write that was acknowledged with the warning that it might not have been replicated.
     LostLocal,
+    /// Acknowledged write that is absent on the newest timeline, but present on a server of an older timeline.
+    OnOldTimeline,
     /// Write that is present more than once after several attempts.
     DuplicateByRetry,
 }
@@ -440,7 +480,7 @@ pub enum InconclusiveReason {
     /// No write was acknowledged after the fault with this number.
     #[serde(alias = "silent_after_fault")]
     NoWritesAfterFault { fault: usize },
-    /// No new timeline was observed after the fault with this number.
+    /// No other server became the primary after the fault with this number.
     #[serde(alias = "fault_unseen")]
     NoNewTimelineAfterFault { fault: usize },
     /// Ledger that was not closed: outcomes at its end may be missing.
@@ -455,6 +495,8 @@ pub enum InconclusiveReason {
     PromiseUnknown { count: u64 },
     /// Writes were lost while the promise changed.
     LostWhilePromiseChanged,
+    /// A server had `fsync = off`, so a crash of its operating system may lose any write.
+    FsyncOff,
     /// No fault was injected.
     NoFault,
     /// There is no positive control.

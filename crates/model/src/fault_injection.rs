@@ -104,7 +104,7 @@ pub struct FailoverResult {
     pub cell: usize,
     /// Number of trials whose faults were injected.
     pub trials: u32,
-    /// Number of faults after which another server accepted writes.
+    /// Number of times that another server became the primary.
     pub failovers: u32,
     /// Combined conclusion of all trials; `None` without a ledger.
     pub conclusion: Option<Conclusion>,
@@ -131,6 +131,15 @@ pub struct FailoverResult {
     pub rejoined: Option<DurationRange>,
     /// Result of the cell's positive control.
     pub control: Option<ControlSummary>,
+}
+
+impl FailoverResult {
+    /// Number of acknowledged writes that were lost, as far as they were read back. `None` if a trial was not read back
+    /// and no loss was found, because 0 would then be a claim without evidence.
+    pub fn known_loss(&self) -> Option<u64> {
+        let is_read = !self.doubts.contains(&InconclusiveReason::NotReadBack);
+        (is_read || self.lost > 0).then_some(self.lost)
+    }
 }
 
 /// Result of the cell's positive control: the same faults on a system that promises nothing.

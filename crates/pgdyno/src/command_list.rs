@@ -167,6 +167,12 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/advise.md",
             },
             CommandDescription {
+                name: "judge",
+                about: "Judge the durability of the writes in a ledger",
+                examples: &["pgdyno judge runs/shop.1.ledger", "pgdyno judge history.txt --json"],
+                page: "docs/durability.md",
+            },
+            CommandDescription {
                 name: "export",
                 about: "Export a run as CSV, JSON or HdrHistogram logs",
                 examples: &["pgdyno export last --format csv --out tables"],

@@ -4,7 +4,8 @@ use crate::command_list::all;
 use crate::exit_status::ExitStatus;
 use crate::{
     advise, bench, capture, check_command, compare, completions, demo, distil, doctor, export, help, history,
-    import, init, manual, record, report, run, runs, schedule, schema, serve, stack_command, try_command,
+    import, init, judge, manual, record, report, run, runs, schedule, schema, serve, stack_command,
+    try_command,
 };
 use clap::{Command, CommandFactory as _};
 
@@ -35,6 +36,7 @@ pub fn find(name: &str) -> Option<(Main, Arguments)> {
         "serve" => (serve::main, serve::Args::command),
         "history" => (history::main, history::Args::command),
         "advise" => (advise::main, advise::Args::command),
+        "judge" => (judge::main, judge::Args::command),
         "export" => (export::main, export::Args::command),
         "help" => {
             (|_| unreachable!("`main` has replaced the command by the option"), || Command::new("help"))

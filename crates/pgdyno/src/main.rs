@@ -33,6 +33,7 @@ mod history;
 mod http_server;
 mod import;
 mod init;
+mod judge;
 mod manual;
 mod measure;
 mod messages;

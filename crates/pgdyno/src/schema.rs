@@ -12,8 +12,8 @@ use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use report::document::PageDocument;
 use report::json_document::{
-    AdviceDocument, BenchDocument, ComparisonDocument, HistoryDocument, JsonDocument, ReportDocument,
-    RunDocument, ScheduleDocument, schema,
+    AdviceDocument, BenchDocument, ComparisonDocument, HistoryDocument, JsonDocument, JudgeDocument,
+    ReportDocument, RunDocument, ScheduleDocument, schema,
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use serde_json::Value;
 type SchemaEntry = (&'static str, fn() -> Value);
 
 /// Schemas of experiment files and of all JSON documents, with the names that the command accepts.
-static SCHEMAS: [SchemaEntry; 14] = [
+static SCHEMAS: [SchemaEntry; 15] = [
     ("experiment", experiment::schema),
     entry::<AdviceDocument<'_>>(),
     entry::<BenchDocument<'_>>(),
@@ -29,6 +29,7 @@ static SCHEMAS: [SchemaEntry; 14] = [
     entry::<DoctorDocument<'_>>(),
     entry::<ExportDocument<'_>>(),
     entry::<HistoryDocument<'_>>(),
+    entry::<JudgeDocument<'_>>(),
     entry::<PageDocument<'_>>(),
     entry::<ReportDocument<'_>>(),
     entry::<RunDocument<'_>>(),

@@ -560,6 +560,27 @@ check-time-of-search = depends on the number of trials that the search needs
 check-time-under-load = { $duration } under load, plus setup
 
 
+### Command judge: judge-
+
+judge-conclusion = { $name }: { $conclusion }
+judge-counts = { $acknowledged ->
+    [one] { $acknowledged } write acknowledged
+   *[other] { $acknowledged } writes acknowledged
+ }, { $warned } with a warning, { $failed } refused, { $unknown } with an unknown outcome, { $unresolved } possibly sent
+judge-server = server { $address }, timeline { $timeline }
+# `examples`: session/sequence of the first writes.
+judge-anomaly = { $anomaly }: { $count } ({ $meaning }){ $examples ->
+    [none] {""}
+   *[other] {": "}{ $examples }
+ }
+judge-line = { $text ->
+    [none] this line ends too early
+   *[other] { $text } is not part of a history
+ }
+    .help = write { $usage }
+judge-unexpected = the verdict differs from the expected one: { $expected } was expected, { $actual } was judged
+
+
 ### Command doctor: doctor-
 
 doctor-servers = PostgreSQL servers
@@ -3470,6 +3491,15 @@ failover-lost = { $lost } of { $acknowledged ->
     [one] in { $failovers } failover
    *[other] in { $failovers } failovers
  }
+failover-loss-unknown = of { $acknowledged ->
+    [one] { $acknowledged } acknowledged write
+   *[other] { $acknowledged } acknowledged writes
+ }, it is unknown how many were lost { $failovers ->
+    [0] without a failover
+    [one] in { $failovers } failover
+   *[other] in { $failovers } failovers
+ }
+failover-not-read = not read
 failover-no-ledger = { $failovers ->
     [one] { $failovers } failover
    *[other] { $failovers } failovers
@@ -3506,22 +3536,26 @@ failover-anomaly-false-failure = false failures
 failover-anomaly-phantom = phantom writes
 failover-anomaly-duplicate = duplicates
 failover-anomaly-split-brain = split-brain writes
+failover-anomaly-diverged = diverged writes
 failover-anomaly-wrong-promotion = wrong promotions
 failover-anomaly-lost-ambiguous = writes lost while the promise changed
 failover-anomaly-lost-unpromised = writes lost without a durability guarantee
 failover-anomaly-lost-local = writes lost after a warning
+failover-anomaly-old-timeline = lost writes on an old timeline
 failover-anomaly-retry = duplicates by retries
-failover-meaning-lost = missing, although acknowledged as safe against the loss of the primary
-failover-meaning-hole = missing, although a later write of the same session on the same server is present
+failover-meaning-lost = missing, although the settings promised to keep them or nothing happened that explains the loss
+failover-meaning-hole = missing, although a write that began later on the same server is present
 failover-meaning-flicker = present in one read-back and missing in another, with no event between them
 failover-meaning-false-failure = refused, but present
 failover-meaning-phantom = present, but never sent
 failover-meaning-duplicate = present more than once after a single attempt
-failover-meaning-split-brain = acknowledged by the old primary after the new one had acknowledged writes
+failover-meaning-split-brain = acknowledged by the old primary after another server had begun to accept writes
+failover-meaning-diverged = missing on the primary, but present on a standby that follows it
 failover-meaning-wrong-promotion = a replica was promoted that may have lacked writes
 failover-meaning-lost-ambiguous = acknowledged while the promise changed, and missing
 failover-meaning-lost-unpromised = acknowledged without a promise to survive the loss of the primary, and missing
 failover-meaning-lost-local = acknowledged with the warning that only this server has it, and missing
+failover-meaning-old-timeline = missing on the new primary, but present on an old one
 failover-meaning-retry = present more than once after several attempts
 
 # Reasons why durability is not proven.
@@ -3536,7 +3570,7 @@ failover-doubt-other-system = read-back { $reading } came from a server with ano
 failover-doubt-standby-acknowledged = a standby acknowledged writes
 failover-doubt-systems = servers with different system identifiers acknowledged writes
 failover-doubt-no-writes = no write was acknowledged after fault { $fault }
-failover-doubt-no-timeline = no new timeline was seen after fault { $fault }
+failover-doubt-no-timeline = no other server became the primary after fault { $fault }
 failover-doubt-ledger-open = the ledger was not closed and may be incomplete
 failover-doubt-ledger-torn = the last { $bytes ->
     [one] { $bytes } byte
@@ -3555,6 +3589,7 @@ failover-doubt-promise-unknown = it is unknown what was promised for { $writes -
    *[other] { $writes } lost writes
  }
 failover-doubt-promise-changed = writes were lost while the durability guarantee changed
+failover-doubt-fsync = a server runs with `fsync = off`: a crash of its operating system may lose any write
 failover-doubt-no-fault = no fault was injected
 failover-doubt-no-control = there was no positive control
 failover-doubt-control-lossless = the positive control lost nothing
@@ -4699,6 +4734,14 @@ experiment-ledger-database = the stack has no PostgreSQL to read the ledger from
     .help = add {"`postgres: { … }`"} to the stack, or remove `ledger`
 experiment-ledger-token = { $operation } has a ledger but writes no token
     .help = write `{ $token }` into a column that the ledger's query reads
+experiment-ledger-commit-setting = { $operation } sets `synchronous_commit` itself, so it is unknown what the server promises for each write
+    .help = set it in `postgres.settings`, with ALTER ROLE … SET or with ALTER DATABASE … SET
+experiment-ledger-token-twice = { $operation } writes its token into { $rows } rows, which the ledger would count as duplicates
+    .help = write each token into one row of one table
+experiment-ledger-update = { $operation } overwrites tokens ({ $statement }), which the ledger would count as lost writes
+    .help = insert a new row for each token, as in {"`INSERT INTO payments (token) VALUES (:token)`"}
+experiment-ledger-delete = { $operation } deletes rows of { $table }, whose tokens the ledger would count as lost writes
+    .help = keep these rows, or write the tokens into another table
 experiment-ledger-second-token = the variable `token` is reserved for the ledger
     .help = rename this variable
 

@@ -619,6 +619,28 @@ check-time-of-search = зависит от числа измерений, кот
 check-time-under-load = { $duration } под нагрузкой, не считая подготовки
 
 
+### Команда judge: judge-
+
+judge-conclusion = { $name }: { $conclusion }
+judge-counts = { $acknowledged ->
+    [one] подтверждена { $acknowledged } запись
+    [few] подтверждены { $acknowledged } записи
+   *[many] подтверждено { $acknowledged } записей
+ }, с предупреждением{"\u00A0"}— { $warned }, отклонено{"\u00A0"}— { $failed }, с неизвестным исходом{"\u00A0"}— { $unknown }, возможно отправлено{"\u00A0"}— { $unresolved }
+judge-server = сервер { $address }, линия времени { $timeline }
+# `examples`: сеанс и номер первых записей.
+judge-anomaly = { $anomaly }: { $count } ({ $meaning }){ $examples ->
+    [none] {""}
+   *[other] {": "}{ $examples }
+ }
+judge-line = { $text ->
+    [none] эта строка заканчивается слишком рано
+   *[other] { $text }{"\u00A0"}— не часть истории
+ }
+    .help = напишите { $usage }
+judge-unexpected = вердикт отличается от ожидаемого: ожидался { $expected }, получен { $actual }
+
+
 ### Команда doctor: doctor-
 
 doctor-servers = Серверы PostgreSQL
@@ -3616,6 +3638,16 @@ failover-lost = { $lost ->
     [few] за { $failovers } переключения
    *[many] за { $failovers } переключений
  }
+failover-loss-unknown = из { $acknowledged ->
+    [one] { $acknowledged } подтверждённой записи
+   *[other] { $acknowledged } подтверждённых записей
+ } неизвестно сколько потеряно { $failovers ->
+    [0] без переключения
+    [one] за { $failovers } переключение
+    [few] за { $failovers } переключения
+   *[many] за { $failovers } переключений
+ }
+failover-not-read = не прочитано
 failover-no-ledger = { $failovers ->
     [one] { $failovers } переключение
     [few] { $failovers } переключения
@@ -3654,22 +3686,26 @@ failover-anomaly-false-failure = ложные отказы
 failover-anomaly-phantom = фантомы
 failover-anomaly-duplicate = дубликаты
 failover-anomaly-split-brain = записи на прежнем основном сервере
+failover-anomaly-diverged = разошедшиеся записи
 failover-anomaly-wrong-promotion = ошибочные повышения
 failover-anomaly-lost-ambiguous = потери при смене обещания
 failover-anomaly-lost-unpromised = потери без обещания
 failover-anomaly-lost-local = потери с предупреждением
+failover-anomaly-old-timeline = потери, оставшиеся на прежней линии времени
 failover-anomaly-retry = дубликаты из-за повторов
-failover-meaning-lost = подтверждены с обещанием пережить основной сервер и исчезли
-failover-meaning-hole = исчезли, хотя более поздняя запись того же сеанса на том же сервере есть
+failover-meaning-lost = исчезли, хотя настройки обещали сохранить их или ничто не объясняет потерю
+failover-meaning-hole = исчезли, хотя есть запись, начатая позже на том же сервере
 failover-meaning-flicker = в одном чтении есть, в другом нет, хотя между ними ничего не происходило
 failover-meaning-false-failure = отклонены, но есть
 failover-meaning-phantom = есть, хотя никогда не отправлялись
 failover-meaning-duplicate = есть несколько раз после единственной попытки
-failover-meaning-split-brain = подтверждены прежним основным сервером, когда новый уже подтверждал записи
+failover-meaning-split-brain = подтверждены прежним основным сервером, когда другой сервер уже принимал записи
+failover-meaning-diverged = исчезли на основном сервере, но есть на реплике, которая следует за ним
 failover-meaning-wrong-promotion = повышена реплика, у которой могло не хватать записей
 failover-meaning-lost-ambiguous = подтверждены во время смены обещания и исчезли
 failover-meaning-lost-unpromised = подтверждены без обещания пережить основной сервер и исчезли
 failover-meaning-lost-local = подтверждены с предупреждением, что есть только на этом сервере, и исчезли
+failover-meaning-old-timeline = исчезли на новом основном сервере, но есть на прежнем
 failover-meaning-retry = есть несколько раз после нескольких попыток
 
 # Почему сохранность не доказана.
@@ -3685,7 +3721,7 @@ failover-doubt-other-system = чтение { $reading } сделано из др
 failover-doubt-standby-acknowledged = записи подтверждала реплика
 failover-doubt-systems = записи подтверждали серверы разных систем баз данных
 failover-doubt-no-writes = после сбоя { $fault } ничего не подтверждено
-failover-doubt-no-timeline = после сбоя { $fault } не появилась новая линия времени
+failover-doubt-no-timeline = после сбоя { $fault } другой сервер не стал основным
 failover-doubt-ledger-open = журнал записей не закрыт и может быть неполным
 failover-doubt-ledger-torn = конец журнала записей ({ $bytes ->
     [one] { $bytes } байт
@@ -3706,6 +3742,7 @@ failover-doubt-promise-unknown = неизвестно, что было обещ�
    *[other] { $writes } исчезнувших записях
  }
 failover-doubt-promise-changed = записи потеряны во время смены обещания
+failover-doubt-fsync = сервер работает с `fsync = off`: сбой его операционной системы может потерять любую запись
 failover-doubt-no-fault = ни один сбой не внесён
 failover-doubt-no-control = не было положительного контроля
 failover-doubt-control-lossless = положительный контроль ничего не потерял
@@ -4857,6 +4894,14 @@ experiment-ledger-database = в стеке нет PostgreSQL, из которо�
     .help = добавьте в стек {"`postgres: { … }`"} или удалите `ledger`
 experiment-ledger-token = у { $operation } есть `ledger`, но операция не записывает токен
     .help = записывайте `{ $token }` в столбец, который читает запрос `ledger`
+experiment-ledger-commit-setting = { $operation } сама задаёт `synchronous_commit`, поэтому неизвестно, что сервер обещает для каждой записи
+    .help = задайте его в `postgres.settings`, через ALTER ROLE … SET или ALTER DATABASE … SET
+experiment-ledger-token-twice = { $operation } пишет свой токен в несколько строк ({ $rows }), и журнал записей счёл бы их повторами
+    .help = пишите каждый токен в одну строку одной таблицы
+experiment-ledger-update = { $operation } перезаписывает токены ({ $statement }), и журнал записей счёл бы их потерянными
+    .help = добавляйте для каждого токена новую строку, например {"`INSERT INTO payments (token) VALUES (:token)`"}
+experiment-ledger-delete = { $operation } удаляет строки из { $table }, и журнал записей счёл бы их токены потерянными
+    .help = оставьте эти строки или пишите токены в другую таблицу
 experiment-ledger-second-token = переменная `token` зарезервирована для `ledger`
     .help = переименуйте эту переменную
 

@@ -4,10 +4,12 @@
 //! from the type that is printed, so output and schema cannot differ.
 
 mod advice;
+mod judge;
 mod run;
 mod schedule;
 
 pub use advice::AdviceDocument;
+pub use judge::{JudgeDocument, JudgedHistory};
 pub use run::{OperationRows, OperationSizes, RunDocument, RunFile};
 pub use schedule::{ScheduleDocument, ScheduleRates};
 

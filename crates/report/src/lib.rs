@@ -36,5 +36,6 @@ pub mod style;
 pub mod terminal;
 mod terms;
 mod text;
+pub mod verdict_text;
 pub mod view;
 pub mod wrap;

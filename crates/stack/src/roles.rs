@@ -70,6 +70,8 @@ pub struct RolePeriod {
     pub server: ServerInstance,
     /// Result of `pg_is_in_recovery()`.
     pub in_recovery: bool,
+    /// Setting `fsync`.
+    pub fsync: bool,
     /// Time of the first poll.
     pub from: Nanos,
     pub to: Nanos,
@@ -169,7 +171,12 @@ impl RoleObservations {
     /// Returns samples of each server's identity over time: the first and the last poll of each period.
     pub fn samples(&self) -> Vec<RoleSample> {
         let both = |period: &RolePeriod| {
-            let at = |at| RoleSample { at, server: period.server.clone(), in_recovery: period.in_recovery };
+            let at = |at| RoleSample {
+                at,
+                server: period.server.clone(),
+                in_recovery: period.in_recovery,
+                fsync: period.fsync,
+            };
             [Some(at(period.from)), Some(at(period.to)).filter(|_| period.from < period.to)]
         };
         let mut samples: Vec<RoleSample> = self.role_periods.iter().flat_map(both).flatten().collect();
@@ -194,6 +201,7 @@ struct ServerObservation {
     at: Nanos,
     server: ServerInstance,
     in_recovery: bool,
+    fsync: bool,
     /// `synchronous_commit`, `synchronous_standby_names` and the replicas; only set for a server that accepts writes.
     writes: Option<(String, String, Vec<StreamingReplica>)>,
 }
@@ -204,17 +212,18 @@ impl ServerHistory {
             self.last_failed = true;
             return;
         };
-        let ServerObservation { at, server, in_recovery, writes } = observation;
+        let ServerObservation { at, server, in_recovery, fsync, writes } = observation;
         let goes_on = !std::mem::take(&mut self.last_failed);
         let node = node.to_owned();
         let last = self.all.role_periods.last_mut().filter(|_| goes_on);
-        let last = last.filter(|it| it.server == server && it.in_recovery == in_recovery);
+        let last =
+            last.filter(|it| it.server == server && it.in_recovery == in_recovery && it.fsync == fsync);
         let goes_on = last.is_some();
         match last {
             Some(it) => it.to = at,
             None => {
                 let (node, server) = (node.clone(), server.clone());
-                self.all.role_periods.push(RolePeriod { node, server, in_recovery, from: at, to: at });
+                self.all.role_periods.push(RolePeriod { node, server, in_recovery, fsync, from: at, to: at });
             }
         }
         let Some((synchronous_commit, synchronous_standby_names, followers)) = writes else { return };

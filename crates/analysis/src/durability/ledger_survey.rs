@@ -3,6 +3,7 @@
 //! The pass collects the facts that are needed before any entry can be judged.
 
 use super::acknowledgements::AcknowledgementTimes;
+use super::takeovers::Takeovers;
 use model::Nanos;
 use model::durability::{
     DurabilityHistory, InconclusiveReason, LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteOutcome,
@@ -22,8 +23,9 @@ pub(super) struct LedgerSurvey {
     pub contradictions: u64,
     pub failovers: u32,
     pub doubts: Vec<InconclusiveReason>,
-    /// Timelines that clients saw, each with the time at which a client saw it.
-    pub timelines: Vec<(Nanos, u32)>,
+    /// Servers that clients saw, each with the time at which a client saw its timeline.
+    timelines: Vec<(Nanos, ServerInstance)>,
+    pub takeovers: Takeovers,
 }
 
 #[derive(Debug)]
@@ -35,8 +37,8 @@ struct KnownServer {
     /// Intervals in which the server was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
     acknowledged_in_recovery: bool,
-    /// Time of the earliest acknowledgement by a successor. This server must not acknowledge a write that begins later.
-    superseded: Nanos,
+    /// Time from which another server certainly accepted writes in place of this server.
+    deposed: Option<Nanos>,
 }
 
 /// Smallest change of the difference between wall clock and monotonic clock, in microseconds, which shows that the wall
@@ -58,6 +60,7 @@ impl LedgerSurvey {
             failovers: 0,
             doubts: Vec::new(),
             timelines: Vec::new(),
+            takeovers: Takeovers::default(),
         };
         let mut clock = None;
         for entry in entries {
@@ -78,10 +81,12 @@ impl LedgerSurvey {
             }
         }
         survey.acknowledgements.flush();
-        survey.order_servers();
-        survey.check_timelines(history);
+        survey.find_takeovers(history);
+        survey.find_timelines(history);
         survey.check_faults(history);
         survey.check_systems();
+        let unsynced = history.samples.iter().any(|it| !it.fsync);
+        survey.doubts.extend(unsynced.then_some(InconclusiveReason::FsyncOff));
         survey
     }
 
@@ -89,9 +94,9 @@ impl LedgerSurvey {
         self.find_server(id).map(|it| &it.server)
     }
 
-    /// True if the write began after a successor of the acknowledging server had acknowledged writes.
-    pub fn is_by_deposed_primary(&self, attempt: &WriteAttempt) -> bool {
-        attempt.server.and_then(|it| self.find_server(it)).is_some_and(|it| attempt.invoked > it.superseded)
+    /// Time from which another server certainly accepted writes in place of the server with this number.
+    pub fn deposed_at(&self, id: ServerId) -> Option<Nanos> {
+        self.find_server(id)?.deposed
     }
 
     /// System identifiers of servers that acknowledged writes.
@@ -119,14 +124,13 @@ impl LedgerSurvey {
         let taken = self.servers.iter().any(|it| it.id == id && it.server != server);
         self.contradictions += u64::from(taken);
         if self.find_server(id).is_none() {
-            let (first, succeeded) = (None, Nanos::MAX);
             self.servers.push(KnownServer {
                 id,
                 server,
-                first,
+                first: None,
                 recovering,
                 acknowledged_in_recovery: false,
-                superseded: succeeded,
+                deposed: None,
             });
         }
     }
@@ -152,35 +156,38 @@ impl LedgerSurvey {
         }
     }
 
-    /// Orders the servers: a successor has a higher timeline, or the same timeline and a later first acknowledgement.
-    fn order_servers(&mut self) {
-        let ranks: Vec<_> =
-            self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
-        for server_state in &mut self.servers {
-            let Some(first) = server_state.first else { continue };
-            let rank = (server_state.server.timeline, first, server_state.id);
-            server_state.superseded =
-                ranks.iter().filter(|other| **other > rank).map(|other| other.1).min().unwrap_or(Nanos::MAX);
+    /// Collects the servers that accepted writes, and finds those that other servers replaced.
+    fn find_takeovers(&mut self, history: &DurabilityHistory) {
+        let acknowledged = self.servers.iter().filter_map(|it| Some((&it.server, it.first?)));
+        let sampled = history.samples.iter().filter(|it| !it.in_recovery).map(|it| (&it.server, it.at));
+        let read = history.read_backs.iter().filter(|it| !it.in_recovery);
+        let read = read.map(|it| (&it.server, it.identified));
+        acknowledged.chain(sampled).chain(read).for_each(|(server, at)| self.takeovers.add(server, at));
+        self.takeovers.sort();
+        for known in &mut self.servers {
+            known.deposed = self.takeovers.deposed_at(&known.server);
         }
     }
 
-    fn check_timelines(&mut self, history: &DurabilityHistory) {
-        let samples = history.samples.iter().map(|it| (it.at, it.server.timeline));
-        let readings = history.read_backs.iter().map(|it| (it.started, it.server.timeline));
-        let acknowledged = self.servers.iter().filter_map(|it| Some((it.first?, it.server.timeline)));
+    fn find_timelines(&mut self, history: &DurabilityHistory) {
+        let samples = history.samples.iter().map(|it| (it.at, it.server.clone()));
+        let readings = history.read_backs.iter().map(|it| (it.started, it.server.clone()));
+        let acknowledged = self.servers.iter().filter_map(|it| Some((it.first?, it.server.clone())));
         self.timelines = samples.chain(readings).chain(acknowledged).collect();
-        self.timelines.sort_unstable();
+    }
+
+    /// Newest timeline of the system of `server` that clients saw until the time `at`.
+    pub fn newest_timeline(&self, server: &ServerInstance, at: Nanos) -> Option<u32> {
+        let seen = self.timelines.iter().filter(|it| it.0 <= at && it.1.is_same_system(server));
+        seen.map(|it| it.1.timeline).max()
     }
 
     fn check_faults(&mut self, history: &DurabilityHistory) {
+        let failovers = self.takeovers.failovers();
+        self.failovers = failovers.len() as u32;
         for (number, fault) in history.faults.iter().enumerate() {
-            let next = history.faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-            let highest = |end: Nanos| {
-                self.timelines.iter().take_while(|it| it.0 <= end).map(|it| it.1).max().unwrap_or(0)
-            };
-            let timeline_rose = highest(next) > highest(fault.at);
-            self.failovers += u32::from(timeline_rose);
-            if fault.fails_over && !timeline_rose {
+            // Several faults may precede one failover.
+            if fault.fails_over && !failovers.iter().any(|it| *it > fault.at) {
                 self.doubts.push(InconclusiveReason::NoNewTimelineAfterFault { fault: number });
             }
             if self.acknowledgements.last().is_none_or(|it| it <= fault.at) {

@@ -37,7 +37,7 @@ fn judges_sets_as_jepsen() {
     check("0a", &["0/0"], "Kept");
     check("0a 0a 1a", &["0/0 0/1 1/0"], "Kept");
     check("0a", &[""], "Broken lost 1 0/0");
-    check("0a 1a 2a", &["0/0 2/0"], "Broken lost 1 1/0");
+    check("0a 1a 2a", &["0/0 2/0"], "Broken lost 1 1/0, hole 1 1/0");
     check("0u", &[""], "Kept");
     check("0u", &["0/0"], "Kept");
     check("0f", &[""], "Kept");
@@ -50,7 +50,7 @@ fn judges_sets_as_jepsen() {
     check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
     check_with("0a", &["0/0 0/70", "0/0"], |text| text.history.end = None, "Broken flicker 1 0/70; open");
     // All anomalies at once, as in Jepsen's pathological case.
-    check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, phantom 1 3/0, duplicate 1 2/0");
+    check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, hole 1 1/0, phantom 1 3/0, duplicate 1 2/0");
     // Present, then absent; absent, then present again.
     check("0a", &["0/0", ""], "Broken lost 1 0/0, flicker 1 0/0");
     check("0a", &["", "0/0"], "Broken flicker 1 0/0");
@@ -61,7 +61,8 @@ fn judges_sets_as_jepsen() {
     // The reads are at 20 and 30 ms; the fault is at the time of one of them.
     let fault = |at: u64| {
         move |text: &mut HistoryText| {
-            text.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
+            text.history.faults =
+                vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false, crashes_hosts: false }];
         }
     };
     check_with("0u", &["0/0", ""], fault(20), "Broken flicker 1 0/0; 0 failovers; silent after 0");
@@ -90,12 +91,26 @@ fn finds_holes_in_a_session() {
     check("0a 0a 0a", &["0/0 0/2"], "Broken lost 1 0/1, hole 1 0/1");
     check("0a 0u", &["0/1"], "Broken lost 1 0/0, hole 1 0/0");
     check("0a 0a 0a 0a", &["0/3"], "Broken lost 3 0/0 0/1 0/2, hole 3 0/0 0/1 0/2");
-    check("0a 1a", &["1/0"], "Broken lost 1 0/0");
+    // The order of commits in different sessions is known if one ended before the other began.
+    check("0a 1a", &["1/0"], "Broken lost 1 0/0, hole 1 0/0");
+    check("0a 1u", &["1/0"], "Broken lost 1 0/0, hole 1 0/0");
+    check("1a 0a", &["1/0"], "Broken lost 1 0/0");
+    let invoked = |at: u64| {
+        move |text: &mut HistoryText| {
+            let last = text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)));
+            if let Some(LedgerEntry::Completed(attempt)) = last {
+                attempt.invoked = Nanos(at);
+            }
+        }
+    };
+    // The first write ends at 11 ms.
+    check_with("0a 1a", &["1/0"], invoked(11_000_000), "Broken lost 1 0/0, hole 1 0/0");
+    check_with("0a 1a", &["1/0"], invoked(10_999_999), "Broken lost 1 0/0");
     check("0u 0a", &["0/1"], "Kept");
     check("0f 0a", &["0/1"], "Kept");
     // Rows on the next server prove nothing about the previous server.
-    check("0a 0a @1 0a", &["0/0 0/2"], "Broken lost 1 0/1");
-    check("0a 0a @1 0!a", &["0/1"], "Broken lost 1 0/0");
+    check("0a 0a @1 0a", &["0/0 0/2"], "Broken lost 1 0/1; 1 failovers");
+    check("0a 0a @1 0!a", &["0/1"], "Broken lost 1 0/0; 1 failovers");
 }
 
 #[test]
@@ -109,21 +124,33 @@ fn classifies_losses_by_promise() {
     let check_under = |promise: Promise, writes, readings: &[&str], expected| {
         check_with(writes, readings, set(promise), expected);
     };
-    let asynchronous = "Kept lost unpromised 2 0/1 1/0; point 2 of 2 sessions, run 1";
-    check_under(Promise::Local, "0a 0a 1a", &["0/0"], asynchronous);
-    check_under(Promise::None, "0a 0a 1a", &["0/0"], asynchronous);
-    check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
-    check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
-    check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
+    // The writes end at 11, 21, 31 and 51 ms.
+    let failover = "0a 0a 1a @1 0a";
+    let asynchronous = "Kept lost unpromised 2 0/1 1/0; point 2 of 2 sessions, run 1; 1 failovers";
+    let broken = "Broken lost 2 0/1 1/0; 1 failovers";
+    check_under(Promise::Local, failover, &["0/0 0/2"], asynchronous);
+    check_under(Promise::None, failover, &["0/0 0/2"], asynchronous);
+    check_under(Promise::RemoteWrite(some()), failover, &["0/0 0/2"], broken);
+    check_under(Promise::Flush(some()), failover, &["0/0 0/2"], broken);
+    check_under(Promise::Apply(some()), failover, &["0/0 0/2"], broken);
+    // Without a failover or a crash, every write stays.
+    for promise in [Promise::Local, Promise::None, Promise::RemoteWrite(some()), Promise::Flush(some())] {
+        check_under(promise, "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
+    }
     // A write on this server's disk precedes later writes in its WAL, so its absence is a hole. A write that is only in
     // memory leaves no hole.
     check_under(
         Promise::Local,
-        "0a 0a",
-        &["0/1"],
-        "Broken hole 1 0/0, lost unpromised 1 0/0; point 1 of 1 sessions, run 1",
+        "0a 0a @1 1a",
+        &["0/1 1/0"],
+        "Broken hole 1 0/0, lost unpromised 1 0/0; point 1 of 1 sessions, run 1; 1 failovers",
     );
-    check_under(Promise::None, "0a 0a", &["0/1"], "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
+    check_under(
+        Promise::None,
+        "0a 0a @1 1a",
+        &["0/1 1/0"],
+        "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1; 1 failovers",
+    );
 }
 
 #[test]
@@ -136,12 +163,15 @@ fn classifies_losses_when_promises_change() {
         }
     };
     // The write ends at 11 ms. Promises up to a second before and after it are considered.
-    let ambiguous = "Unknown lost while the promise changed 1 0/0; while promise changed";
-    check_with("0a", &[""], change(1), ambiguous);
-    check_with("0a", &[""], change(1011), ambiguous);
-    check_with("0a", &[""], change(1012), "Broken lost 1 0/0");
+    let (failover, present) = ("0a @1 0a", &["0/1"][..]);
+    let ambiguous = "Unknown lost while the promise changed 1 0/0; 1 failovers; while promise changed";
+    let broken = "Broken lost 1 0/0; 1 failovers";
+    check_with(failover, present, change(1), ambiguous);
+    check_with(failover, present, change(1011), ambiguous);
+    check_with(failover, present, change(1012), broken);
     let late = |text: &mut HistoryText| {
         text.history.read_backs[0].started += Nanos::from_secs(10);
+        text.history.read_backs[0].identified += Nanos::from_secs(10);
         for entry in &mut text.entries {
             if let LedgerEntry::Completed(attempt) = entry {
                 attempt.invoked += Nanos::from_secs(10);
@@ -155,24 +185,38 @@ fn classifies_losses_when_promises_change() {
             late(text);
         }
     };
-    check_with("0a", &[""], both(9011), ambiguous);
-    check_with("0a", &[""], both(9010), "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
+    check_with(failover, present, both(9011), ambiguous);
+    let unpromised = "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1; 1 failovers";
+    check_with(failover, present, both(9010), unpromised);
     let unasked = |text: &mut HistoryText| text.history.promises.clear();
     check_with(
-        "0a",
-        &[""],
+        failover,
+        present,
         unasked,
-        "Unknown lost while the promise changed 1 0/0; promise unknown 1, while promise changed",
+        "Unknown lost while the promise changed 1 0/0; 1 failovers; promise unknown 1, while promise changed",
     );
     check_with("0a", &["0/0"], unasked, "Kept");
-    // The promise of another server is ignored. If the server is unknown, any of the promises may apply.
+    // Without a failover or a crash, a loss breaks any promise.
+    check_with("0a", &[""], unasked, "Broken lost 1 0/0");
+    check_with("0a", &[""], change(1), "Broken lost 1 0/0");
+    // The promise of another server is ignored. If the server is unknown, any of the promises may apply, but the
+    // timeline at the time of the acknowledgement must be known.
     let other = |text: &mut HistoryText| text.history.promises[1].promise = Promise::Local;
-    check_with("0a", &[""], other, "Broken lost 1 0/0");
+    check_with(failover, present, other, broken);
     let behind = |text: &mut HistoryText| {
         other(text);
         text.forget_servers();
     };
-    check_with("0a", &[""], behind, ambiguous);
+    let no_cause = "Unknown lost while the promise changed 1 0/0; while promise changed";
+    check_with(failover, present, behind, no_cause);
+    let sampled = |text: &mut HistoryText| {
+        behind(text);
+        for (number, ms) in [(0, 0), (1, 15)] {
+            let (at, server) = (Nanos::from_millis(ms), text.server(number));
+            text.history.samples.push(RoleSample { at, server, in_recovery: false, fsync: true });
+        }
+    };
+    check_with(failover, present, sampled, ambiguous);
 }
 
 #[test]
@@ -181,32 +225,45 @@ fn finds_split_brain_and_deposed_primaries() {
     check("0a X 0a", &["0/0 0/1"], "Unknown; 0 failovers, outage 20 ms; fault unseen 0");
     check("0a X @1", &["0/0"], "Unknown; 0 failovers; fault unseen 0, silent after 0");
     // The old server continues to acknowledge writes after the new one has begun.
-    check("0a @1 1a @0 0a", &["0/0 0/1 1/0"], "Broken split brain 1 0/1");
-    check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept");
-    check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
-    check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
-    // Writes in flight when the new server first acknowledged may be acknowledged legitimately.
-    let just_then = |text: &mut HistoryText| {
-        if let Some(LedgerEntry::Completed(attempt)) =
-            text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
-        {
-            attempt.invoked = Nanos::from_millis(31);
+    check("0a @1 1a @0 0a", &["0/0 0/1 1/0"], "Broken split brain 1 0/1; 1 failovers");
+    check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept; 1 failovers");
+    check("0a @1 1a @0 0l", &["0/0 1/0"], "Broken split brain 1 0/1, lost locally 1 0/1; 1 failovers");
+    check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept; 1 failovers");
+    // A write in flight when the new server first acknowledged, at 31 ms, may have been committed before.
+    let sent = |at: u64| {
+        move |text: &mut HistoryText| {
+            if let Some(LedgerEntry::Completed(attempt)) =
+                text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
+            {
+                attempt.invoked = Nanos(at);
+            }
         }
     };
-    check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
+    let split = "Broken split brain 1 0/1; 1 failovers";
+    check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], sent(30_999_999), "Kept; 1 failovers");
+    check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], sent(31_000_000), split);
+    check_with(
+        "0a @1 1a @0 0a",
+        &["0/0 1/0"],
+        sent(30_999_999),
+        "Broken lost 1 0/1, split brain 1 0/1; 1 failovers",
+    );
+    check_with("0a @1 1a @0 0l", &["0/0 1/0"], sent(30_999_999), "Kept lost locally 1 0/1; 1 failovers");
     // An untrusted read does not count.
     let standby = |text: &mut HistoryText| text.history.read_backs[0].in_recovery = true;
-    check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
+    check_with("0a", &["", "0/0"], standby, "Kept");
     check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
     let old = |text: &mut HistoryText| text.history.read_backs[0].server = text.server(0);
-    check_with("0a @1 0a", &["0/0", "0/0 0/1"], old, "Unknown; from old timeline 0");
+    check_with("0a @1 0a", &["0/0", "0/0 0/1"], old, "Kept; 1 failovers");
     let elsewhere = |text: &mut HistoryText| text.history.read_backs[0].server.system = 7;
-    check_with("0a", &["", "0/0"], elsewhere, "Unknown; from elsewhere 0");
+    check_with("0a", &["", "0/0"], elsewhere, "Kept");
+    check_with("0a", &[""], elsewhere, "Unknown; from elsewhere 0, not read, younger 1");
     let sampled = |before: bool, after: bool| {
         move |text: &mut HistoryText| {
             let reading = &text.history.read_backs[0];
             let (server, start) = (reading.server.clone(), reading.started);
-            let sample = |at, in_recovery| RoleSample { at, server: server.clone(), in_recovery };
+            let sample =
+                |at, in_recovery| RoleSample { at, server: server.clone(), in_recovery, fsync: true };
             text.history.samples = vec![sample(start - Nanos(1), before), sample(start + Nanos(1), after)];
         }
     };
@@ -232,7 +289,8 @@ fn finds_split_brain_and_deposed_primaries() {
     let recovering = |from: u64, to: u64| {
         move |text: &mut HistoryText| {
             let server = text.server(0);
-            let sample = |at| RoleSample { at: Nanos(at), server: server.clone(), in_recovery: true };
+            let sample =
+                |at| RoleSample { at: Nanos(at), server: server.clone(), in_recovery: true, fsync: true };
             text.history.samples = vec![sample(from), sample(to)];
         }
     };
@@ -241,7 +299,7 @@ fn finds_split_brain_and_deposed_primaries() {
     check_with("0a", &["0/0"], recovering(10_000_000, 12_000_000), "Kept");
     check_with("0a", &["0/0"], recovering(9_000_000, 11_000_000), "Kept");
     let several = |text: &mut HistoryText| text.rename(1, |it| it.system = 9);
-    check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; several systems");
+    check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; 1 failovers; several systems");
 }
 
 #[test]
@@ -264,8 +322,8 @@ fn incomplete_ledgers_raise_doubts() {
         end(LedgerEnd::Open)(text);
         text.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
     };
-    let lost = "Unknown lost unpromised 1 0/0; point 1 of 1 sessions, run 1; open";
-    check_with("0a 0u", &["0/1"], weak, lost);
+    let lost = "Unknown lost unpromised 1 0/0; point 1 of 1 sessions, run 1; 1 failovers; open";
+    check_with("0a @1 0u 1a", &["0/1 1/0"], weak, lost);
     let without = |sequence: u64| {
         move |text: &mut HistoryText| {
             text.entries
@@ -286,7 +344,12 @@ fn incomplete_ledgers_raise_doubts() {
     let contradicts = "Unknown; contradictions 1";
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.ended = Nanos(0)), contradicts);
     // Contradictory evidence does not prove a loss either.
-    check_with("0a 0a", &["0/0"], twisted(|it| it.ended = Nanos(0)), "Unknown lost 1 0/1; contradictions 1");
+    check_with(
+        "0a 0a",
+        &["0/0"],
+        twisted(|it| it.ended = Nanos(0)),
+        "Unknown lost 1 0/1, hole 1 0/1; contradictions 1",
+    );
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.number = 0), contradicts);
     check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.server = Some(ServerId(5))), contradicts);
@@ -382,7 +445,7 @@ fn computes_recovery_points() {
         "0a 0a @1 0a 0a X 1a",
         &["0/1 0/2 1/0"],
         asynchronous,
-        "Broken hole 1 0/0, lost unpromised 2 0/0 0/3; point 2 of 1 sessions, run 1, -49000000..-9000000; 0 failovers, outage 20 ms; fault unseen 0",
+        "Broken lost 1 0/3, hole 2 0/0 0/3, lost unpromised 1 0/0; point 1 of 1 sessions, run 1, -49000000..-49000000; 1 failovers, outage 20 ms; fault unseen 0",
     );
 }
 
@@ -395,7 +458,7 @@ fn finds_outages_after_faults() {
         "Kept; 2 failovers, outage 30 ms, outage 60 ms",
     );
     // A gap that contains both faults belongs to both. A gap that contains neither belongs to the fault before it.
-    check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
+    check("0a X X @1 0a", &["0/0 0/1"], "Kept; 1 failovers, outage 40 ms, outage 40 ms");
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
     // A gap without an end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
@@ -410,8 +473,11 @@ fn finds_outages_after_faults() {
     // A gap that ends at a fault does not belong to that fault, nor does a gap that begins at the next fault.
     let at = |moments: &'static [u64]| {
         move |text: &mut HistoryText| {
-            let faults =
-                moments.iter().map(|it| FaultEvent { at: Nanos::from_millis(*it), fails_over: false });
+            let faults = moments.iter().map(|it| FaultEvent {
+                at: Nanos::from_millis(*it),
+                fails_over: false,
+                crashes_hosts: false,
+            });
             text.history.faults = faults.collect();
         }
     };
@@ -437,7 +503,7 @@ fn finds_gaps_between_slots() {
     let at = |ms: u64| Nanos::from_secs(4 * 3600) + Nanos::from_millis(ms);
     [0, 5, 3, 40, 1, 38].into_iter().for_each(|it| pulse.add_acknowledgement(at(it)));
     pulse.flush();
-    let outages = pulse.outages(&[FaultEvent { at: at(10), fails_over: true }], at(41));
+    let outages = pulse.outages(&[FaultEvent { at: at(10), fails_over: true, crashes_hosts: false }], at(41));
     assert_eq!(outages.iter().map(|it| (it.from, it.to)).collect::<Vec<_>>(), [(at(5), at(38))]);
 }
 

@@ -10,7 +10,11 @@ use std::collections::BTreeSet;
 pub(super) struct TrustedReads<'a> {
     /// Reads from a primary of the newest timeline, in order of time.
     reads: Vec<&'a ReadBack>,
-    /// Reasons why the other reads are inconclusive.
+    /// Reads from standbys.
+    standby_reads: Vec<&'a ReadBack>,
+    /// Reads from servers of an older timeline.
+    old_reads: Vec<&'a ReadBack>,
+    /// Reasons why the reads after the last trusted read are inconclusive.
     pub doubts: Vec<InconclusiveReason>,
     history: &'a DurabilityHistory,
 }
@@ -18,25 +22,46 @@ pub(super) struct TrustedReads<'a> {
 impl<'a> TrustedReads<'a> {
     pub fn new(history: &'a DurabilityHistory, survey: &LedgerSurvey) -> TrustedReads<'a> {
         let systems = survey.systems();
-        let mut trusted = TrustedReads { reads: Vec::new(), doubts: Vec::new(), history };
+        let mut trusted = TrustedReads {
+            reads: Vec::new(),
+            standby_reads: Vec::new(),
+            old_reads: Vec::new(),
+            doubts: Vec::new(),
+            history,
+        };
         for (number, reading) in history.read_backs.iter().enumerate() {
-            let newest = survey.timelines.iter().filter(|it| it.0 <= reading.started).map(|it| it.1).max();
-            let doubt = if reading.in_recovery || was_standby(history, reading) {
-                Some(InconclusiveReason::ReadFromStandby { reading: number })
+            let newest = survey.newest_timeline(&reading.server, reading.started);
+            let is_foreign = !systems.is_empty() && !systems.contains(&reading.server.system);
+            if is_foreign {
+                trusted.doubts.push(InconclusiveReason::ReadFromOtherSystem { reading: number });
             } else if newest > Some(reading.server.timeline) {
-                Some(InconclusiveReason::ReadFromOldTimeline { reading: number })
-            } else if !systems.is_empty() && !systems.contains(&reading.server.system) {
-                Some(InconclusiveReason::ReadFromOtherSystem { reading: number })
+                trusted.old_reads.push(reading);
+                trusted.doubts.push(InconclusiveReason::ReadFromOldTimeline { reading: number });
+            } else if reading.in_recovery || was_standby(history, reading) {
+                trusted.standby_reads.push(reading);
+                trusted.doubts.push(InconclusiveReason::ReadFromStandby { reading: number });
             } else {
-                None
-            };
-            match doubt {
-                None => trusted.reads.push(reading),
-                Some(doubt) => trusted.doubts.push(doubt),
+                trusted.reads.push(reading);
+                // This read answers what the earlier ones left open.
+                trusted.doubts.clear();
             }
         }
         trusted.doubts.extend(trusted.reads.is_empty().then_some(InconclusiveReason::NotReadBack));
         trusted
+    }
+
+    /// True if a standby of the newest timeline had the row before the last read of the primary did not find it.
+    pub fn is_only_on_standby(&self, key: WriteKey) -> bool {
+        let Some(last) = self.reads.last() else { return false };
+        let precedes =
+            |it: &&&ReadBack| it.server.timeline == last.server.timeline && it.started <= last.started;
+        let found = self.standby_reads.iter().filter(precedes).any(|it| it.keys.contains(key));
+        found && !last.keys.contains(key)
+    }
+
+    /// True if a server of an older timeline has the row.
+    pub fn is_on_old_timeline(&self, key: WriteKey) -> bool {
+        self.old_reads.iter().any(|it| it.keys.contains(key))
     }
 
     /// True if the last read found the row; `None` if no read began after `at`.

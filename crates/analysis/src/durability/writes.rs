@@ -11,6 +11,7 @@ use model::durability::{
     AnomalyKind, FaultEvent, RecoveryPoint, ServerId, WriteAttempt, WriteCounts, WriteKey, WriteOutcome,
 };
 use model::{Code, Nanos};
+use std::collections::BTreeMap;
 
 #[derive(Debug)]
 pub(super) struct WriteJudge<'a> {
@@ -20,6 +21,10 @@ pub(super) struct WriteJudge<'a> {
     sessions: Vec<SessionState>,
     faults: &'a [FaultEvent],
     written: WriteTotals,
+    /// Latest beginning of a write that is present, by the server that all attempts used.
+    present: BTreeMap<ServerId, Nanos>,
+    /// Acknowledged but absent writes, with the server that had them on its disk, and the end of the acknowledgement.
+    absent: Vec<(ServerId, Nanos, WriteKey)>,
 }
 
 /// Counts over all writes.
@@ -40,9 +45,6 @@ pub(super) struct WriteTotals {
 #[derive(Debug, Default)]
 struct SessionState {
     open: Option<WriteState>,
-    /// Acknowledged but absent writes, with the server that had them on its disk. They are holes if a later write of
-    /// the session on that server is present.
-    absent: Vec<(ServerId, u64)>,
     /// Last write and length of the current series of consecutive losses that break no promise.
     run: Option<(u64, u64)>,
 }
@@ -54,9 +56,11 @@ struct WriteState {
     attempts: u16,
     /// First attempt that was acknowledged.
     acknowledged: Option<WriteAttempt>,
-    local: bool,
+    /// First attempt that was acknowledged with a warning.
+    local: Option<WriteAttempt>,
     unknown: bool,
-    /// End of the last attempt of the write.
+    /// Beginning of the first attempt, and end of the last attempt.
+    invoked: Nanos,
     ended: Nanos,
     /// Server that all attempts used; `None` if the attempts used different servers.
     server: Option<ServerId>,
@@ -71,8 +75,16 @@ impl<'a> WriteJudge<'a> {
         promises: PromiseHistory<'a>,
         faults: &'a [FaultEvent],
     ) -> WriteJudge<'a> {
-        let written = WriteTotals::default();
-        WriteJudge { readings, survey, promises, sessions: Vec::new(), faults, written }
+        WriteJudge {
+            readings,
+            survey,
+            promises,
+            sessions: Vec::new(),
+            faults,
+            written: WriteTotals::default(),
+            present: BTreeMap::new(),
+            absent: Vec::new(),
+        }
     }
 
     pub fn add_attempt(&mut self, attempt: &WriteAttempt, found: &mut Anomalies) {
@@ -83,7 +95,7 @@ impl<'a> WriteJudge<'a> {
         if attempt.outcome == WriteOutcome::Failed(READ_ONLY) {
             self.written.counts.misrouted += 1;
         }
-        if attempt.outcome == WriteOutcome::Acknowledged && self.survey.is_by_deposed_primary(attempt) {
+        if self.is_split_brain(attempt) {
             found.add(AnomalyKind::SplitBrain, Some(attempt.key));
         }
         let open = self.sessions[number].open;
@@ -121,6 +133,7 @@ impl<'a> WriteJudge<'a> {
                 self.judge(&write, found);
             }
         }
+        self.find_holes(found);
         let used = |session: usize| self.survey.completed.get(session).copied().unwrap_or(0);
         let reserved = self.survey.reserved.iter().enumerate().filter(|_| !closed);
         self.written.counts.unresolved =
@@ -137,20 +150,24 @@ impl<'a> WriteJudge<'a> {
             found.add(kind, Some(key));
         }
         let counts = &mut self.written.counts;
-        let presence = match write.acknowledged {
-            Some(attempt) => {
+        let presence = match (write.acknowledged, write.local) {
+            (Some(attempt), _) => {
                 counts.acknowledged += 1;
                 self.judge_acknowledged(write, &attempt, found)
             }
-            None => {
+            (None, Some(attempt)) => {
+                counts.local += 1;
                 let presence = self.readings.is_present_by(key, write.ended);
-                if write.local {
-                    counts.local += 1;
-                    self.written.younger += u64::from(presence.is_none());
-                    if presence == Some(false) {
-                        found.add(AnomalyKind::LostLocal, Some(key));
-                    }
-                } else if write.unknown {
+                self.written.younger += u64::from(presence.is_none());
+                if presence == Some(false) {
+                    found.add(AnomalyKind::LostLocal, Some(key));
+                    self.add_absent(write, &attempt, found);
+                }
+                presence
+            }
+            (None, None) => {
+                let presence = self.readings.is_present_by(key, write.ended);
+                if write.unknown {
                     counts.unknown += 1;
                     counts.unknown_present += u64::from(presence == Some(true));
                 } else {
@@ -162,8 +179,27 @@ impl<'a> WriteJudge<'a> {
                 presence
             }
         };
-        if presence == Some(true) {
-            self.check_holes(write, found);
+        if let (Some(true), Some(server)) = (presence, write.server) {
+            let latest = self.present.entry(server).or_insert(write.invoked);
+            *latest = write.invoked.max(*latest);
+        }
+    }
+
+    /// True if the server acknowledged the write although another server had begun to accept writes in its place.
+    ///
+    /// A write that was sent before may have been committed before: it counts only if its row is absent from the other
+    /// server, and if the client was not warned.
+    fn is_split_brain(&self, attempt: &WriteAttempt) -> bool {
+        let Some(deposed) = attempt.server.and_then(|it| self.survey.deposed_at(it)) else { return false };
+        match attempt.outcome {
+            WriteOutcome::Acknowledged | WriteOutcome::AcknowledgedLocally if attempt.invoked >= deposed => {
+                true
+            }
+            WriteOutcome::Acknowledged => {
+                attempt.ended > deposed
+                    && self.readings.is_present_by(attempt.key, attempt.ended) == Some(false)
+            }
+            _ => false,
         }
     }
 
@@ -185,14 +221,14 @@ impl<'a> WriteJudge<'a> {
             }
             Some(false) => {
                 let strength = self.promises.strength_for(attempt);
-                found.add(strength.kind_of_loss(), Some(key));
-                self.written.unpromised += u64::from(strength == PromiseStrength::Unknown);
-                if let (PromiseStrength::Replicated | PromiseStrength::Local, Some(server)) =
-                    (strength, write.server)
-                {
-                    self.sessions[key.session as usize].absent.push((server, key.sequence));
-                }
-                if strength.kind_of_loss() == AnomalyKind::LostWithoutPromise {
+                let kind = strength.kind_of_loss(self.promises.loss_cause(attempt));
+                found.add(kind, Some(key));
+                self.written.unpromised += u64::from(
+                    strength == PromiseStrength::Ambiguous { is_sampled: false }
+                        && kind == AnomalyKind::LostAmbiguous,
+                );
+                self.add_absent(write, attempt, found);
+                if kind == AnomalyKind::LostWithoutPromise {
                     self.count_loss(key, attempt.ended);
                 }
             }
@@ -200,18 +236,34 @@ impl<'a> WriteJudge<'a> {
         presence
     }
 
-    /// Reports holes before a write that is present: earlier writes that the same server acknowledged in the same
-    /// session must be present too.
-    fn check_holes(&mut self, write: &WriteState, found: &mut Anomalies) {
-        let WriteKey { session, .. } = write.key;
-        let absent = &mut self.sessions[session as usize].absent;
-        absent.retain(|&(server, sequence)| {
-            let is_hole = write.server == Some(server);
-            if is_hole {
-                found.add(AnomalyKind::Hole, Some(WriteKey { session, sequence }));
-            }
-            !is_hole
-        });
+    /// Records that an acknowledged write is absent, and reports other servers that have it.
+    fn add_absent(&mut self, write: &WriteState, attempt: &WriteAttempt, found: &mut Anomalies) {
+        if self.readings.is_only_on_standby(write.key) {
+            found.add(AnomalyKind::Diverged, Some(write.key));
+        }
+        if self.readings.is_on_old_timeline(write.key) {
+            found.add(AnomalyKind::OnOldTimeline, Some(write.key));
+        }
+        // A crash may lose a write that was only in memory, without a new start time of the server. Later writes of the
+        // same server then follow it without a hole.
+        let strength = self.promises.strength_for(attempt);
+        let is_on_disk = matches!(
+            strength,
+            PromiseStrength::Replicated | PromiseStrength::Local | PromiseStrength::AmbiguousLocal
+        );
+        if let Some(server) = write.server.filter(|_| is_on_disk) {
+            self.absent.push((server, attempt.ended, write.key));
+        }
+    }
+
+    /// Reports holes: a write that began on a server after another write was acknowledged there has a later commit
+    /// record in the WAL. If the later write is present, the earlier one must be present too.
+    fn find_holes(&mut self, found: &mut Anomalies) {
+        let mut holes: Vec<WriteKey> = Vec::new();
+        for (server, ended, key) in &self.absent {
+            holes.extend(self.present.get(server).filter(|it| **it >= *ended).map(|_| *key));
+        }
+        found.add_many(AnomalyKind::Hole, holes.len() as u64, holes);
     }
 
     /// Counts a loss that breaks no promise.
@@ -246,8 +298,9 @@ impl WriteState {
             key: attempt.key,
             attempts: 0,
             acknowledged: None,
-            local: false,
+            local: None,
             unknown: false,
+            invoked: attempt.invoked,
             ended: Nanos::ZERO,
             server: attempt.server,
         };
@@ -255,12 +308,20 @@ impl WriteState {
     }
 
     fn with_attempt(self, attempt: &WriteAttempt) -> WriteState {
-        let first = || (attempt.outcome == WriteOutcome::Acknowledged).then_some(*attempt);
+        let with = |outcome| (attempt.outcome == outcome).then_some(*attempt);
+        let is_unknown = match attempt.outcome {
+            WriteOutcome::Unknown(_) => true,
+            // Earlier versions stored such errors of poolers as failures.
+            WriteOutcome::Failed(Code::SqlState(state)) => {
+                matches!(WriteOutcome::from_error(state), WriteOutcome::Unknown(_))
+            }
+            _ => false,
+        };
         WriteState {
             attempts: attempt.number,
-            acknowledged: self.acknowledged.or_else(first),
-            local: self.local || attempt.outcome == WriteOutcome::AcknowledgedLocally,
-            unknown: self.unknown || matches!(attempt.outcome, WriteOutcome::Unknown(_)),
+            acknowledged: self.acknowledged.or_else(|| with(WriteOutcome::Acknowledged)),
+            local: self.local.or_else(|| with(WriteOutcome::AcknowledgedLocally)),
+            unknown: self.unknown || is_unknown,
             ended: attempt.ended,
             server: self.server.filter(|it| attempt.server == Some(*it)),
             ..self

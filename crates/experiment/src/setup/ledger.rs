@@ -2,6 +2,7 @@
 
 use super::SetupBuilder;
 use super::http::Variables;
+use super::ledger_statements;
 use super::operations::{Context, statements};
 use crate::diagnostic::quote;
 use crate::file;
@@ -87,10 +88,17 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Reports operations that overwrite another operation's token. All operations of a client share its variables.
+    /// Reports operations that a ledger cannot record, and operations that overwrite another operation's token. All
+    /// operations of a client share its variables.
     pub(super) fn check_token_conflicts(&mut self, all: &[Operation]) {
         if !all.iter().any(|it| it.ledger.is_some()) {
             return;
+        }
+        for (index, message) in ledger_statements::find_conflicts(all) {
+            let path = format!("operations.{}", all[index].name);
+            let key = ["sql", "script"].map(|key| format!("{path}.{key}"));
+            let written = key.into_iter().find(|it| crate::path::node(self.tree, it).is_some());
+            self.report(&written.unwrap_or(path), message);
         }
         for operation in all.iter().filter(|it| it.ledger.is_none()) {
             let captured = match &operation.kind {

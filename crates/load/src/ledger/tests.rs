@@ -117,6 +117,12 @@ fn maps_outcomes_to_write_outcomes() {
         (failed(b"40000"), sent, false, false, Some(WriteOutcome::Failed(state(b"40000")))),
         (failed(b"40003"), sent, false, false, Some(WriteOutcome::Unknown(state(b"40003")))),
         (failed(b"08007"), sent, false, false, Some(WriteOutcome::Unknown(state(b"08007")))),
+        // A pooler lost its server, perhaps after the commit, and then sent ReadyForQuery.
+        (failed(b"08006"), sent, false, false, Some(WriteOutcome::Unknown(state(b"08006")))),
+        (failed(b"57P01"), sent, false, false, Some(WriteOutcome::Unknown(state(b"57P01")))),
+        (failed(b"58000"), sent, false, false, Some(WriteOutcome::Unknown(state(b"58000")))),
+        (failed(b"57014"), sent, false, false, Some(WriteOutcome::Failed(state(b"57014")))),
+        (failed(b"08006"), unsent, false, false, Some(WriteOutcome::Failed(state(b"08006")))),
         // An earlier statement was committed in a separate transaction; then an error in the script failed.
         (failed(b"23505"), sent, true, false, Some(WriteOutcome::Unknown(state(b"23505")))),
         (failed(b"38000"), sent, false, false, Some(WriteOutcome::Unknown(state(b"38000")))),

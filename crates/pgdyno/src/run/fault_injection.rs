@@ -6,6 +6,7 @@
 
 mod durability_check;
 mod injector;
+mod ledger_recorder;
 mod monitor;
 mod schedule;
 
@@ -13,8 +14,9 @@ use super::test_bed::{SetupError, TestBed};
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
-use durability_check::{LedgerReader, LedgerRecorder};
+use durability_check::LedgerReader;
 use injector::{FaultInjector, InjectionResult};
+use ledger_recorder::LedgerRecorder;
 use load::driver::Clock;
 use load::ledger::LedgerProducer;
 use model::fault_injection::{FaultInjection, ReadBackPhase};

@@ -76,14 +76,11 @@ impl Lang {
 
     /// Reports the number of lost writes, and whether a promise was broken.
     fn loss(&self, result: &FailoverResult) -> String {
-        let failovers = result.failovers;
-        let lost = say!(
-            self,
-            "failover-lost",
-            lost = result.lost,
-            acknowledged = result.counts.acknowledged,
-            failovers
-        );
+        let (failovers, acknowledged) = (result.failovers, result.counts.acknowledged);
+        let lost = match result.known_loss() {
+            Some(lost) => say!(self, "failover-lost", lost, acknowledged, failovers),
+            None => say!(self, "failover-loss-unknown", acknowledged, failovers),
+        };
         match LossKind::from_result(result) {
             LossKind::NotKnown => say!(self, "failover-no-ledger", failovers),
             LossKind::None if failovers == 0 => lost,
@@ -132,10 +129,12 @@ impl Lang {
             AnomalyKind::Phantom => say!(self, "failover-anomaly-phantom"),
             AnomalyKind::Duplicate => say!(self, "failover-anomaly-duplicate"),
             AnomalyKind::SplitBrain => say!(self, "failover-anomaly-split-brain"),
+            AnomalyKind::Diverged => say!(self, "failover-anomaly-diverged"),
             AnomalyKind::WrongPromotion => say!(self, "failover-anomaly-wrong-promotion"),
             AnomalyKind::LostAmbiguous => say!(self, "failover-anomaly-lost-ambiguous"),
             AnomalyKind::LostWithoutPromise => say!(self, "failover-anomaly-lost-unpromised"),
             AnomalyKind::LostLocal => say!(self, "failover-anomaly-lost-local"),
+            AnomalyKind::OnOldTimeline => say!(self, "failover-anomaly-old-timeline"),
             AnomalyKind::DuplicateByRetry => say!(self, "failover-anomaly-retry"),
         }
     }
@@ -150,10 +149,12 @@ impl Lang {
             AnomalyKind::Phantom => say!(self, "failover-meaning-phantom"),
             AnomalyKind::Duplicate => say!(self, "failover-meaning-duplicate"),
             AnomalyKind::SplitBrain => say!(self, "failover-meaning-split-brain"),
+            AnomalyKind::Diverged => say!(self, "failover-meaning-diverged"),
             AnomalyKind::WrongPromotion => say!(self, "failover-meaning-wrong-promotion"),
             AnomalyKind::LostAmbiguous => say!(self, "failover-meaning-lost-ambiguous"),
             AnomalyKind::LostWithoutPromise => say!(self, "failover-meaning-lost-unpromised"),
             AnomalyKind::LostLocal => say!(self, "failover-meaning-lost-local"),
+            AnomalyKind::OnOldTimeline => say!(self, "failover-meaning-old-timeline"),
             AnomalyKind::DuplicateByRetry => say!(self, "failover-meaning-retry"),
         }
     }
@@ -194,6 +195,7 @@ impl Lang {
                 say!(self, "failover-doubt-promise-unknown", writes = count)
             }
             InconclusiveReason::LostWhilePromiseChanged => say!(self, "failover-doubt-promise-changed"),
+            InconclusiveReason::FsyncOff => say!(self, "failover-doubt-fsync"),
             InconclusiveReason::NoFault => say!(self, "failover-doubt-no-fault"),
             InconclusiveReason::NoControl => say!(self, "failover-doubt-no-control"),
             InconclusiveReason::ControlLostNothing => say!(self, "failover-doubt-control-lossless"),

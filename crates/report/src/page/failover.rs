@@ -154,7 +154,14 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
         (say!(lang, "failover-column-failovers"), 0, Box::new(|it| count(it.failovers.into()))),
         (say!(lang, "failover-column-acknowledged"), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
-        (say!(lang, "failover-column-lost"), 0, Box::new(|it| ledger(it, it.lost))),
+        (
+            say!(lang, "failover-column-lost"),
+            0,
+            Box::new(|result| match result.known_loss() {
+                Some(lost) => ledger(result, lost),
+                None => say!(lang, "failover-not-read"),
+            }),
+        ),
         (say!(lang, "failover-column-lost-locally"), 3, Box::new(|it| ledger(it, local(it)))),
         (
             say!(lang, "failover-column-unknown"),

@@ -14,8 +14,14 @@ pub(crate) const IDENTITY_SQL: &str = "select recovers, \
       else ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int end, \
     (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
     coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port'), \
-    (select system_identifier from pg_control_system()) \
+    (select system_identifier from pg_control_system()), current_setting('fsync') \
     from (select pg_is_in_recovery() as recovers offset 0) as it";
+
+/// True if the result of [`IDENTITY_SQL`] shows that the server has `fsync = on`.
+pub(crate) fn has_fsync(answer: &QueryResult) -> bool {
+    let setting = answer.rows.first().and_then(|it| it.get(5)).and_then(Option::as_deref);
+    setting != Some("off")
+}
 
 /// Parses the identity of the server, and whether it is in recovery. `address`, if given, replaces the address of this
 /// connection.

@@ -52,13 +52,14 @@ impl ServerPoller {
             none => none.insert(self.server.target.open(CONNECT_TIMEOUT)?),
         };
         let at = now();
-        let (server, in_recovery) =
-            identity::parse_identity(&session.query(IDENTITY_SQL)?, self.server.address.as_deref());
+        let answer = session.query(IDENTITY_SQL)?;
+        let (server, in_recovery) = identity::parse_identity(&answer, self.server.address.as_deref());
+        let fsync = identity::has_fsync(&answer);
         if in_recovery {
-            return Ok(ServerObservation { at, server, in_recovery, writes: None });
+            return Ok(ServerObservation { at, server, in_recovery, fsync, writes: None });
         }
-        let answer = session.query(&self.primary_sql)?;
-        Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
+        let writes = Some(parse_commit_settings(&session.query(&self.primary_sql)?));
+        Ok(ServerObservation { at: now(), server, in_recovery, fsync, writes })
     }
 
     /// Checks the health endpoint. Returns a change if this is the first success since the server began to accept

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Compares the periods. Polls are written `role:timeline`, for a primary also `:commit:names:followers`; `-` is no
-/// response. Polls are 10 ns apart.
+/// response, and `!` at the end is `fsync = off`. Polls are 10 ns apart.
 fn check(polls: &str, periods: &str, settings: &str, followed: &str) {
     let mut history = ServerHistory::default();
     for (number, word) in polls.split(' ').enumerate() {
@@ -10,7 +10,7 @@ fn check(polls: &str, periods: &str, settings: &str, followed: &str) {
         let observation = (word != "-").then(|| {
             let server = ServerInstance {
                 system: 1,
-                timeline: parts[1].parse().unwrap(),
+                timeline: parts[1].trim_end_matches('!').parse().unwrap(),
                 ..ServerInstance::default()
             };
             let follower = |text: &str| {
@@ -22,7 +22,8 @@ fn check(polls: &str, periods: &str, settings: &str, followed: &str) {
                 let followers = parts[4].split(',').filter(|it| !it.is_empty()).map(follower).collect();
                 (parts[2].to_owned(), parts[3].to_owned(), followers)
             });
-            ServerObservation { at, server, in_recovery: parts[0] == "s", writes }
+            let fsync = !word.ends_with('!');
+            ServerObservation { at, server, in_recovery: parts[0] == "s", fsync, writes }
         });
         history.record("n", observation);
     }
@@ -55,6 +56,7 @@ fn check(polls: &str, periods: &str, settings: &str, followed: &str) {
 fn unchanged_observations_form_one_period() {
     check("s:1 s:1 s:1", "s1 0-20", "", "");
     check("s:1 s:2 p:2:on::", "s1 0-0, s2 10-10, p2 20-20", "20 on ", "20-20 ");
+    check("s:1 s:1! s:1!", "s1 0-0, s1 10-20", "", "");
     // The state during the missing response is unknown, although the polls before and after it are equal.
     check("p:1:on:a:a=sync - p:1:on:a:a=sync", "p1 0-0, p1 20-20", "0 on a", "0-0 a@0, 20-20 a@20");
     check(
@@ -73,6 +75,7 @@ fn samples_are_the_ends_of_role_periods() {
         node: node.to_owned(),
         server: ServerInstance::default(),
         in_recovery: true,
+        fsync: true,
         from: Nanos(from),
         to: Nanos(to),
     };

@@ -44,7 +44,7 @@ impl HistoryText {
         for word in writes.split_whitespace() {
             now += WORD;
             if word == "X" {
-                text.history.faults.push(FaultEvent { at: now, fails_over: true });
+                text.history.faults.push(FaultEvent { at: now, fails_over: true, crashes_hosts: false });
             } else if let Some(number) = word.strip_prefix('@') {
                 server = number.parse().expect("a server's number");
             } else {
@@ -187,6 +187,8 @@ fn kind_name(kind: AnomalyKind) -> &'static str {
         AnomalyKind::LostAmbiguous => "lost while the promise changed",
         AnomalyKind::LostWithoutPromise => "lost unpromised",
         AnomalyKind::LostLocal => "lost locally",
+        AnomalyKind::Diverged => "diverged",
+        AnomalyKind::OnOldTimeline => "on old timeline",
         AnomalyKind::DuplicateByRetry => "duplicate by retry",
     }
 }
@@ -208,6 +210,7 @@ fn doubt_name(reason: &InconclusiveReason) -> String {
         InconclusiveReason::LedgerHasGaps { writes } => format!("gaps {writes}"),
         InconclusiveReason::PromiseUnknown { count } => format!("promise unknown {count}"),
         InconclusiveReason::LostWhilePromiseChanged => "while promise changed".to_owned(),
+        InconclusiveReason::FsyncOff => "fsync off".to_owned(),
         InconclusiveReason::NoFault => "no fault".to_owned(),
         InconclusiveReason::NoControl => "no control".to_owned(),
         InconclusiveReason::ControlLostNothing => "control lost nothing".to_owned(),

@@ -358,7 +358,7 @@ impl SimulatedCluster {
     fn sample(&mut self) {
         for (number, node) in self.nodes.iter().enumerate() {
             let in_recovery = number != self.primary;
-            let sample = RoleSample { at: self.now, server: node.server.clone(), in_recovery };
+            let sample = RoleSample { at: self.now, server: node.server.clone(), in_recovery, fsync: true };
             self.evidence.history.samples.push(sample);
         }
     }
@@ -367,7 +367,7 @@ impl SimulatedCluster {
     fn kill(&mut self) {
         self.fail_all_writes();
         let at = self.now;
-        self.evidence.history.faults.push(FaultEvent { at, fails_over: true });
+        self.evidence.history.faults.push(FaultEvent { at, fails_over: true, crashes_hosts: false });
         self.now += Nanos::from_millis(100 + self.rng.below(3000));
         let other_nodes = self.other_nodes();
         let names: Vec<String> =
@@ -407,7 +407,11 @@ impl SimulatedCluster {
     /// Crashes and restarts the primary. Commits that were not on its disk are lost.
     fn crash(&mut self) {
         self.fail_all_writes();
-        self.evidence.history.faults.push(FaultEvent { at: self.now, fails_over: false });
+        self.evidence.history.faults.push(FaultEvent {
+            at: self.now,
+            fails_over: false,
+            crashes_hosts: false,
+        });
         self.now += Nanos::from_millis(100);
         let primary = &mut self.nodes[self.primary];
         primary.log.truncate(self.flushed);

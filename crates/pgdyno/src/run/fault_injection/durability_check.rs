@@ -1,16 +1,12 @@
 //! Durability check: every acknowledged write must survive the faults
 //!
-//! A ledger records the writes of the trial. After the load, all rows with a token are read back from the primary and
-//! compared with the ledger.
+//! After the load, all rows with a token are read back and compared with the ledger.
 
 use super::injector::InjectionResult;
 use crate::cli::CommandError;
-use crate::clock::{system_us, unix_time};
-use crate::run_file::write_error;
 use analysis::durability::judge;
 use analysis::durability::replication;
 use load::driver::Clock;
-use load::ledger::LedgerConsumer;
 use model::Nanos;
 use model::durability::{
     DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, PromiseChange, PromotionDecision,
@@ -27,82 +23,16 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use store::ledger::{self, EntrySource, LedgerFile, LedgerWriter};
+use store::ledger;
 
 /// Timeout for the read-back, because a query that sorts millions of rows returns its first row late.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
 /// Time within which a primary must respond.
 const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Writer of a trial's ledger.
-#[derive(Debug)]
-pub struct LedgerRecorder {
-    path: PathBuf,
-    writer: LedgerWriter,
-}
-
 /// Secret for one trial's tokens. It is random, so that rows of other trials are not mistaken for rows of this trial.
 pub fn random_secret() -> u64 {
     RandomState::new().hash_one("token")
-}
-
-impl LedgerRecorder {
-    /// Starts the ledger of trial number `trial`, from 1, next to the run's file. Times in the ledger are readings of
-    /// `clock`.
-    pub fn begin(
-        run: &Path,
-        trial: u32,
-        drain: LedgerConsumer,
-        clock: Clock,
-    ) -> Result<LedgerRecorder, CommandError> {
-        let path = ledger::ledger_path(run, trial);
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let boot = u128::from_str_radix(&boot.trim().replace('-', ""), 16).unwrap_or(0);
-        let invented = RandomState::new();
-        let halves = [invented.hash_one(0), invented.hash_one(1)];
-        let header = ledger::LedgerHeader {
-            run: u128::from(halves[0]) << 64 | u128::from(halves[1]),
-            boot,
-            started_ms: unix_time().0 / 1_000_000,
-        };
-        let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(&it))?;
-        let clocks = move || (clock.now(), system_us());
-        let writer = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|error| {
-            CommandError::new(message!(
-                "failover-ledger-not-written",
-                error = Message::of_file(&path, &error)
-            ))
-        })?;
-        Ok(LedgerRecorder { path, writer })
-    }
-
-    /// Write error that makes the ledger unusable.
-    pub fn error(&self) -> Option<Message> {
-        self.writer.error().map(write_error)
-    }
-
-    /// Flushes the ledger and returns its path.
-    pub fn finish(self) -> Result<PathBuf, CommandError> {
-        let failed = |error| {
-            let error = Message::of_file(&self.path, &error);
-            CommandError::new(message!("failover-ledger-not-written", error))
-        };
-        self.writer.finish().map_err(failed)?;
-        Ok(self.path)
-    }
-}
-
-/// Source of the load threads' ledger entries.
-struct DrainSource(LedgerConsumer);
-
-impl EntrySource for DrainSource {
-    fn take(&mut self, to: &mut Vec<LedgerEntry>) {
-        self.0.take(to);
-    }
-
-    fn mark_written(&mut self) {
-        self.0.mark_written();
-    }
 }
 
 /// Reason why the writes could not be read back.
@@ -149,7 +79,7 @@ impl LedgerReader {
         Ok(LedgerReader { ledger, queries, secret, reserved, readings: Vec::new() })
     }
 
-    /// Reads all tokens from the server that accepts writes.
+    /// Reads all tokens from the primary, and from the other servers as far as they respond.
     pub fn read(
         &mut self,
         servers: &[DirectServer],
@@ -157,28 +87,33 @@ impl LedgerReader {
         clock: Clock,
     ) -> Result<ReadBackRecord, LedgerReadError> {
         let start = Instant::now();
-        let (node, (started, known), mut snapshot) = find_primary(servers, clock)?;
-        let mut rows = KeySet::new(&self.reserved);
+        let found = find_primary(servers, clock)?;
+        for other in found.others {
+            // A standby may cancel a query that conflicts with recovery. The verdict depends on the primary only.
+            if let Ok((keys, _)) = self.read_keys(other) {
+                self.readings.push(ReadBack { started: found.started, identified: found.identified, ..keys });
+            }
+        }
+        let (keys, rows) = self.read_keys(found.primary).map_err(LedgerReadError::Query)?;
+        self.readings.push(ReadBack { started: found.started, identified: found.identified, ..keys });
+        let elapsed = Nanos(start.elapsed().as_nanos() as u64);
+        Ok(ReadBackRecord { phase: after, node: found.name, rows, elapsed })
+    }
+
+    /// Reads all tokens of one server. Also returns their number. The times are not set.
+    fn read_keys(&self, mut snapshot: ReadTransaction) -> Result<(ReadBack, u64), ReadBackError> {
+        let mut keys = KeySet::new(&self.reserved);
         let mut count = 0;
         for query in &self.queries {
-            let secret = self.secret;
-            snapshot
-                .read_rows(query, |text| {
-                    if let Some(token) = Token::find(text) {
-                        count += 1;
-                        rows.add(token.key, token.is_authentic(secret));
-                    }
-                })
-                .map_err(LedgerReadError::Query)?;
+            snapshot.read_rows(query, |text| {
+                if let Some(token) = Token::find(text) {
+                    count += 1;
+                    keys.add(token.key, token.is_authentic(self.secret));
+                }
+            })?;
         }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
-        self.readings.push(ReadBack { started, identified: known, server, in_recovery, keys: rows });
-        Ok(ReadBackRecord {
-            phase: after,
-            node,
-            rows: count,
-            elapsed: Nanos(start.elapsed().as_nanos() as u64),
-        })
+        Ok((ReadBack { started: Nanos::ZERO, identified: Nanos::ZERO, server, in_recovery, keys }, count))
     }
 
     /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's
@@ -214,29 +149,39 @@ fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::Fi
     ledger::open(path).map_err(|it| CommandError::new(&it))
 }
 
+/// Snapshots of all servers that respond.
+struct Snapshots {
+    /// Name of the primary.
+    name: String,
+    primary: ReadTransaction,
+    others: Vec<ReadTransaction>,
+    /// Time at which the snapshots were requested.
+    started: Nanos,
+    /// Time at which all servers had responded.
+    identified: Nanos,
+}
+
 /// Finds the server that accepts writes. If several servers accept writes, selects the server with the newest timeline.
-/// Also returns the time at which its snapshot was requested, the time at which all servers had responded, and the
-/// transaction with the snapshot.
-fn find_primary(
-    servers: &[DirectServer],
-    clock: Clock,
-) -> Result<(String, (Nanos, Nanos), ReadTransaction), LedgerReadError> {
+fn find_primary(servers: &[DirectServer], clock: Clock) -> Result<Snapshots, LedgerReadError> {
     let deadline = Instant::now() + PRIMARY_TIMEOUT;
     loop {
         let started = clock.now();
-        let snapshots: Vec<_> =
-            servers.iter().map(|it| (it.name.clone(), ReadTransaction::begin(it, READ_TIMEOUT))).collect();
-        let mut error = None;
-        let alive = snapshots.into_iter().filter_map(|(name, snapshot)| match snapshot {
-            Ok(snapshot) => Some((name, snapshot)),
-            Err(failed) => {
-                error.get_or_insert(failed);
-                None
+        let (mut alive, mut error) = (Vec::new(), None);
+        for server in servers {
+            match ReadTransaction::begin(server, READ_TIMEOUT) {
+                Ok(snapshot) => alive.push((server.name.clone(), snapshot)),
+                Err(failed) => _ = error.get_or_insert(failed),
             }
-        });
-        let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
+        }
+        let identified = clock.now();
+        let primaries = alive.iter().enumerate().filter(|(_, it)| !it.1.in_recovery);
+        let newest = primaries.max_by_key(|(_, it)| it.1.server.timeline).map(|(place, _)| place);
         match newest {
-            Some((name, it)) => return Ok((name, (started, clock.now()), it)),
+            Some(place) => {
+                let (name, primary) = alive.swap_remove(place);
+                let others = alive.into_iter().map(|it| it.1).collect();
+                return Ok(Snapshots { name, primary, others, started, identified });
+            }
             None if Instant::now() > deadline => {
                 return Err(error.map_or(LedgerReadError::NoPrimary, LedgerReadError::Query));
             }
@@ -278,7 +223,7 @@ fn fault_events(
             }
             _ => false,
         };
-        FaultEvent { at, fails_over: must || followed }
+        FaultEvent { at, fails_over: must || followed, crashes_hosts: false }
     };
     // Omit blocked replication, because it has an effect only together with the next fault.
     let has_effect = |fault: &&(usize, &InjectedFault)| {
@@ -366,6 +311,7 @@ mod tests {
             node: node.to_owned(),
             server: ServerInstance { system: 1, address: node.to_owned(), started_us: 0, timeline },
             in_recovery,
+            fsync: true,
             from: s(100 + from),
             to: s(100 + to),
         };

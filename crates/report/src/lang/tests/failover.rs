@@ -50,9 +50,9 @@ fn words(lang: &Lang) -> NamedTexts {
     all
 }
 
-fn kinds() -> [AnomalyKind; 12] {
-    every!(AnomalyKind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, WrongPromotion, LostAmbiguous,
-        LostWithoutPromise, LostLocal, DuplicateByRetry)
+fn kinds() -> [AnomalyKind; 14] {
+    every!(AnomalyKind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, Diverged, WrongPromotion,
+        LostAmbiguous, LostWithoutPromise, LostLocal, OnOldTimeline, DuplicateByRetry)
 }
 
 fn doubts(lang: &Lang) -> NamedTexts {
@@ -77,14 +77,15 @@ fn doubts(lang: &Lang) -> NamedTexts {
         InconclusiveReason::NoNewTimelineAfterFault { fault: 1 },
         InconclusiveReason::LedgerOpen,
         InconclusiveReason::LostWhilePromiseChanged,
+        InconclusiveReason::FsyncOff,
         InconclusiveReason::NoFault,
         InconclusiveReason::NoControl,
         InconclusiveReason::ControlLostNothing,
     ]);
     covers!(all, InconclusiveReason: NotReadBack, NewerThanReadBacks, ReadFromStandby, ReadFromOldTimeline, ReadFromOtherSystem,
         StandbyAcknowledged, MultipleSystems, NoWritesAfterFault, NoNewTimelineAfterFault, LedgerOpen, LedgerTorn,
-        LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, NoFault, NoControl,
-        ControlLostNothing);
+        LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, FsyncOff, NoFault,
+        NoControl, ControlLostNothing);
     all.iter().map(|it| (format!("{it:?}"), lang.inconclusive_reason(it))).collect()
 }
 

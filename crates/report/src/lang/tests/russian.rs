@@ -160,6 +160,10 @@ const NAMES: &[&str] = &[
     "xdg",
     "xz",
     "z",
+    "ALTER",
+    "ROLE",
+    "DATABASE",
+    "fsync",
 ];
 
 #[test]

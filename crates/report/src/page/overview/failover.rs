@@ -48,7 +48,7 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     };
     let loss = has_ledger.then(|| LargeFigure {
         label: say!(lang, "overview-lost-writes"),
-        value: count(worst.lost),
+        value: worst.known_loss().map_or_else(|| say!(lang, "failover-not-read"), count),
         detail: say!(lang, "overview-of-acknowledged", written = count(worst.counts.acknowledged)),
         tone: match (worst.conclusion, worst.lost) {
             (Some(Conclusion::Broken), _) => Tone::Bad,

@@ -1,0 +1,88 @@
+//! Histories in files, with the verdicts that their authors expect
+
+use super::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Histories of this project, and those in the directory that `PGDYNO_HISTORIES` names.
+fn history_files() -> Vec<PathBuf> {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/durability/histories");
+    let others = std::env::var("PGDYNO_HISTORIES").ok().map(PathBuf::from);
+    let files = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
+        let paths = entries.map(|it| it.expect("an entry of the directory").path());
+        let mut paths: Vec<PathBuf> =
+            paths.filter(|it| it.extension().is_some_and(|it| it == "txt")).collect();
+        paths.sort();
+        paths
+    };
+    [Some(ours), others].into_iter().flatten().flat_map(|it| files(&it)).collect()
+}
+
+#[test]
+fn histories_have_the_expected_verdicts() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for path in history_files() {
+        let text = fs::read_to_string(&path).expect("the file is text");
+        for (title, line, text) in split(&text) {
+            let place = format!("{}:{line}: {title}", path.display());
+            let file = HistoryFile::parse(text).unwrap_or_else(|it| panic!("{place}: {it:?}"));
+            let expected = file.expected.as_ref().unwrap_or_else(|| panic!("{place}: no line `expect`"));
+            let actual = expected.of_verdict(&file.judge());
+            count += 1;
+            if actual != *expected {
+                wrong.push(format!("{place}\n  expected {expected:?}\n  judged   {actual:?}"));
+            }
+        }
+    }
+    println!("{} of {count} histories have the expected verdict", count - wrong.len());
+    assert!(wrong.is_empty(), "{} of {count} verdicts differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 60, "{count} histories");
+}
+
+#[test]
+fn reports_lines_that_cannot_be_read() {
+    let check = |text: &str, expected: &[(usize, &str)]| {
+        let diagnostics = HistoryFile::parse(text).err().unwrap_or_default();
+        let places: Vec<(usize, &str)> = diagnostics.iter().map(|it| (it.line, it.text.as_str())).collect();
+        assert_eq!(places, expected, "{text}");
+    };
+    check("# nothing\n\n", &[]);
+    check("10 write 0/0 acknowledged a@1", &[]);
+    check("10-11 write 0/0 failed 08006 a@1\n10-11 write 0/1 failed a@1", &[]);
+    check("soon write 0/0 acknowledged", &[(1, "soon")]);
+    check("11-10 write 0/0 acknowledged", &[(1, "11-10")]);
+    check("1.1234567 fault", &[(1, "1.1234567")]);
+    check("10 wrote 0/0", &[(1, "wrote")]);
+    check("10 write 0 acknowledged", &[(1, "0")]);
+    check("10 write 0/5000 acknowledged", &[(1, "0/5000")]);
+    check("10 write 0/0 done", &[(1, "done")]);
+    check("10 write 0/0", &[(1, "")]);
+    check("10 write 0/0 acknowledged a", &[(1, "a")]);
+    check("10 write 0/0 acknowledged a@x", &[(1, "a@x")]);
+    check("10 write 0/0 acknowledged a@1+x", &[(1, "a@1+x")]);
+    check("0 settings a@1 sometimes", &[(1, "sometimes")]);
+    check("0 settings a@1 on ANY (b", &[(1, "ANY (b")]);
+    check("0 role a@1 leader\n0 role a@1 primary fsync=no", &[(1, "leader"), (2, "fsync=no")]);
+    check("0 fault big", &[(1, "big")]);
+    check("0 promote b\n0 promote b: b\n0 promote b: b=1 first", &[(1, ""), (2, "b"), (3, "b=1 first")]);
+    check("0 read a@1 primary 0/0 x", &[(1, "")]);
+    check("expect good\nexpect kept: gone 1", &[(1, "good"), (2, "gone")]);
+    check("expect broken: lost\nbecause tired", &[(1, "lost"), (2, "tired")]);
+    check("control some\nledger shut", &[(1, "some"), (2, "shut")]);
+}
+
+#[test]
+fn times_are_exact() {
+    assert_eq!(words::times("12"), Ok((Nanos(12_000_000), Nanos(12_000_000))));
+    assert_eq!(words::times("12.5-13.000001"), Ok((Nanos(12_500_000), Nanos(13_000_001))));
+}
+
+/// Every name is found again.
+#[test]
+fn names_are_unique() {
+    for kind in names::ANOMALIES {
+        assert_eq!(names::find_anomaly(anomaly_name(kind)), Some(kind));
+    }
+    assert!(names::REASONS.contains(&reason_name(&model::durability::InconclusiveReason::FsyncOff)));
+}
