@@ -5,7 +5,7 @@ use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::exit_status::ExitStatus;
 use crate::{diagnostics, run_report, terminal};
-use analysis::durability::history::{self, ExpectedVerdict, HistoryDiagnostic, HistoryFile};
+use analysis::durability::history::{self, ExpectedVerdict, HistoryDiagnostic, HistoryFile, Notation};
 use analysis::durability::judge;
 use clap::Parser;
 use model::durability::{
@@ -148,8 +148,33 @@ fn grammar_diagnostic(text: &str, part: &str, diagnostic: &HistoryDiagnostic) ->
         found => &line[at..at + found.len()],
     };
     let shown = (!diagnostic.text.is_empty()).then(|| quote(&diagnostic.text));
-    let message = message!("judge-line", text = shown, usage = quote(diagnostic.usage));
+    let message = message!("judge-line", text = shown, usage = notation(diagnostic.usage));
     GrammarDiagnostic::in_part(text, place, message)
+}
+
+/// Notation to write instead of a wrong part.
+fn notation(notation: Notation) -> Message {
+    match notation {
+        Notation::Event => message!("judge-notation-event"),
+        Notation::Control => message!("judge-notation-control"),
+        Notation::Ledger => message!("judge-notation-ledger"),
+        Notation::Level => message!("judge-notation-level"),
+        Notation::Settings => message!("judge-notation-settings"),
+        Notation::Role => message!("judge-notation-role"),
+        Notation::Write => message!("judge-notation-write"),
+        Notation::Fault => message!("judge-notation-fault"),
+        Notation::Promote => message!("judge-notation-promote"),
+        Notation::Read => message!("judge-notation-read"),
+        Notation::Server => message!("judge-notation-server"),
+        Notation::Expect => message!("judge-notation-expect"),
+        Notation::Reason => message!("judge-notation-reason"),
+        Notation::Standbys => message!("judge-notation-standbys"),
+        Notation::Anomaly => message!("judge-notation-anomaly"),
+        Notation::Time => message!("judge-notation-time"),
+        Notation::Key => message!("judge-notation-key"),
+        Notation::Keys => message!("judge-notation-keys"),
+        Notation::Outcome => message!("judge-notation-outcome"),
+    }
 }
 
 impl Judged {

@@ -367,6 +367,7 @@ check-data-dropped = the database of the attached server is dropped and created 
    *[false] each trial
  }
 check-hooks = hooks
+check-fsync-off = `fsync` is off, so the durability of writes cannot be proven: a crash of the operating system may lose any write
 check-hook-missing = hooks: the program { $program } does not exist on this machine
 check-shared-hosts = hosts
 check-feeds = feeds
@@ -578,6 +579,25 @@ judge-line = { $text ->
    *[other] { $text } is not part of a history
  }
     .help = write { $usage }
+judge-notation-event = {"`TIME settings|role|write|fault|promote|read …`"}
+judge-notation-control = {"`control LOST|none`"}
+judge-notation-ledger = {"`ledger closed|open|torn`"}
+judge-notation-level = {"`off|local|remote_write|on|remote_apply`"}
+judge-notation-settings = {"`TIME settings SERVER LEVEL [SYNCHRONOUS_STANDBY_NAMES]`"}
+judge-notation-role = {"`TIME role SERVER primary|standby [fsync=off]`"}
+judge-notation-write = {"`FROM-TO write SESSION/SEQUENCE acknowledged|warned|failed|unknown [SQLSTATE] [SERVER]`"}
+judge-notation-fault = {"`TIME fault [failover] [host]`"}
+judge-notation-promote = {"`TIME promote NAME [SYNCHRONOUS_STANDBY_NAMES]: NAME=POSITION [sync], …`"}
+judge-notation-read = {"`TIME read SERVER primary|standby [KEYS]`"}
+judge-notation-server = {"`[SYSTEM:]NAME@TIMELINE[+RESTARTS]`"}
+judge-notation-expect = {"`expect kept|broken|not_proven[: ANOMALY COUNT, …]`"}
+judge-notation-reason = {"`because REASON, …`"}
+judge-notation-standbys = {"`ANY 1 (b, c)`"}
+judge-notation-anomaly = {"`lost 1`"}
+judge-notation-time = {"`12|12.5|12-13`"}
+judge-notation-key = {"`SESSION/SEQUENCE`"}
+judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11!`"}
+judge-notation-outcome = {"`acknowledged|warned|failed|unknown`"}
 judge-unexpected = the verdict differs from the expected one: { $expected } was expected, { $actual } was judged
 
 

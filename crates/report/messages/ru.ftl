@@ -415,6 +415,7 @@ check-data-dropped = база данных подключённого серве
    *[false] каждым измерением
  }
 check-hooks = команды
+check-fsync-off = `fsync` выключен, поэтому сохранность записей нельзя доказать: сбой операционной системы может потерять любую запись
 check-hook-missing = hooks: программы { $program } нет на этой машине
 check-shared-hosts = хосты
 check-feeds = данные
@@ -638,6 +639,25 @@ judge-line = { $text ->
    *[other] { $text }{"\u00A0"}— не часть истории
  }
     .help = напишите { $usage }
+judge-notation-event = {"`TIME settings|role|write|fault|promote|read …`"}
+judge-notation-control = {"`control LOST|none`"}
+judge-notation-ledger = {"`ledger closed|open|torn`"}
+judge-notation-level = {"`off|local|remote_write|on|remote_apply`"}
+judge-notation-settings = {"`TIME settings SERVER LEVEL [SYNCHRONOUS_STANDBY_NAMES]`"}
+judge-notation-role = {"`TIME role SERVER primary|standby [fsync=off]`"}
+judge-notation-write = {"`FROM-TO write SESSION/SEQUENCE acknowledged|warned|failed|unknown [SQLSTATE] [SERVER]`"}
+judge-notation-fault = {"`TIME fault [failover] [host]`"}
+judge-notation-promote = {"`TIME promote NAME [SYNCHRONOUS_STANDBY_NAMES]: NAME=POSITION [sync], …`"}
+judge-notation-read = {"`TIME read SERVER primary|standby [KEYS]`"}
+judge-notation-server = {"`[SYSTEM:]NAME@TIMELINE[+RESTARTS]`"}
+judge-notation-expect = {"`expect kept|broken|not_proven[: ANOMALY COUNT, …]`"}
+judge-notation-reason = {"`because REASON, …`"}
+judge-notation-standbys = {"`ANY 1 (b, c)`"}
+judge-notation-anomaly = {"`lost 1`"}
+judge-notation-time = {"`12|12.5|12-13`"}
+judge-notation-key = {"`SESSION/SEQUENCE`"}
+judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11!`"}
+judge-notation-outcome = {"`acknowledged|warned|failed|unknown`"}
 judge-unexpected = вердикт отличается от ожидаемого: ожидался { $expected }, получен { $actual }
 
 

@@ -4,6 +4,7 @@ use crate::findings::paragraph;
 use crate::lang::Lang;
 use crate::say;
 use crate::style::TerminalStyle;
+use crate::terminal::sanitise_line;
 use crate::text::to_characters;
 use model::durability::{Anomaly, AnomalyKind, DurabilityVerdict, InconclusiveReason, ServerInstance};
 
@@ -18,7 +19,7 @@ pub fn render(
     let line =
         |begin: &str, text: &str| paragraph(begin, &to_characters(text, style.characters), style.width);
     let conclusion = lang.conclusion(verdict.conclusion);
-    let mut out = line("", &say!(lang, "judge-conclusion", name, conclusion));
+    let mut out = line("", &say!(lang, "judge-conclusion", name = sanitise_line(name), conclusion));
     let counts = &verdict.counts;
     out += &line(
         "  ",
@@ -35,7 +36,7 @@ pub fn render(
     out += &line("  ", &losses(verdict, lang));
     for server in servers {
         let timeline = server.timeline.to_string();
-        out += &line("  ", &say!(lang, "judge-server", address = server.address.as_str(), timeline));
+        out += &line("  ", &say!(lang, "judge-server", address = sanitise_line(&server.address), timeline));
     }
     for anomaly in &verdict.anomalies {
         out += &line("  - ", &anomaly_text(anomaly, lang));

@@ -10,7 +10,6 @@ mod words;
 pub use names::{anomaly_name, conclusion_name, reason_name};
 
 use super::{judge, replication};
-use model::Nanos;
 use model::durability::{
     AnomalyKind, Conclusion, ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, LedgerEnd,
     LedgerEntry, PromiseChange, PromotionDecision, ReadBack, RoleSample, ServerId, ServerInstance,
@@ -38,6 +37,30 @@ pub struct ExpectedVerdict {
     pub reasons: Option<Vec<String>>,
 }
 
+/// Notation of a line or of a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    Event,
+    Control,
+    Ledger,
+    Level,
+    Settings,
+    Role,
+    Write,
+    Fault,
+    Promote,
+    Read,
+    Server,
+    Expect,
+    Reason,
+    Standbys,
+    Anomaly,
+    Time,
+    Key,
+    Keys,
+    Outcome,
+}
+
 /// Line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryDiagnostic {
@@ -46,7 +69,7 @@ pub struct HistoryDiagnostic {
     /// Part of the line that is wrong; empty if something is missing at its end.
     pub text: String,
     /// Notation to use instead.
-    pub usage: &'static str,
+    pub usage: Notation,
 }
 
 /// Histories in a file, each with its title and the number of its first line. A line `=== TITLE` begins a history. The
@@ -142,12 +165,12 @@ struct HistoryParser {
 }
 
 /// Offending text, and the notation to use instead.
-type LineResult<T> = Result<T, (String, &'static str)>;
+type LineResult<T> = Result<T, (String, Notation)>;
 
 impl HistoryParser {
     fn add_line(&mut self, line: &str) -> LineResult<()> {
         let mut words = Words::new(line);
-        let first = words.next("an event")?;
+        let first = words.next(Notation::Event)?;
         match first {
             "expect" => self.expected = Some(parse_expectation(words.rest())?),
             "because" => {
@@ -157,18 +180,18 @@ impl HistoryParser {
                 self.reasons = Some(all);
             }
             "control" => {
-                let lost = match words.next(CONTROL)? {
+                let lost = match words.next(Notation::Control)? {
                     "none" => None,
-                    text => Some(ControlResult { lost: words::number(text, CONTROL)? }),
+                    text => Some(ControlResult { lost: words::number(text, Notation::Control)? }),
                 };
                 self.control = Some(lost);
             }
             "ledger" => {
-                self.history.end = Some(match words.next(LEDGER)? {
+                self.history.end = Some(match words.next(Notation::Ledger)? {
                     "closed" => LedgerEnd::Closed,
                     "open" => LedgerEnd::Open,
                     "torn" => LedgerEnd::Torn { bytes: 1 },
-                    other => return Err((other.to_owned(), LEDGER)),
+                    other => return Err((other.to_owned(), Notation::Ledger)),
                 });
             }
             time => return self.add_event(time, &mut words),
@@ -178,27 +201,27 @@ impl HistoryParser {
 
     fn add_event(&mut self, time: &str, words: &mut Words<'_>) -> LineResult<()> {
         let (at, ended) = words::times(time)?;
-        match words.next(EVENT)? {
+        match words.next(Notation::Event)? {
             "settings" => {
-                let server = self.server(words.next(SETTINGS)?)?;
-                let level = words.next(SETTINGS)?;
+                let server = self.server(words.next(Notation::Settings)?)?;
+                let level = words.next(Notation::Settings)?;
                 let standbys = parse_standbys(words.rest())?;
                 let promise = replication::promise(level, standbys.as_ref());
-                let promise = promise.ok_or((level.to_owned(), LEVEL))?;
+                let promise = promise.ok_or((level.to_owned(), Notation::Level))?;
                 self.history.promises.push(PromiseChange { at, server, promise });
             }
             "role" => {
-                let server = self.server(words.next(ROLE)?)?;
-                let in_recovery = parse_role(words.next(ROLE)?)?;
+                let server = self.server(words.next(Notation::Role)?)?;
+                let in_recovery = parse_role(words.next(Notation::Role)?)?;
                 let fsync = match words.rest() {
                     "" | "fsync=on" => true,
                     "fsync=off" => false,
-                    other => return Err((other.to_owned(), ROLE)),
+                    other => return Err((other.to_owned(), Notation::Role)),
                 };
                 self.history.samples.push(RoleSample { at, server, in_recovery, fsync });
             }
             "write" => {
-                let key = words::key(words.next(WRITE)?)?;
+                let key = words::key(words.next(Notation::Write)?)?;
                 let outcome = words::outcome(words)?;
                 let server = match words.rest() {
                     "" => None,
@@ -213,35 +236,35 @@ impl HistoryParser {
                     match word {
                         "failover" => fault.fails_over = true,
                         "host" => fault.crashes_hosts = true,
-                        other => return Err((other.to_owned(), FAULT)),
+                        other => return Err((other.to_owned(), Notation::Fault)),
                     }
                 }
                 self.history.faults.push(fault);
             }
             "promote" => {
-                let promoted = words.next(PROMOTE)?.to_owned();
+                let promoted = words.next(Notation::Promote)?.to_owned();
                 let (standbys, positions) =
-                    words.rest().split_once(':').ok_or((words.rest().to_owned(), PROMOTE))?;
+                    words.rest().split_once(':').ok_or((words.rest().to_owned(), Notation::Promote))?;
                 let standbys = parse_standbys(standbys.trim())?;
                 let positions = positions.split(',').map(parse_position).collect::<LineResult<_>>()?;
                 self.history.promotions.push(PromotionDecision { at, promoted, standbys, positions });
             }
             "read" => {
-                let server = self.server(words.next(READ)?)?;
-                let in_recovery = parse_role(words.next(READ)?)?;
+                let server = self.server(words.next(Notation::Read)?)?;
+                let in_recovery = parse_role(words.next(Notation::Read)?)?;
                 let keys = words::keys(words.rest())?;
                 let keys_found = Default::default();
                 let read = ReadBack { started: at, identified: ended, server, in_recovery, keys: keys_found };
                 self.reads.push((read, keys));
             }
-            other => return Err((other.to_owned(), EVENT)),
+            other => return Err((other.to_owned(), Notation::Event)),
         }
         Ok(())
     }
 
     /// Server instance in the notation `[SYSTEM:]NAME@TIMELINE[+RESTARTS]`.
     fn server(&mut self, text: &str) -> LineResult<ServerInstance> {
-        let wrong = || (text.to_owned(), SERVER);
+        let wrong = || (text.to_owned(), Notation::Server);
         let (name, state) = text.split_once('@').ok_or_else(wrong)?;
         let (system, name) = name.split_once(':').unwrap_or(("", name));
         let (timeline, restarts) = state.split_once('+').unwrap_or((state, "0"));
@@ -296,20 +319,6 @@ impl HistoryParser {
     }
 }
 
-const EVENT: &str = "TIME settings|role|write|fault|promote|read …";
-const CONTROL: &str = "control LOST|none";
-const LEDGER: &str = "ledger closed|open|torn";
-const LEVEL: &str = "off, local, remote_write, on or remote_apply";
-const SETTINGS: &str = "TIME settings SERVER LEVEL [SYNCHRONOUS_STANDBY_NAMES]";
-const ROLE: &str = "TIME role SERVER primary|standby [fsync=off]";
-const WRITE: &str = "FROM-TO write SESSION/SEQUENCE acknowledged|warned|failed|unknown [SQLSTATE] [SERVER]";
-const FAULT: &str = "TIME fault [failover] [host]";
-const PROMOTE: &str = "TIME promote NAME [SYNCHRONOUS_STANDBY_NAMES]: NAME=POSITION [sync], …";
-const READ: &str = "TIME read SERVER primary|standby [KEYS]";
-const SERVER: &str = "[SYSTEM:]NAME@TIMELINE[+RESTARTS]";
-const EXPECT: &str = "expect kept|broken|not_proven[: ANOMALY COUNT, …]";
-const REASON: &str = "because REASON, …";
-
 /// Index of a name. A new name is appended.
 fn position_of(names: &mut Vec<String>, name: &str) -> usize {
     let known = names.iter().position(|it| it == name);
@@ -323,16 +332,16 @@ fn parse_role(text: &str) -> LineResult<bool> {
     match text {
         "primary" => Ok(false),
         "standby" => Ok(true),
-        other => Err((other.to_owned(), "primary or standby")),
+        other => Err((other.to_owned(), Notation::Role)),
     }
 }
 
 fn parse_standbys(text: &str) -> LineResult<Option<SynchronousStandbys>> {
-    replication::parse(text).map_err(|_| (text.to_owned(), "synchronous_standby_names, as in ANY 1 (b, c)"))
+    replication::parse(text).map_err(|_| (text.to_owned(), Notation::Standbys))
 }
 
 fn parse_position(text: &str) -> LineResult<StandbyPosition> {
-    let wrong = || (text.trim().to_owned(), PROMOTE);
+    let wrong = || (text.trim().to_owned(), Notation::Promote);
     let (name, state) = text.trim().split_once('=').ok_or_else(wrong)?;
     let (position, synchronous) = match state.split_once(' ') {
         None => (state, false),
@@ -341,19 +350,19 @@ fn parse_position(text: &str) -> LineResult<StandbyPosition> {
     };
     let received = match position {
         "-" => None,
-        position => Some(words::number(position, PROMOTE)?),
+        position => Some(words::number(position, Notation::Promote)?),
     };
     Ok(StandbyPosition { name: name.to_owned(), received, synchronous })
 }
 
 fn parse_expectation(text: &str) -> LineResult<ExpectedVerdict> {
     let (conclusion, anomalies) = text.split_once(':').unwrap_or((text, ""));
-    let conclusion = names::find_conclusion(conclusion.trim()).ok_or((conclusion.to_owned(), EXPECT))?;
+    let conclusion =
+        names::find_conclusion(conclusion.trim()).ok_or((conclusion.to_owned(), Notation::Expect))?;
     let anomaly = |text: &str| {
-        let (name, count) = text.trim().split_once(' ').ok_or((text.trim().to_owned(), EXPECT))?;
-        let kind = names::find_anomaly(name)
-            .ok_or((name.to_owned(), "the name of an anomaly in docs/durability.md"))?;
-        Ok((kind, words::number(count.trim(), EXPECT)?))
+        let (name, count) = text.trim().split_once(' ').ok_or((text.trim().to_owned(), Notation::Expect))?;
+        let kind = names::find_anomaly(name).ok_or((name.to_owned(), Notation::Anomaly))?;
+        Ok((kind, words::number(count.trim(), Notation::Expect)?))
     };
     let anomalies = anomalies.split(',').filter(|it| !it.trim().is_empty()).map(anomaly);
     Ok(ExpectedVerdict { conclusion, anomalies: anomalies.collect::<LineResult<_>>()?, reasons: None })
@@ -362,5 +371,5 @@ fn parse_expectation(text: &str) -> LineResult<ExpectedVerdict> {
 fn parse_reason(text: &str) -> LineResult<String> {
     let name = text.trim();
     let known = names::REASONS.contains(&name);
-    if known { Ok(name.to_owned()) } else { Err((name.to_owned(), REASON)) }
+    if known { Ok(name.to_owned()) } else { Err((name.to_owned(), Notation::Reason)) }
 }

@@ -67,9 +67,9 @@ impl<'a> PromiseHistory<'a> {
             }
         }
         let crashed = self.history.faults.iter().any(|it| it.crashes_hosts && it.at >= attempt.invoked);
-        let is_replicated = |it: &Promise| match crashed {
-            true => it.outlives_hosts() && !self.unsynced,
-            false => it.outlives_primary(),
+        let is_replicated = |promise: &Promise| match crashed {
+            true => promise.outlives_hosts() && !self.unsynced,
+            false => promise.outlives_primary(),
         };
         // Without fsync, a crash of the operating system may lose everything.
         let is_local = |it: &Promise| *it != Promise::None && !(crashed && self.unsynced);

@@ -5,6 +5,7 @@
 
 use model::Nanos;
 use model::durability::ServerInstance;
+use std::cmp::Ordering;
 
 /// Servers that accepted writes.
 #[derive(Debug, Default)]
@@ -37,10 +38,10 @@ impl Takeovers {
     pub fn deposed_at(&self, server: &ServerInstance) -> Option<Nanos> {
         let begun = self.0.iter().filter(|it| it.server.is_same_server(server));
         let begun = begun.filter(|it| it.server.timeline == server.timeline).map(|it| it.at).min();
-        let is_newer = |it: &&Takeover| match it.server.timeline.cmp(&server.timeline) {
-            std::cmp::Ordering::Greater => true,
-            std::cmp::Ordering::Equal => begun.is_some_and(|begun| it.at > begun),
-            std::cmp::Ordering::Less => false,
+        let is_newer = |other: &&Takeover| match other.server.timeline.cmp(&server.timeline) {
+            Ordering::Greater => true,
+            Ordering::Equal => begun.is_some_and(|begun| other.at > begun),
+            Ordering::Less => false,
         };
         self.0
             .iter()

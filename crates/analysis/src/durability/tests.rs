@@ -473,11 +473,12 @@ fn finds_outages_after_faults() {
     // A gap that ends at a fault does not belong to that fault, nor does a gap that begins at the next fault.
     let at = |moments: &'static [u64]| {
         move |text: &mut HistoryText| {
-            let faults = moments.iter().map(|it| FaultEvent {
-                at: Nanos::from_millis(*it),
+            let fault = |ms: &u64| FaultEvent {
+                at: Nanos::from_millis(*ms),
                 fails_over: false,
                 crashes_hosts: false,
-            });
+            };
+            let faults = moments.iter().map(fault);
             text.history.faults = faults.collect();
         }
     };

@@ -88,11 +88,9 @@ fn tokens(statement: &str) -> Vec<String> {
 
 /// True if the script sets `synchronous_commit` for its session or transaction.
 fn sets_commit_level(script: &str, statements: &[Vec<String>]) -> bool {
-    let names = |it: &[String], word: &str| it.iter().any(|it| it == word);
-    statements.iter().any(|it| {
-        names(it, "synchronous_commit")
-            || names(it, "set_config") && script.to_lowercase().contains("'synchronous_commit'")
-    })
+    let contains = |word: &str| statements.iter().flatten().any(|it| it == word);
+    let is_quoted = script.to_lowercase().contains("'synchronous_commit'");
+    contains("synchronous_commit") || contains("set_config") && is_quoted
 }
 
 /// Number of rows into which a statement certainly inserts the token.

@@ -21,7 +21,22 @@ pub fn warnings(experiment: &Experiment) -> Vec<Message> {
     }
     all.extend(few_repeats(experiment));
     all.extend(missing_programs(experiment));
+    all.extend(fsync_off(experiment));
     all
+}
+
+/// Warning that a server with `fsync = off` cannot prove that writes are durable.
+fn fsync_off(experiment: &Experiment) -> Option<Message> {
+    let has_ledger = |it: &Setup| it.operations.iter().any(|operation| operation.ledger.is_some());
+    let is_off = |node: &Node| {
+        let NodeKind::Postgres(server) = &node.kind else { return false };
+        // If a setting occurs on several lines, the last line takes effect.
+        let value = server.settings.iter().rfind(|it| it.0.eq_ignore_ascii_case("fsync"));
+        let value = value.map(|it| it.1.trim_matches('\'').to_ascii_lowercase());
+        value.is_some_and(|it| matches!(it.as_str(), "off" | "false" | "no" | "0"))
+    };
+    let setups = experiment.cells.iter().map(|it| &it.setup).filter(|it| has_ledger(it));
+    setups.flat_map(|it| &it.stack.nodes).any(is_off).then(|| message!("check-fsync-off"))
 }
 
 /// Warnings about hooks whose program does not exist on this machine.

@@ -415,6 +415,14 @@ fn warns_of_setups_that_show_nothing() {
         (sections("postgres: {}", &closed(1)) + "matrix: { load.clients: [8, 9] }\nrepeat: 4", vec![]),
         (sections("postgres: {}", &closed(1)), vec![]),
         (format!("{open}find: max\n"), vec![search]),
+        (sections("postgres: { settings: { fsync: 'off' } }", &closed(1)), vec![]),
+        (
+            sections("postgres: { settings: { fsync: 'off' } }", &closed(1)).replace(
+                "sql: SELECT 1",
+                "sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t",
+            ),
+            vec!["the durability of writes cannot be proven".to_owned()],
+        ),
         (format!("{open}find: max\nobjectives: [ \"p99 < 1s\" ]\n"), vec![]),
     ] {
         let (status, printed) = check(&folder.0, &yaml, &[]);

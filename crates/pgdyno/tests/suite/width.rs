@@ -64,9 +64,9 @@ impl Drop for Folder {
     }
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "run", "bench", "check", "try", "init", "schema", "stack", "runs", "serve", "report", "compare",
-    "history", "advise", "export", "distil", "import", "schedule", "demo", "doctor",
+    "history", "advise", "export", "judge", "distil", "import", "schedule", "demo", "doctor",
 ];
 
 /// Commands with their output for people, and their errors.

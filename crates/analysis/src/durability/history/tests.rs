@@ -1,6 +1,7 @@
 //! Histories in files, with the verdicts that their authors expect
 
 use super::*;
+use model::Nanos;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,8 @@ fn history_files() -> Vec<PathBuf> {
     let files = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
         let paths = entries.map(|it| it.expect("an entry of the directory").path());
-        let mut paths: Vec<PathBuf> =
-            paths.filter(|it| it.extension().is_some_and(|it| it == "txt")).collect();
+        let is_text = |path: &PathBuf| path.extension().is_some_and(|it| it == "txt");
+        let mut paths: Vec<PathBuf> = paths.filter(is_text).collect();
         paths.sort();
         paths
     };

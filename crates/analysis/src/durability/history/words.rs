@@ -1,6 +1,6 @@
 //! Words of a line of a history: times, keys and outcomes
 
-use super::{LineResult, WRITE};
+use super::{LineResult, Notation};
 use model::durability::{WriteKey, WriteOutcome};
 use model::{Code, Nanos};
 
@@ -14,7 +14,7 @@ impl<'a> Words<'a> {
     }
 
     /// Takes the next word. `usage` is the notation of the line, for an error if no word is left.
-    pub fn next(&mut self, usage: &'static str) -> LineResult<&'a str> {
+    pub fn next(&mut self, usage: Notation) -> LineResult<&'a str> {
         let (word, rest) = self.0.split_once(char::is_whitespace).unwrap_or((self.0, ""));
         if word.is_empty() {
             return Err((String::new(), usage));
@@ -29,24 +29,22 @@ impl<'a> Words<'a> {
     }
 }
 
-pub(super) fn number(text: &str, usage: &'static str) -> LineResult<u64> {
+pub(super) fn number(text: &str, usage: Notation) -> LineResult<u64> {
     text.parse().map_err(|_| (text.to_owned(), usage))
 }
-
-const TIME: &str = "a time in milliseconds, as in 12 or 12.5, or two times, as in 12-13";
 
 /// One time, or two times as in `10-11.5`, in milliseconds.
 pub(super) fn times(text: &str) -> LineResult<(Nanos, Nanos)> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let (from, to) = (time(from)?, time(to)?);
-    if to < from { Err((text.to_owned(), TIME)) } else { Ok((from, to)) }
+    if to < from { Err((text.to_owned(), Notation::Time)) } else { Ok((from, to)) }
 }
 
 fn time(text: &str) -> LineResult<Nanos> {
-    let wrong = || (text.to_owned(), TIME);
+    let wrong = || (text.to_owned(), Notation::Time);
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{fraction:0<6}");
-    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let is_number = |digits: &str| digits.bytes().all(|it| it.is_ascii_digit());
     if whole.is_empty() || !is_number(whole) || !is_number(&digits) || digits.len() != 6 {
         return Err(wrong());
     }
@@ -54,15 +52,14 @@ fn time(text: &str) -> LineResult<Nanos> {
     Ok(Nanos::from_millis(ms) + Nanos(ns))
 }
 
-const KEY: &str = "SESSION/SEQUENCE, as in 0/12";
 /// Highest session and sequence number of a history.
 const HIGHEST: u64 = 1023;
 
 pub(super) fn key(text: &str) -> LineResult<WriteKey> {
-    let (session, sequence) = text.split_once('/').ok_or((text.to_owned(), KEY))?;
-    let (session, sequence) = (number(session, KEY)?, number(sequence, KEY)?);
+    let (session, sequence) = text.split_once('/').ok_or((text.to_owned(), Notation::Key))?;
+    let (session, sequence) = (number(session, Notation::Key)?, number(sequence, Notation::Key)?);
     if session > HIGHEST || sequence > HIGHEST {
-        return Err((text.to_owned(), "SESSION/SEQUENCE, both at most 1023"));
+        return Err((text.to_owned(), Notation::Key));
     }
     Ok(WriteKey { session: session as u32, sequence })
 }
@@ -75,12 +72,12 @@ pub(super) fn keys(text: &str) -> LineResult<Vec<(WriteKey, bool)>> {
         let (plain, times) = plain.split_once('x').unwrap_or((plain, "1"));
         let (first, last) = plain.split_once('-').unwrap_or((plain, ""));
         let first = key(first)?;
-        let last = if last.is_empty() { first.sequence } else { number(last, KEY)? };
+        let last = if last.is_empty() { first.sequence } else { number(last, Notation::Key)? };
         if last > HIGHEST {
-            return Err((word.to_owned(), KEY));
+            return Err((word.to_owned(), Notation::Key));
         }
         for sequence in first.sequence..=last {
-            for _ in 0..number(times, KEYS)?.min(HIGHEST) {
+            for _ in 0..number(times, Notation::Keys)?.min(HIGHEST) {
                 keys.push((WriteKey { sequence, ..first }, authentic));
             }
         }
@@ -88,21 +85,19 @@ pub(super) fn keys(text: &str) -> LineResult<Vec<(WriteKey, bool)>> {
     Ok(keys)
 }
 
-const KEYS: &str = "keys, as in 0/0 0/2-9 0/10x2 0/11!";
-
 /// Outcome and, for an error, its SQLSTATE.
 pub(super) fn outcome(words: &mut Words<'_>) -> LineResult<WriteOutcome> {
-    let word = words.next(WRITE)?;
+    let word = words.next(Notation::Write)?;
     let outcome = match word {
         "acknowledged" => return Ok(WriteOutcome::Acknowledged),
         "warned" => return Ok(WriteOutcome::AcknowledgedLocally),
         "failed" | "unknown" => word,
-        other => return Err((other.to_owned(), "acknowledged, warned, failed or unknown")),
+        other => return Err((other.to_owned(), Notation::Outcome)),
     };
     let state = words.rest().split_whitespace().next().unwrap_or_default();
     let state: Option<[u8; 5]> = state.as_bytes().try_into().ok().filter(|_| !state.contains('@'));
     if state.is_some() {
-        words.next(WRITE)?;
+        words.next(Notation::Write)?;
     }
     let code = state.map(Code::SqlState);
     Ok(match outcome {

@@ -3,13 +3,14 @@
 //! One failover of each kind. `./x failover` runs many (`PGDYNO_FAILOVERS`), and kills pgdyno itself as often with kill
 //! -9 (`PGDYNO_FAILOVER_KILLS`).
 
-use super::workspace::{RunOutput, Workspace, is_root};
+use super::workspace::{PGDYNO, RunOutput, Workspace, is_root};
 use model::durability::LedgerEnd;
 use model::fact::Fact;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use store::ledger;
 
@@ -100,6 +101,34 @@ fn promoting_a_lagging_replica_loses_writes() {
     let rejoined = faults.rejoins.iter().map(|rejoin| rejoin.node.as_str());
     assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{faults:?}");
     assert_eq!(faults.errors, [], "{faults:?}");
+    workspace.await_cleanup();
+}
+
+/// The balancer keeps the sessions of a paused primary, which resumes after another server was promoted. Nothing was
+/// promised, and no session of the load ever meets the new primary.
+#[test]
+fn acknowledgements_of_a_deposed_primary_are_a_split_brain() {
+    let replicas =
+        "replicas: { count: 1, sync: async, timeout: 500ms, fence: false, shutdown_sessions: false }";
+    let text = WRITES.replace("replicas: { count: 2, sync: any 1, timeout: 500ms }", replicas);
+    assert!(text.contains(replicas));
+    let text = text.replace("const(200, 9s)", "const(200, 8s)").replace("timeout: 5s }", "timeout: 8s }");
+    let find = "faults: [ { at: 2s, pause: primary, duration: 3s } ]\n\
+                find: { failover: { times: 1, control: false } }\n";
+    let workspace = Workspace::new("split", &format!("{text}{find}"));
+    let ended = workspace.run(&["--json"]);
+    assert_eq!(ended.status.code(), Some(99), "{}", ended.err);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
+    let survival_text = survival.to_string();
+    assert_eq!(survival["conclusion"], "broken", "{survival_text}");
+    let anomalies = survival["anomalies"].as_array().expect("the value is an array");
+    let count = |kind: &str| {
+        let found = anomalies.iter().find(|it| it["kind"] == kind);
+        found.and_then(|it| it["count"].as_u64()).unwrap_or(0)
+    };
+    assert!(count("split_brain") > 0, "{survival_text}");
+    // Such a write was not lost by the failover, because it came later.
+    assert!(count("lost") > 0 && count("lost") <= count("split_brain"), "{survival_text}");
     workspace.await_cleanup();
 }
 
@@ -196,6 +225,12 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
             let end = entries.end().expect("all were read");
             assert!(!matches!(end, LedgerEnd::Torn { .. }) || count > 0, "round {round}: {end:?}");
             closed += u64::from(end == LedgerEnd::Closed);
+            // Nothing was read back, so the ledger proves nothing about losses.
+            let judged =
+                RunOutput::run(Command::new(PGDYNO).arg("judge").arg(&path).env("LC_ALL", "C.UTF-8"));
+            assert_eq!(judged.status.code(), Some(4), "round {round}: {}{}", judged.out, judged.err);
+            let text = judged.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains("it is unknown how many were lost"), "round {round}: {text}");
         }
     }
     println!("{rounds} kills: every ledger could be read, {closed} were closed before");
