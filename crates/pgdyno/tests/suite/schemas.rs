@@ -57,6 +57,7 @@ fn documents_conform_to_their_schemas() {
         ("run", &["runs", "show", "runs/shop.dyno", "--json"][..]),
         ("run", &["runs", "show", "advice/books.dyno", "--json"]),
         ("report", &["report", "runs/shop.dyno", "--format", "json", "--out", "-"]),
+        ("judge", &["judge", "../crates/analysis/src/durability/histories/sets.txt", "--json"]),
         ("report", &["report", "advice/books.dyno", "--format", "json", "--lang", "ru", "--out", "-"]),
         (
             "comparison",
