@@ -36,7 +36,7 @@ impl Takeovers {
     /// Earliest time at which another server of the same system accepted writes and `server` no longer had the right to
     /// accept them: on a newer timeline, or later on the same timeline. `None` without such a server.
     pub fn deposed_at(&self, server: &ServerInstance) -> Option<Nanos> {
-        let begun = self.0.iter().filter(|it| it.server.is_same_server(server));
+        let begun = self.0.iter().filter(|it| self.is_same_server(&it.server, server));
         let begun = begun.filter(|it| it.server.timeline == server.timeline).map(|it| it.at).min();
         let is_newer = |other: &&Takeover| match other.server.timeline.cmp(&server.timeline) {
             Ordering::Greater => true,
@@ -45,7 +45,7 @@ impl Takeovers {
         };
         self.0
             .iter()
-            .filter(|it| it.server.is_same_system(server) && !it.server.is_same_server(server))
+            .filter(|it| it.server.is_same_system(server) && !self.is_same_server(&it.server, server))
             .filter(is_newer)
             .map(|it| it.at)
             .min()
@@ -65,7 +65,7 @@ impl Takeovers {
                 if !server.is_same_system(old) {
                     continue;
                 }
-                let is_failover = server.timeline > old.timeline && !server.is_same_server(old);
+                let is_failover = server.timeline > old.timeline && !self.is_same_server(server, old);
                 times.extend(is_failover.then_some(*at));
             }
             primary = Some(server);
@@ -77,6 +77,41 @@ impl Takeovers {
     pub fn was_restarted(&self, server: &ServerInstance) -> bool {
         let is_later =
             |it: &ServerInstance| (it.timeline, it.started_us) > (server.timeline, server.started_us);
-        self.0.iter().any(|it| it.server.is_same_server(server) && is_later(&it.server))
+        self.0.iter().any(|it| self.is_same_server(&it.server, server) && is_later(&it.server))
+    }
+
+    /// True for the same server. If clients see two addresses of a server, another takeover connects its processes.
+    fn is_same_server(&self, one: &ServerInstance, other: &ServerInstance) -> bool {
+        let connects = |it: &Takeover| it.server.is_same_server(one) && it.server.is_same_server(other);
+        one.is_same_server(other) || self.0.iter().any(connects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clients see the server through its socket, and the monitor sees it through the network.
+    #[test]
+    fn a_restarted_server_with_two_addresses_is_one_server() {
+        let server = |address: &str, started_us| ServerInstance {
+            system: 1,
+            address: address.to_owned(),
+            started_us,
+            timeline: 1,
+        };
+        let mut takeovers = Takeovers::default();
+        for (address, started_us, at) in
+            [("local", 10, 1), ("net", 10, 0), ("net", 20, 50), ("local", 20, 51)]
+        {
+            takeovers.add(&server(address, started_us), Nanos(at));
+        }
+        takeovers.sort();
+        assert_eq!(takeovers.deposed_at(&server("local", 10)), None);
+        assert!(takeovers.was_restarted(&server("local", 10)));
+        takeovers.add(&server("other", 30), Nanos(60));
+        takeovers.sort();
+        assert_eq!(takeovers.deposed_at(&server("local", 10)), Some(Nanos(60)));
+        assert_eq!(takeovers.failovers(), []);
     }
 }
