@@ -3762,7 +3762,7 @@ failover-doubt-promise-unknown = неизвестно, что было обещ�
    *[other] { $writes } исчезнувших записях
  }
 failover-doubt-promise-changed = записи потеряны во время смены обещания
-failover-doubt-fsync = сервер работает с `fsync = off`: сбой его операционной системы может потерять любую запись
+failover-doubt-fsync = на сервере выключен `fsync`: сбой его операционной системы может потерять любую запись
 failover-doubt-no-fault = ни один сбой не внесён
 failover-doubt-no-control = не было положительного контроля
 failover-doubt-control-lossless = положительный контроль ничего не потерял
