@@ -11,6 +11,7 @@ use crate::message::Message;
 use crate::note::{Note, OmittedFact};
 use crate::objective::ObjectiveResult;
 use crate::search::{CellSuspects, SearchStep};
+use crate::server_log::DeadlockGroup;
 use crate::stop::StopEvent;
 use crate::table_sizes::TableSizes;
 use crate::target::TargetState;
@@ -96,6 +97,8 @@ facts! {
     Freshness(Freshness) = "freshness", 1;
     /// Sizes of the dataset's tables; at most twenty tables.
     TableSizes(Vec<TableSizes>) = "table_sizes", 1;
+    /// Deadlocks of about one second, by their statements.
+    Deadlocks(Vec<DeadlockGroup>) = "deadlocks", 1;
     /// Comparison of responses with the responses in the replayed log, by operation.
     Replay(Vec<ReplayFigures>) = "replay", 1;
     /// First failure of a step with one code; one fact per step and code.

@@ -39,6 +39,7 @@ mod schedule;
 pub mod search;
 mod second;
 pub mod series;
+pub mod server_log;
 mod sizes;
 mod spacing;
 mod stale_directory;

@@ -14,6 +14,7 @@ use crate::note::Note;
 use crate::objective::ObjectiveResult;
 use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
+use crate::server_log::CellLog;
 use crate::stop::StopEvent;
 use crate::summary::{Failure, UnansweredArrivals};
 use crate::table_sizes::TableGrowth;
@@ -50,6 +51,9 @@ pub struct RunResult {
     /// Growth of the dataset's tables, by cell, and the largest table first; empty without a dataset.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<TableGrowth>,
+    /// Contents of the logs of servers and services by cell; cells without contents are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<CellLog>,
     /// Conclusion from a grid of settings; absent if the run was not a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,

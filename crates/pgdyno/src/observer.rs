@@ -241,11 +241,14 @@ impl<'a> Observer<'a> {
     /// Receives and stores all observations that the probes have sent.
     fn receive(&mut self) {
         let (writer, trial) = self.store;
-        let mut events = Vec::new();
+        let (mut events, mut deadlocks) = (Vec::new(), Vec::new());
         while let Ok(observation) = self.observations.try_recv() {
             match observation {
                 Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
+                // Deadlocks before the window are events only.
+                Observation::Deadlock(it) if it.first == Nanos::ZERO => {}
+                Observation::Deadlock(it) => it.add_to(&mut deadlocks),
                 Observation::Note { node, message } => {
                     let subject = Message::text(node);
                     writer.fact(Some(trial), Fact::Note(Note { subject, message }));
@@ -260,6 +263,9 @@ impl<'a> Observer<'a> {
         if !events.is_empty() {
             (self.show)(TrialEvent::Events(&events));
             writer.events(trial, events);
+        }
+        if !deadlocks.is_empty() {
+            writer.fact(Some(trial), Fact::Deadlocks(deadlocks));
         }
     }
 

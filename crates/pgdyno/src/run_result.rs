@@ -45,6 +45,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let freshness = freshness(&reading, &counting);
     let tables = table_growths(&reading);
+    let logs = analysis::present::run_result::logs(&stored::facts(&reading.ended()));
     let advice = index_advice::advice(&reading, &cells);
     search_results::add_suspects(&reading, &mut maxima, &findings, &advice);
     let StoredRun { experiment, trials, .. } = reading;
@@ -64,6 +65,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         failovers: survivals,
         freshness,
         tables,
+        logs,
         advice,
     })
 }

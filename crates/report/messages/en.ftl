@@ -1657,6 +1657,7 @@ bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 circumstance-feed-cached = the test measures the cache, because the rows that the feed { $feed } selects fit in memory: its { $distinct } distinct values select { $touched } of { $bytes }, and the server may use { $memory }
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
+circumstance-deadlock-statements = deadlocks between the same statements. Let these transactions lock rows in the same order, for example sorted by key, and keep them short
 circumstance-hidden-deadlocks = PostgreSQL counted deadlocks that the clients did not see, because the service or its driver repeated the transactions or reported another error. Each cost at least `deadlock_timeout` and a transaction. Let all transactions lock rows in the same order, and let the service log SQLSTATE 40P01
 circumstance-no-free-slots = PostgreSQL had no free connection slot, although no client reported a refused login (53300). Further logins are refused; a service may hide this from its clients. Reduce the connections of the pools in front of PostgreSQL, or raise max_connections
 circumstance-sessions-lost = sessions of PostgreSQL ended abnormally, by its own counters. The server's log states the reasons
@@ -1677,6 +1678,19 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Figures of one cell.
 circumstance-assignments = { $times } server assignments per transaction
 circumstance-sets = { $sets } SET statements per transaction
+circumstance-deadlock-group = { $count } of { $total } { $total ->
+    [one] deadlock
+   *[other] deadlocks
+ } in the log between { $statements }{ $relations ->
+    [none] {""}
+   *[other] {" "}on { $relations }
+ }, waiting for { $locks }; first after { $time }{ $trial ->
+    [none] {""}
+   *[other] {" "}of trial { $trial }
+ }{ $kinds ->
+    [1] {""}
+   *[other] ; { $kinds } different combinations of statements
+ }
 circumstance-deadlocks-counted = the server counted { $counted } in { $databases }, the clients saw { $clients ->
     [0] none
    *[other] { $clients }
@@ -5539,3 +5553,17 @@ traffic-web-secret = { $name }: value of "{ $field }"
 traffic-web-secret-basic = { $name }: user and password in Base64, as printed by  printf %s user:password | base64
 traffic-web-secret-cookie = { $name }: value of the cookie "{ $field }", which a request repeats outside of its cookies; pgdyno cannot capture cookies
 traffic-web-secret-required = { $name }: credentials that the description requires ("{ $field }")
+
+### Logs of servers and services: logs-
+
+logs-heading = Logs of servers and services
+logs-deadlocks = Deadlocks by their statements, without values; sums over all trials
+logs-column-statements = statements
+logs-column-relation = relation
+logs-column-locks = waited for
+logs-column-first = first
+logs-unknown-statements = the log does not show the statements
+logs-more-rows = { $count ->
+    [one] { $count } more row
+   *[other] { $count } more rows
+ } in the JSON document

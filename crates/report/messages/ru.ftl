@@ -1762,6 +1762,7 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 circumstance-feed-cached = набор данных, которые выбирает лента { $feed }, целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
+circumstance-deadlock-statements = взаимные блокировки между одними и теми же командами. Пусть эти транзакции блокируют строки в одном порядке, например по возрастанию ключа, и будут короткими
 circumstance-hidden-deadlocks = PostgreSQL насчитал взаимные блокировки, которых клиенты не видели: сервис или его драйвер повторил транзакции или вернул другую ошибку. Каждая стоила не меньше `deadlock_timeout` и одной транзакции. Пусть все транзакции блокируют строки в одном порядке, а сервис пишет их ошибки в журнал
 circumstance-no-free-slots = в PostgreSQL не было свободных мест для соединений, хотя об отказе в подключении ни один клиент не сообщил. Новые подключения отвергаются; сервис может скрыть это от клиентов. Уменьшите пулы перед PostgreSQL или увеличьте max_connections
 circumstance-sessions-lost = сеансы PostgreSQL оборвались, по его собственным счётчикам. Причины — в журнале сервера
@@ -1782,6 +1783,16 @@ circumstance-not-judged-because = { $rules } ({ $reason })
 # Показатели одной ячейки.
 circumstance-assignments = серверное соединение назначалось { $times } раза на транзакцию
 circumstance-sets = команд SET на транзакцию { $sets }
+circumstance-deadlock-group = в журнале { $count } из { $total } между { $statements }{ $relations ->
+    [none] {""}
+   *[other] {" "}на { $relations }
+ }, ожидание { $locks }; первая через { $time }{ $trial ->
+    [none] {""}
+   *[other] {" "}в измерении { $trial }
+ }{ $kinds ->
+    [1] {""}
+   *[other] ; разных сочетаний команд { $kinds }
+ }
 circumstance-deadlocks-counted = сервер насчитал { $counted } в { $databases }, клиенты видели { $clients }
 circumstance-slots-full = в { $share } отсчётов, не больше { $sessions } сеансов
 circumstance-sessions-fatal = из-за неустранимой ошибки: { $count }
@@ -5704,3 +5715,18 @@ traffic-web-secret = { $name }: значение «{ $field }»
 traffic-web-secret-basic = { $name }: имя и пароль в Base64, как их печатает  printf %s имя:пароль | base64
 traffic-web-secret-cookie = { $name }: значение cookie «{ $field }», которое запрос повторяет вне cookie; pgdyno не умеет извлекать cookie
 traffic-web-secret-required = { $name }: данные для входа, которых требует описание («{ $field }»)
+
+### Logs of servers and services: logs-
+
+logs-heading = Журналы серверов и сервисов
+logs-deadlocks = Взаимные блокировки по командам без значений; суммы по всем измерениям
+logs-column-statements = команды
+logs-column-relation = отношение
+logs-column-locks = ожидание
+logs-column-first = первая
+logs-unknown-statements = в журнале нет команд
+logs-more-rows = { $count ->
+    [one] ещё { $count } строка
+    [few] ещё { $count } строки
+   *[other] ещё { $count } строк
+ } в документе JSON

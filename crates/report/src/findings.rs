@@ -143,7 +143,7 @@ fn rank(finding: &Finding) -> u8 {
             Circumstance::NoFreeSlots { .. } => 1,
             Circumstance::SessionsLost { .. } => 3,
             Circumstance::ConnectionStorm { .. } | Circumstance::UnevenCopies { .. } => 5,
-            Circumstance::HiddenDeadlocks { .. } => 12,
+            Circumstance::DeadlockStatements { .. } | Circumstance::HiddenDeadlocks { .. } => 12,
             Circumstance::IdleTransactions { .. } => 9,
             Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
             Circumstance::ErrorOrigins { .. } => 12,

@@ -12,6 +12,7 @@ mod figure_table;
 mod findings;
 mod freshness;
 mod heat_map;
+mod logs;
 mod maximum;
 mod objectives;
 mod overview;
@@ -61,6 +62,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
         ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
         ("tables", say!(lang, "tables-heading"), tables::blocks(&case)),
+        ("logs", say!(lang, "logs-heading"), logs::blocks(&case)),
         ("advice", say!(lang, "page-advice"), advice::blocks(&case)),
         ("findings", say!(lang, "page-findings"), findings::blocks(&case)),
         ("doubts", say!(lang, "page-doubts"), caveats::blocks(&case)),

@@ -1,8 +1,10 @@
 //! Extracts events from the logs of servers
 //!
 //! All functions are pure, except for [`LogFollower`]. Constants are masked, because they may be users' values. Lines
-//! that explain an error (DETAIL, STATEMENT, …) are skipped, because they contain rows and parameters.
+//! that explain an error (DETAIL, STATEMENT, …) are skipped, because they contain rows and parameters. Only the lines
+//! that explain a deadlock are parsed.
 
+mod deadlock;
 mod follow;
 mod full;
 mod logged_statement;
@@ -10,10 +12,11 @@ mod postgres;
 mod services;
 mod value_mask;
 
+pub use deadlock::DeadlockDetails;
 pub use follow::LogFollower;
 pub use full::{disk_full, last_fatal_error};
 pub use logged_statement::{LoggedStatement, parse_logged_statements};
-pub use value_mask::mask_values;
+pub use value_mask::{mask_values, normalize_statement};
 pub(crate) use value_mask::replace_values;
 
 use model::{EventKind, LogEvent, LogSession, Nanos};
@@ -58,20 +61,44 @@ pub struct LogReader {
     pub main_pid: Option<u32>,
     /// Prefix of the last message. DETAIL and similar lines of this message have the same prefix.
     previous_head: Option<postgres::LinePrefix>,
+    /// Deadlock whose details may continue in the next line.
+    open_deadlock: Option<DeadlockDetails>,
+    deadlocks: Vec<DeadlockDetails>,
 }
 
 impl LogReader {
     pub fn new(dialect: LogFormat) -> LogReader {
-        LogReader { dialect, main_pid: None, previous_head: None }
+        LogReader { dialect, main_pid: None, previous_head: None, open_deadlock: None, deadlocks: Vec::new() }
     }
 
     /// Parses the next line, without its line end; `None` if it contains no event.
     pub fn line(&mut self, line: &str) -> Option<LogRecord> {
         match self.dialect {
-            LogFormat::Postgres => postgres::parse(line, self.main_pid, &mut self.previous_head),
+            LogFormat::Postgres => self.postgres_line(line),
             LogFormat::Lines(parse) => parse(line),
             LogFormat::Service => services::parse(line),
         }
+    }
+
+    fn postgres_line(&mut self, line: &str) -> Option<LogRecord> {
+        if self.open_deadlock.as_mut().is_some_and(|it| !it.push(line)) {
+            self.finish();
+        }
+        let record = postgres::parse(line, self.main_pid, &mut self.previous_head)?;
+        if record.kind == EventKind::Deadlock {
+            self.open_deadlock = self.previous_head.as_ref().map(|it| DeadlockDetails::new(it.pid));
+        }
+        Some(record)
+    }
+
+    /// Ends the details of the last deadlock. Call it when reading ends.
+    pub fn finish(&mut self) {
+        self.deadlocks.extend(self.open_deadlock.take());
+    }
+
+    /// Removes and returns the deadlocks whose details are complete.
+    pub fn take_deadlocks(&mut self) -> Vec<DeadlockDetails> {
+        std::mem::take(&mut self.deadlocks)
     }
 }
 

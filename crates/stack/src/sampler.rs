@@ -18,6 +18,7 @@ use crate::supervisor::Supervisor;
 use model::message::Message;
 use model::plan::{self, MetricsHost};
 use model::product::{self, Product, Role};
+use model::server_log::DeadlockGroup;
 use model::{LogEvent, Nanos, Sample};
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
@@ -71,6 +72,8 @@ pub enum Observation {
     /// Readings from one response.
     Samples(Vec<Sample>),
     Event(LogEvent),
+    /// Details of a deadlock, which is also an event.
+    Deadlock(DeadlockGroup),
     /// A probe has no readings; reported once per probe and node. `probe` is `connection` if the server cannot be
     /// queried at all, and `log` for the node's log.
     Missing {

@@ -13,6 +13,7 @@ mod client_count;
 mod clients;
 mod copies;
 mod data;
+mod deadlock_statements;
 mod disk;
 mod error_origins;
 mod host;
@@ -94,6 +95,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));
+        found.extend(deadlock_statements::deadlock_statements(cell));
         found.extend(server_counters::hidden_deadlocks(cell));
         found.extend(server_counters::sessions_lost(cell));
         if !found[before..].iter().any(|it| matches!(it, Finding::SlotsExhausted { .. })) {

@@ -4,6 +4,7 @@ use super::sizes::SizeSeries;
 use model::feed_coverage::FeedCoverage;
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Node, Setup};
+use model::server_log::DeadlockGroup;
 use model::target::DataState;
 use model::{LogEvent, ReplayFigures, Sample, Summary, Tick};
 
@@ -25,6 +26,8 @@ pub struct TrialFacts<'a> {
     /// Samples within the window. Later samples only show remaining clients; see `remaining_clients`.
     pub samples: &'a [Sample],
     pub events: &'a [LogEvent],
+    /// Deadlocks by their statements, in order of time.
+    pub deadlocks: &'a [DeadlockGroup],
     /// Host ticks during the trial; may be empty.
     pub ticks: &'a [Tick],
     pub not_applied: &'a [UnappliedLimit],

@@ -4,6 +4,7 @@
 
 mod connects;
 mod hops;
+mod logs;
 mod operations;
 mod quantiles;
 mod stages;
@@ -13,6 +14,7 @@ mod table_growth;
 
 pub use connects::initial_connects;
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
+pub use logs::{deadlocks, logs};
 pub use operations::{TrialPart, operation_results};
 pub use stages::{PlannedStage, StageCollector, StageSum, planned_stages, stage_break, stage_results};
 pub use statements::{STATEMENTS, Statements, statements};

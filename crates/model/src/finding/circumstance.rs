@@ -2,6 +2,7 @@
 
 use super::ReadVolume;
 use crate::EventKind;
+use crate::server_log::CellDeadlocks;
 use crate::validity::InvalidReason;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,6 +71,14 @@ pub enum Circumstance {
         logins: Option<NormalizedRate>,
         /// Number of cancelled statements (57014) per thousand transactions.
         cancelled_per_thousand: f64,
+    },
+    /// Statements between which the most deadlocks occurred, by the server's log.
+    DeadlockStatements {
+        most: CellDeadlocks,
+        /// Number of all deadlocks in the log, over all trials.
+        total: u64,
+        /// Number of distinct combinations of statements.
+        kinds: u64,
     },
     /// PostgreSQL counted far more deadlocks than clients saw: the service or the driver retried or hid the errors. The
     /// numbers are sums over all trials.

@@ -11,6 +11,7 @@ use model::matrix::UnappliedLimit;
 use model::message::Message;
 use model::note::Note;
 use model::search::{CellSuspects, SearchStep};
+use model::server_log::DeadlockGroup;
 use model::stop::StopEvent;
 use model::table_sizes::TableSizes;
 use model::target::TargetState;
@@ -35,6 +36,7 @@ pub struct FactSet {
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
     pub table_sizes: Vec<TableSizes>,
+    pub deadlocks: Vec<DeadlockGroup>,
     pub replays: Vec<ReplayFigures>,
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -72,6 +74,9 @@ impl FactSet {
             Fact::FaultInjection(faults) => self.fault_injection = Some(*faults),
             Fact::Freshness(freshness) => self.freshness = Some(freshness),
             Fact::TableSizes(sizes) => self.table_sizes = sizes,
+            Fact::Deadlocks(groups) => {
+                groups.into_iter().for_each(|it| it.add_to(&mut self.deadlocks));
+            }
             Fact::Replay(figures) => self.replays = figures,
             Fact::StepFailure(failure) => self.step_failures.push(failure),
             Fact::Plans(plans) => self.plans = Some(plans),

@@ -32,6 +32,7 @@ use model::note::Note;
 use model::objective::ObjectiveResult;
 use model::plan::{Experiment, GENERATOR, LoadModel, Setup};
 use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
+use model::server_log::DeadlockGroup;
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
 use model::table_sizes::TableSizes;
@@ -98,6 +99,8 @@ pub struct StoredTrial {
     pub fault_injection: Option<FaultInjection>,
     pub freshness: Option<Freshness>,
     pub table_sizes: Vec<TableSizes>,
+    /// Deadlocks by their statements, in order of time.
+    pub deadlocks: Vec<DeadlockGroup>,
     /// First failures of the steps, by code.
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -160,6 +163,7 @@ fn read_trial(
         fault_injection,
         freshness,
         table_sizes,
+        deadlocks,
         replays,
         step_failures,
         plans,
@@ -289,6 +293,7 @@ fn read_trial(
         fault_injection,
         freshness,
         table_sizes,
+        deadlocks,
         step_failures,
         plans,
         notes,
@@ -517,6 +522,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
         clients: &stored.clients,
         samples: &stored.samples,
         events: &stored.events,
+        deadlocks: &stored.deadlocks,
         // Leave out ticks, because events already contain their seconds and a tick takes a megabyte.
         ticks: &[],
         not_applied: &stored.not_applied,

@@ -33,6 +33,7 @@ mod replay;
 mod resume;
 mod search;
 mod server_counters;
+mod server_logs;
 pub mod service_programs;
 mod services;
 mod shared_hosts;

@@ -7,6 +7,7 @@ use model::freshness::FreshnessResult;
 use model::matrix::Matrix;
 use model::run_result::{OperationResult, OperationStep, RunResult};
 use model::search::{Maximum, Plateau, SoakResult};
+use model::server_log::CellLog;
 use model::table_sizes::TableGrowth;
 use model::{SizeFigures, StatementRows};
 use schemars::JsonSchema;
@@ -39,6 +40,9 @@ pub struct RunDocument<'a> {
     /// Growth of the dataset's tables by cell, the largest table first.
     #[serde(skip_serializing_if = "is_empty")]
     pub tables: &'a [TableGrowth],
+    /// Contents of the logs of servers and services by cell.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub logs: &'a [CellLog],
     /// Sizes of the HTTP responses by cell and operation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<OperationSizes<'a>>,
@@ -126,6 +130,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
             failovers: &result.failovers,
             freshness: &result.freshness,
             tables: &result.tables,
+            logs: &result.logs,
             sizes: operations(result).filter_map(sizes).collect(),
             rows: operations(result).filter_map(rows).collect(),
             steps: operations(result).filter_map(steps).collect(),

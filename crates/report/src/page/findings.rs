@@ -98,7 +98,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::ChainedPools { .. }
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
-                Circumstance::HiddenDeadlocks { .. } => &[Failures],
+                Circumstance::DeadlockStatements { .. } | Circumstance::HiddenDeadlocks { .. } => &[Failures],
                 Circumstance::NoFreeSlots { .. } | Circumstance::SessionsLost { .. } => {
                     &[Connections, Failures]
                 }

@@ -1,6 +1,7 @@
 //! Reads new lines of a log file
 
 use super::{EventLimiter, LogFormat, LogReader};
+use model::server_log::DeadlockGroup;
 use model::{LogEvent, Nanos};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -15,6 +16,7 @@ pub struct LogFollower {
     /// Start of a line whose end is not written yet.
     partial: Vec<u8>,
     pub reader: LogReader,
+    node: String,
     throttle: EventLimiter,
 }
 
@@ -32,7 +34,7 @@ impl LogFollower {
         let file = File::open(&path).ok();
         let offset = file.as_ref().and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
         let (reader, throttle) = (LogReader::new(dialect), EventLimiter::new(node));
-        LogFollower { path, file, offset, partial: Vec::new(), reader, throttle }
+        LogFollower { path, file, offset, partial: Vec::new(), reader, node: node.to_owned(), throttle }
     }
 
     /// Appends the events in the new lines. A file that became shorter is read from its beginning.
@@ -63,7 +65,13 @@ impl LogFollower {
 
     /// Reports the events that were suppressed since the last report. Call it when sampling ends.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
+        self.reader.finish();
         self.throttle.finish(at, out);
+    }
+
+    /// Removes and returns the deadlocks that were read since the last call. Unlike events, they are not limited.
+    pub fn take_deadlocks(&mut self, at: Nanos) -> Vec<DeadlockGroup> {
+        self.reader.take_deadlocks().iter().map(|it| it.group(&self.node, at)).collect()
     }
 
     fn read_lines(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {

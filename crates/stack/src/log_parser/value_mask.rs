@@ -10,6 +10,39 @@ pub fn mask_values(sql: &str) -> String {
     normalize_message(&replace_values(sql, "?"))
 }
 
+/// Like [`mask_values`]. In addition, lists of values become `?, …`, so that statements whose lists have different
+/// lengths are equal.
+pub fn normalize_statement(sql: &str) -> String {
+    normalize_message(&collapse_lists(&replace_values(sql, "?")))
+}
+
+/// Replaces `?, ?, ?` by `?, …`, and then `(?, …), (?, …)` by `(?, …), …`.
+fn collapse_lists(masked: &str) -> String {
+    let mut text = masked.to_owned();
+    for (item, list) in [("?", "?, …"), ("(?)", "(?), …"), ("(?, …)", "(?, …), …")] {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(item) {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + item.len()..];
+            let next = |rest: &str| {
+                let more = rest.trim_start().strip_prefix(',')?.trim_start();
+                let more = more.strip_prefix('-').unwrap_or(more).strip_prefix(item)?;
+                Some(rest.len() - more.len())
+            };
+            let mut count = 0;
+            while let Some(length) = next(rest) {
+                rest = &rest[length..];
+                count += 1;
+            }
+            out.push_str(if count > 0 { list } else { item });
+        }
+        out.push_str(rest);
+        text = out;
+    }
+    text
+}
+
 /// Like [`mask_values`], with another mark and without truncation.
 pub(crate) fn replace_values(sql: &str, mark: &str) -> String {
     let mut out = String::with_capacity(sql.len());
@@ -147,5 +180,18 @@ mod tests {
         check("select /* never ends", "select");
         check("\u{1b}select\r\n  'ё', таблица1", "select ?, таблица1");
         check(&"a ".repeat(200), &format!("{}…", "a ".repeat(150)));
+    }
+
+    #[test]
+    fn collapses_lists_of_values() {
+        let check = |sql: &str, expected: &str| assert_eq!(normalize_statement(sql), expected, "{sql}");
+        check("select a from t where b in (1, 'two',-3 , 4) and c = 5", "select a from t where b in (?, …) and c = ?");
+        check("insert into t values (1, 'a'), (2, 'b'),(3,'c')", "insert into t values (?, …), …");
+        check("insert into t values (1),(2)", "insert into t values (?), …");
+        check("insert into t values (1, now()), (2, now())", "insert into t values (?, now()), (?, now())");
+        check("select f(1), $1, $2, a ? b", "select f(?), $1, $2, a ? b");
+        check("select 1,", "select ?,");
+        check("select -1, - 2", "select -?, - ?");
+        check("", "");
     }
 }

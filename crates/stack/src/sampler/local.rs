@@ -100,6 +100,7 @@ impl SampledNode {
             log.finish(at, &mut events);
         }
         events.into_iter().for_each(|it| self.collector.send(Observation::Event(it)));
+        log.take_deadlocks(at).into_iter().for_each(|it| self.collector.send(Observation::Deadlock(it)));
         if let Err(error) = read {
             self.collector.missing("log", || (&error).into());
             self.log = None;

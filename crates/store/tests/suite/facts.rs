@@ -14,6 +14,7 @@ use model::note::{Note, OmittedFact};
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::{GENERATOR, LoadScale};
 use model::search::{CellSuspects, Limit, SearchStep, StepPurpose, Suspect};
+use model::server_log::DeadlockGroup;
 use model::stop::StopEvent;
 use model::table_sizes::{TableSize, TableSizes};
 use model::target::{ServerIdentity, TargetState};
@@ -92,6 +93,15 @@ fn samples() -> Vec<Fact> {
             table: "book.tickets".to_owned(),
             before: TableSize { heap: 8192, indexes: 16_384, dead_rows: 0 },
             after: TableSize { heap: 16_384, indexes: 16_384, dead_rows: 7 },
+        }]),
+        Fact::Deadlocks(vec![DeadlockGroup {
+            node: "postgres".to_owned(),
+            statements: vec!["DELETE FROM t".to_owned(), "UPDATE t SET a = ?".to_owned()],
+            locks: vec!["ShareLock on transaction".to_owned()],
+            relations: vec!["t".to_owned()],
+            tuple: Some("(0,1)".to_owned()),
+            count: 2,
+            first: Nanos::from_secs(7),
         }]),
         Fact::Replay(vec![ReplayFigures {
             operation: 0,
@@ -251,7 +261,8 @@ fn write_legacy(folder: &Path) -> PathBuf {
 }
 
 /// Kinds of facts that were never stored as notes.
-const NEWER: [&str; 6] = ["reason", "step_failure", "note", "omitted", "table_sizes", "copied_data"];
+const NEWER: [&str; 7] =
+    ["reason", "step_failure", "note", "omitted", "table_sizes", "deadlocks", "copied_data"];
 
 #[test]
 fn reads_and_upgrades_facts_stored_as_notes() {

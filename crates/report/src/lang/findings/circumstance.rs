@@ -2,10 +2,14 @@
 
 use super::{Lang, group};
 use crate::say;
+use crate::text::truncate;
 use model::EventKind;
 use model::finding::{
     Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin, UsageCounter,
 };
+
+/// Maximum number of characters that a sentence shows of a statement.
+const STATEMENT_MAX: usize = 120;
 
 impl Lang {
     /// Beginning of a paragraph about a circumstance.
@@ -27,6 +31,7 @@ impl Lang {
                 pooler,
                 pool = pool.to_string()
             ),
+            Circumstance::DeadlockStatements { .. } => say!(self, "circumstance-deadlock-statements"),
             Circumstance::HiddenDeadlocks { .. } => say!(self, "circumstance-hidden-deadlocks"),
             Circumstance::NoFreeSlots { .. } => say!(self, "circumstance-no-free-slots"),
             Circumstance::SessionsLost { .. } => say!(self, "circumstance-sessions-lost"),
@@ -87,6 +92,24 @@ impl Lang {
                 sets_per_transaction.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
                 waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting))),
             ]),
+            Circumstance::DeadlockStatements { most, total, kinds } => say!(
+                self,
+                "circumstance-deadlock-group",
+                count = most.group.count,
+                total = *total,
+                kinds = *kinds,
+                statements = most
+                    .group
+                    .statements
+                    .iter()
+                    .map(|it| format!("`{}`", truncate(it, STATEMENT_MAX)))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                relations = Some(most.group.relations.join(", ")).filter(|it| !it.is_empty()),
+                locks = most.group.locks.join(", "),
+                time = numbers.time(most.group.first),
+                trial = (most.first_repetition > 0).then(|| (most.first_repetition + 1).to_string())
+            ),
             Circumstance::HiddenDeadlocks { counted, clients, databases } => say!(
                 self,
                 "circumstance-deadlocks-counted",

@@ -8,6 +8,7 @@ use model::finding::{
     UsageCounter,
 };
 use model::plan::PoolMode;
+use model::server_log::{CellDeadlocks, DeadlockGroup};
 
 fn compared(ratio: f64) -> ThroughputComparison {
     let interval = Some((ratio - 0.01, ratio + 0.012));
@@ -351,6 +352,22 @@ fn circumstances() -> Vec<Finding> {
         trials: 2,
         total_trials: 3,
     };
+    let deadlock_statements = |first_repetition, relations, count| Circumstance::DeadlockStatements {
+        most: CellDeadlocks {
+            group: DeadlockGroup {
+                node: node(),
+                statements: vec!["№1".to_owned(), "№2".to_owned()],
+                locks: vec!["№3".to_owned()],
+                relations,
+                tuple: None,
+                count,
+                first: Nanos::from_secs(7),
+            },
+            first_repetition,
+        },
+        total: 12_345,
+        kinds: 2,
+    };
     let other = SessionOrigin::Other { application: "№".into(), client: "№".into() };
     let origins = [SessionOrigin::Node { node: node() }, SessionOrigin::Direct, SessionOrigin::Own, other];
     let kinds = [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
@@ -369,6 +386,8 @@ fn circumstances() -> Vec<Finding> {
             sets_per_transaction: Some(0.5),
             waiting: Some(10.5),
         },
+        deadlock_statements(0, vec!["№5".to_owned()], 1),
+        deadlock_statements(2, vec![], 7),
         Circumstance::HiddenDeadlocks { counted: 14, clients: 0, databases: vec![node(), "№8".into()] },
         Circumstance::HiddenDeadlocks { counted: 12_345, clients: 21, databases: vec![node()] },
         Circumstance::NoFreeSlots { share: 0.25, sessions: 97.0 },
@@ -429,7 +448,7 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFitsCache, HiddenDeadlocks, NoFreeSlots, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+    covers!(all, Circumstance: FeedFitsCache, DeadlockStatements, HiddenDeadlocks, NoFreeSlots, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
         NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }

@@ -77,7 +77,9 @@ fn sample(targets: Vec<SamplingTarget>) -> (Vec<Sample>, Vec<String>) {
             Observation::Missing { node, probe, reason } => {
                 missing.push(format!("{node} {probe} {}", reason.describe()));
             }
-            it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
+            other @ (Observation::Event(_) | Observation::Deadlock(_) | Observation::Note { .. }) => {
+                panic!("{other:?}")
+            }
         }
     }
     (samples, missing)
@@ -301,7 +303,9 @@ fn changed_pages_are_reported_once() {
     let mut take = |observation| match observation {
         Observation::Samples(all) => samples.extend(all),
         Observation::Missing { probe, reason, .. } => missing.push(format!("{probe} {}", reason.describe())),
-        it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
+        other @ (Observation::Event(_) | Observation::Deadlock(_) | Observation::Note { .. }) => {
+            panic!("{other:?}")
+        }
     };
     // The first page lacks three families, and the second page has no metrics.
     let mut reports = 0;

@@ -194,7 +194,9 @@ fn web_tier_runs_as_programs() {
             Observation::Missing { node, probe, reason } => {
                 assert!(!node.starts_with("shop-1"), "{node} {probe}: {reason:?}");
             }
-            Observation::Event(_) | Observation::Note { .. } => panic!("{observation:?}"),
+            Observation::Event(_) | Observation::Deadlock(_) | Observation::Note { .. } => {
+                panic!("{observation:?}")
+            }
         }
     }
     let grouped = |name: &str| {

@@ -230,7 +230,9 @@ fn samples_service() {
             Observation::Missing { node, probe, reason } => {
                 assert!(probe != "service_stats" && probe != "connection", "{node}: {reason:?}");
             }
-            it @ (Observation::Event(_) | Observation::Note { .. }) => panic!("{it:?}"),
+            other @ (Observation::Event(_) | Observation::Deadlock(_) | Observation::Note { .. }) => {
+                panic!("{other:?}")
+            }
         }
     }
     for expected in [
