@@ -98,6 +98,17 @@ impl LogEvent {
     /// Suffix of the text of an event that aggregates several events of its kind. Their number precedes the suffix.
     pub const AGGREGATE_SUFFIX: &'static str = " more within a second";
 
+    /// Duration and text of a slow statement of PostgreSQL: `duration: 12.345 ms statement: select ?`. `None` for other
+    /// events, and for the phases of a statement before its execution.
+    pub fn slow_statement(&self) -> Option<(Nanos, &str)> {
+        let (_, rest) = self.text.split_once(": ").filter(|_| self.kind == EventKind::SlowStatement)?;
+        let (millis, rest) = rest.split_once(' ')?;
+        let (words, statement) = rest.split_once(": ")?;
+        let phase = words.split(' ').nth(1)?;
+        let millis: f64 = millis.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0)?;
+        (!["parse", "bind"].contains(&phase)).then(|| (Nanos::from_secs_f64(millis / 1e3), statement))
+    }
+
     /// Number of lines that the event represents, at least 1.
     pub fn line_count(&self) -> u64 {
         self.text.strip_suffix(LogEvent::AGGREGATE_SUFFIX).and_then(|it| it.parse().ok()).unwrap_or(1)
@@ -137,4 +148,30 @@ pub struct Tick {
     /// Transactions in flight at the end of the second.
     pub in_flight: u64,
     pub samples: Vec<Sample>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_slow_statements() {
+        let check = |kind, text: &str, expected: Option<(u64, &str)>| {
+            let (node, text) = ("postgres".to_owned(), text.to_owned());
+            let event = LogEvent { at: Nanos(1), node, kind, code: None, text, session: None };
+            let found = event.slow_statement().map(|(duration, text)| (duration.0 / 1000, text));
+            assert_eq!(found, expected, "{event:?}");
+        };
+        let slow = EventKind::SlowStatement;
+        check(slow, "duration: 12.345 ms statement: select ?", Some((12_345, "select ?")));
+        check(slow, "duration: 0.100 ms execute P_0: select a: b", Some((100, "select a: b")));
+        check(slow, "продолжительность: 1523.917 мс, оператор: UPDATE t", Some((1_523_917, "UPDATE t")));
+        check(slow, "duration: 1.000 ms parse P_0: select ?", None);
+        check(slow, "duration: 1.000 ms bind P_0/C_0: select ?", None);
+        check(slow, "duration: 1.000 ms", None);
+        check(slow, "duration: ms statement: select ?", None);
+        check(slow, "7 more within a second", None);
+        check(slow, "slow query: 0.312 sec, select ?", None);
+        check(EventKind::Error, "duration: 12.345 ms statement: select ?", None);
+    }
 }

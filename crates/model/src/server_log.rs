@@ -1,6 +1,6 @@
 //! Contents of the logs of servers and services, summed over a trial or over the trials of a cell
 
-use crate::Nanos;
+use crate::{EventKind, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,68 @@ pub struct CellLog {
     /// Deadlocks by their statements, the most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<CellDeadlocks>,
+    /// Statements that PostgreSQL logged as slow; absent unless `log_min_duration_statement` is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowStatements>,
+    /// Errors, warnings and slow requests in the logs of all nodes by node and text, the most severe kind first and in
+    /// it the most frequent first. Slow statements and deadlocks of PostgreSQL are not repeated here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<LogMessage>,
+}
+
+/// Lines of a node's log that differ only in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LogMessage {
+    pub node: String,
+    pub kind: EventKind,
+    /// SQLSTATE, if the log contains it.
+    pub code: Option<String>,
+    /// Text of the first line, without values; `None` for lines that were only counted, because there were too many in
+    /// a second.
+    pub text: Option<String>,
+    pub count: u64,
+    pub first: LogTime,
+    pub last: LogTime,
+}
+
+/// Time of a line in a cell's trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogTime {
+    /// Repetition of the trial, from 0.
+    pub repetition: u32,
+    /// Time since the window's start.
+    #[serde(rename = "at_ns")]
+    pub at: Nanos,
+}
+
+/// Statements that PostgreSQL logged because of their duration, without those of pgdyno's own sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SlowStatements {
+    /// Value of `log_min_duration_statement`, as the experiment file sets it. A number without unit is milliseconds.
+    pub threshold: String,
+    /// Number of slow statements in all trials.
+    pub count: u64,
+    /// Slow statements per thousand transactions of the load; `None` without transactions.
+    pub per_thousand: Option<f64>,
+    /// Longest duration; `None` without slow statements. A lower bound if `unknown` is not 0.
+    #[serde(rename = "max_ns")]
+    pub max: Option<Nanos>,
+    /// Number of slow statements whose text and duration were not stored, because there were too many in a second.
+    pub unknown: u64,
+    /// Slow statements by their text, the most frequent first.
+    pub statements: Vec<SlowStatement>,
+}
+
+/// Slow executions of one statement.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SlowStatement {
+    /// Statement without values.
+    pub text: String,
+    pub count: u64,
+    #[serde(rename = "mean_ns")]
+    pub mean: Nanos,
+    #[serde(rename = "max_ns")]
+    pub max: Nanos,
 }
 
 /// Maximum number of groups of deadlocks that are stored; deadlocks between further statements are counted together.
@@ -68,9 +130,7 @@ impl DeadlockGroup {
     /// Adds later deadlocks between the same statements.
     pub fn merge(&mut self, later: DeadlockGroup) {
         self.count += later.count;
-        for (names, more) in
-            [(&mut self.locks, later.locks), (&mut self.relations, later.relations)]
-        {
+        for (names, more) in [(&mut self.locks, later.locks), (&mut self.relations, later.relations)] {
             names.extend(more);
             names.sort_unstable();
             names.dedup();

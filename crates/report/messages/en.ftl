@@ -5567,3 +5567,16 @@ logs-more-rows = { $count ->
     [one] { $count } more row
    *[other] { $count } more rows
  } in the JSON document
+logs-slow = Statements that PostgreSQL logged as slow; sums over all trials
+logs-slow-statements = Slow statements by their text, without values
+logs-messages = Messages in the logs that differ in more than numbers
+logs-folded = { $name } ({ $count })
+logs-column-threshold = log_min_duration_statement
+logs-column-per-thousand = per 1000 transactions
+logs-column-mean = mean
+logs-column-node = node
+logs-column-kind = kind
+logs-column-message = message
+logs-column-first-line = first
+logs-column-last-line = last
+logs-further-lines = further lines, whose text was not stored

@@ -5730,3 +5730,16 @@ logs-more-rows = { $count ->
     [few] ещё { $count } строки
    *[other] ещё { $count } строк
  } в документе JSON
+logs-slow = Команды, которые PostgreSQL записал в журнал как медленные; суммы по всем измерениям
+logs-slow-statements = Медленные команды по тексту без значений
+logs-messages = Сообщения журналов, которые отличаются не только числами
+logs-folded = { $name } ({ $count })
+logs-column-threshold = log_min_duration_statement
+logs-column-per-thousand = на 1000 транзакций
+logs-column-mean = среднее
+logs-column-node = узел
+logs-column-kind = вид
+logs-column-message = сообщение
+logs-column-first-line = первая
+logs-column-last-line = последняя
+logs-further-lines = остальные строки, текст которых не сохранён

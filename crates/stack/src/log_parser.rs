@@ -16,8 +16,8 @@ pub use deadlock::DeadlockDetails;
 pub use follow::LogFollower;
 pub use full::{disk_full, last_fatal_error};
 pub use logged_statement::{LoggedStatement, parse_logged_statements};
-pub use value_mask::{mask_values, normalize_statement};
 pub(crate) use value_mask::replace_values;
+pub use value_mask::{mask_values, normalize_statement};
 
 use model::{EventKind, LogEvent, LogSession, Nanos};
 

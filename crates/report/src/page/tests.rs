@@ -14,6 +14,7 @@ use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 mod failover;
 mod freshness;
 mod invent;
+mod logs;
 mod overview;
 mod search;
 

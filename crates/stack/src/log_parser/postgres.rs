@@ -4,7 +4,7 @@
 //! the language of `lc_messages`. The words below are those of PostgreSQL's message catalogs, versions 14 to 18. They
 //! distinguish FATAL from ERROR; any other word counts as ERROR.
 
-use super::{LogRecord, kind_from_text, mask_values, normalize_message};
+use super::{LogRecord, kind_from_text, normalize_message, normalize_statement};
 use model::{EventKind, LogSession};
 use std::net::IpAddr;
 
@@ -110,7 +110,8 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     let known = |words: &[&str]| words.contains(&head.severity.as_str());
     let is_known = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
     // In an unknown language, a line with the time and SQLSTATE of the previous message is a detail of that message.
-    if !is_known && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
+    let is_detail = known(&DETAILS) || before.as_ref().is_some_and(explains) || head.code.is_none();
+    if !is_known && is_detail {
         return None;
     }
     let kind = event_kind(&head, text, main_pid);
@@ -230,7 +231,7 @@ fn slow_statement_text(text: &str) -> Option<String> {
     let (duration, rest) = text.split_at(duration_end(text)?);
     Some(match rest.split_once(": ") {
         Some((words, statement)) => {
-            normalize_message(&format!("{duration}{words}: {}", mask_values(statement)))
+            normalize_message(&format!("{duration}{words}: {}", normalize_statement(statement)))
         }
         None => normalize_message(text),
     })

@@ -185,7 +185,10 @@ mod tests {
     #[test]
     fn collapses_lists_of_values() {
         let check = |sql: &str, expected: &str| assert_eq!(normalize_statement(sql), expected, "{sql}");
-        check("select a from t where b in (1, 'two',-3 , 4) and c = 5", "select a from t where b in (?, …) and c = ?");
+        check(
+            "select a from t where b in (1, 'two',-3 , 4) and c = 5",
+            "select a from t where b in (?, …) and c = ?",
+        );
         check("insert into t values (1, 'a'), (2, 'b'),(3,'c')", "insert into t values (?, …), …");
         check("insert into t values (1),(2)", "insert into t values (?), …");
         check("insert into t values (1, now()), (2, now())", "insert into t values (?, now()), (?, now())");

@@ -50,7 +50,7 @@ fn shows_statements_and_relation_of_deadlocks_without_values() {
     let found = document["findings"].to_string();
     assert!(found.contains("deadlock_statements"), "{found}");
 
-    let page = workspace.other("report", &["last", "--format", "md"]).expect(0).out.clone();
+    let page = workspace.other("report", &["last", "--format", "md"]).expect(0).out.replace('\\', "");
     for text in ["Logs of servers and services", "account (0,", "UPDATE account SET owner = ? WHERE id = ?"] {
         assert!(page.contains(text), "{text}: {page}");
     }
@@ -60,4 +60,37 @@ fn shows_statements_and_relation_of_deadlocks_without_values() {
     }
     let facts = format!("{:?}", workspace.stored().facts().expect("the run can be read"));
     assert!(facts.contains("UPDATE account") && !facts.contains("Smithers"), "{facts}");
+}
+
+const SLOW: &str = "
+stack: { postgres: {} }
+operations:
+  slow: { sql: \"SELECT pg_sleep(0.03), 'Smithers' WHERE 71001 IN (71001, 71002)\" }
+  fast: { sql: SELECT 1 }
+load: { model: closed, clients: 2, duration: 2s }
+matrix:
+  log:
+    off: {}
+    20 ms: { postgres: { settings: { log_min_duration_statement: 20ms } } }
+";
+
+#[test]
+fn counts_slow_statements_where_the_server_logs_them() {
+    let workspace = Workspace::new("slow", SLOW);
+    let document = workspace.run(&["--json"]).expect(0).document();
+    let logs = document["logs"].as_array().expect("one cell has a log");
+    assert_eq!(logs.len(), 1, "{logs:?}");
+    let (cell, slow) = (&logs[0]["cell"], &logs[0]["slow"]);
+    assert_eq!((cell, &slow["threshold"]), (&1.into(), &"20ms".into()));
+    let text = "SELECT pg_sleep(?), ? WHERE ? IN (?, …)";
+    let statements = slow["statements"].as_array().expect("there are statements");
+    let found = statements.iter().find(|it| it["text"] == text).unwrap_or_else(|| panic!("{slow}"));
+    assert!(found["count"].as_u64() >= Some(1) && found["max_ns"].as_u64() >= Some(30_000_000), "{found}");
+    assert!(slow["count"].as_u64() >= found["count"].as_u64(), "{slow}");
+    let page = workspace.other("report", &["last", "--format", "md"]).expect(0).out.replace('\\', "");
+    for text in ["log_min_duration_statement", "20ms", text] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let events = format!("{:?}", workspace.stored().events(store::TrialId(1)));
+    assert!(!events.contains("Smithers"), "{events}");
 }

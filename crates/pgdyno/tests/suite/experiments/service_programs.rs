@@ -3,6 +3,7 @@
 //! Skipped if nginx or PHP-FPM is not installed: `apt-get install --no-install-recommends nginx-light php-fpm`.
 
 use super::workspace::Workspace;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use store::TrialId;
@@ -43,7 +44,7 @@ fn workspace(jobs: &str) -> Option<Workspace> {
     write("jobs", jobs);
     write(
         "index.php",
-        "<?php touch('BEGUN'); for ($i = 0; $i < 300000; $i++) { $hash = md5($i); } echo getenv('DB_PORT');"
+        "<?php touch('BEGUN'); for ($i = 0; $i < 300000; $i++) { $hash = md5($i); } echo getenv('DB_PORT'); error_log(\"PHP Warning: user 'Smithers' has 17 items\");"
             .replace("BEGUN", &format!("{root}/flags/begun"))
             .as_str(),
     );
@@ -57,7 +58,9 @@ fn workspace(jobs: &str) -> Option<Workspace> {
 
 #[test]
 fn programs_of_a_service_are_measured_as_nodes() {
-    let Some(workspace) = workspace("#!/bin/sh\nexec sleep 600\n") else { return };
+    let jobs = "#!/bin/sh\nwhile sleep 0.2; do\n\
+        echo \"$$:20261121:110000.123 slow query: 0.3$$ sec, \\\"select a from t where b='Smithers'\\\"\"\ndone\n";
+    let Some(workspace) = workspace(jobs) else { return };
     let checked = workspace.other_command("check", &[]);
     checked.expect(0);
     let words = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -90,6 +93,21 @@ fn programs_of_a_service_are_measured_as_nodes() {
     for expected in ["service-1.fpm service_threads_size", "service-2.web service_connections"] {
         assert!(series.iter().any(|it| it == expected), "{expected}");
     }
+    // Lines of the programs' logs are counted by their text, without values and requests.
+    let shown = workspace.other("runs", &["show", "last", "--json"]);
+    let document = shown.expect(0).document();
+    let messages = document["logs"][0]["messages"].as_array().expect("there are messages");
+    for (node, kind, text) in [
+        ("service.jobs", "slow_statement", "select a from t where b=?"),
+        ("service-1.web", "error", "PHP message: PHP Warning: user ? has ? items while reading"),
+    ] {
+        let has = |it: &&Value| it["node"] == node && it["text"].to_string().contains(text);
+        let message = messages.iter().find(has).unwrap_or_else(|| panic!("{node} {text}: {messages:#?}"));
+        assert_eq!(message["kind"], kind);
+        assert!(message["count"].as_u64() >= Some(2), "{message}");
+        assert!(message["first"]["at_ns"].as_u64() < message["last"]["at_ns"].as_u64(), "{message}");
+    }
+    assert!(!format!("{messages:?}").contains("Smithers"), "{messages:#?}");
 }
 
 #[test]

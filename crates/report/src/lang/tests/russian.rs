@@ -53,6 +53,7 @@ const NAMES: &[&str] = &[
     "Ctrl",
     "Debian",
     "deadlock_timeout",
+    "log_min_duration_statement",
     "FIFO",
     "GET",
     "GSSAPI",

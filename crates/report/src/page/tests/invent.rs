@@ -460,6 +460,7 @@ pub fn account() -> RunResult {
         plateau: None,
         failovers: Vec::new(),
         tables: Vec::new(),
+        logs: Vec::new(),
         freshness: Vec::new(),
         advice: Vec::new(),
         environment: Environment {
