@@ -44,6 +44,7 @@ mod sizes;
 mod spacing;
 mod stale_directory;
 mod statement_rows;
+pub mod states;
 mod step;
 pub mod stop;
 mod successes;

@@ -15,6 +15,7 @@ use crate::objective::ObjectiveResult;
 use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::server_log::CellLog;
+use crate::states::CellStates;
 use crate::stop::StopEvent;
 use crate::summary::{Failure, UnansweredArrivals};
 use crate::table_sizes::TableGrowth;
@@ -54,6 +55,9 @@ pub struct RunResult {
     /// Contents of the logs of servers and services by cell; cells without contents are left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<CellLog>,
+    /// States of sessions, pools and balanced servers by cell; cells without samples are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<CellStates>,
     /// Conclusion from a grid of settings; absent if the run was not a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,

@@ -24,6 +24,12 @@ pub const POOL_WAIT_TIME: &str = "pool_wait_time";
 /// Assignments of a server connection to a client, by pool (counter).
 pub const POOL_ASSIGNMENTS: &str = "pool_assignments";
 
+/// Additional server connections for clients that wait long, open server connections, and 1 while the database is
+/// paused, by configured database.
+pub const POOL_RESERVE: &str = "pool_reserve";
+pub const POOL_CONNECTIONS: &str = "pool_connections";
+pub const POOL_PAUSED: &str = "pool_paused";
+
 /// Open sessions of a balancer, by proxy and server. Labels of client sessions end in `/FRONTEND`.
 /// [`BALANCER_SESSIONS_BEGUN`] is the number of sessions that began.
 pub const BALANCER_SESSIONS: &str = "balancer_sessions";
@@ -33,6 +39,13 @@ pub const BALANCER_SESSIONS_BEGUN: &str = "balancer_sessions_begun";
 pub const BALANCER_QUEUE: &str = "balancer_queue";
 /// Mean time that recent connections spent in the queue, in seconds, by proxy and server.
 pub const BALANCER_QUEUE_TIME: &str = "balancer_queue_time";
+
+/// 1 while a server of a balancer accepts sessions, otherwise 0, by proxy and server. The counters are failed
+/// connections to the server, invalid responses of the server, and repeated connections to it.
+pub const BALANCER_UP: &str = "balancer_up";
+pub const BALANCER_CONNECTION_ERRORS: &str = "balancer_connection_errors";
+pub const BALANCER_RESPONSE_ERRORS: &str = "balancer_response_errors";
+pub const BALANCER_RETRIES: &str = "balancer_retries";
 
 /// Maximum number of connections of a service's pool, by pool.
 pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
@@ -51,6 +64,10 @@ pub const SERVICE_COUNTER: &str = "service_counter";
 
 /// Client sessions by state, as the server reports them: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
+/// Client sessions by state, client address, user and application, joined by `/`. The value without a label is the
+/// number of all sessions, and [`OTHER_SESSIONS`] is the label of all small groups together.
+pub const PG_SESSION_GROUPS: &str = "pg_session_groups";
+pub const OTHER_SESSIONS: &str = "…/…/…/…";
 pub const PG_USED: &str = "pg_connections_used";
 /// Connection slots that are free for ordinary users; at most zero if the next login is refused.
 pub const PG_FREE: &str = "pg_connections_free";

@@ -45,7 +45,9 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let freshness = freshness(&reading, &counting);
     let tables = table_growths(&reading);
-    let logs = analysis::present::run_result::logs(&stored::facts(&reading.ended()));
+    let ended = stored::facts(&reading.ended());
+    let logs = analysis::present::run_result::logs(&ended);
+    let states = analysis::present::run_result::states(&ended);
     let advice = index_advice::advice(&reading, &cells);
     search_results::add_suspects(&reading, &mut maxima, &findings, &advice);
     let StoredRun { experiment, trials, .. } = reading;
@@ -66,6 +68,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         freshness,
         tables,
         logs,
+        states,
         advice,
     })
 }

@@ -1660,6 +1660,7 @@ circumstance-chained-pools = two pools in series: { $service } has { $connection
 circumstance-deadlock-statements = deadlocks between the same statements. Let these transactions lock rows in the same order, for example sorted by key, and keep them short
 circumstance-hidden-deadlocks = PostgreSQL counted deadlocks that the clients did not see, because the service or its driver repeated the transactions or reported another error. Each cost at least `deadlock_timeout` and a transaction. Let all transactions lock rows in the same order, and let the service log SQLSTATE 40P01
 circumstance-no-free-slots = PostgreSQL had no free connection slot, although no client reported a refused login (53300). Further logins are refused; a service may hide this from its clients. Reduce the connections of the pools in front of PostgreSQL, or raise max_connections
+circumstance-active-collapse = active clients collapse while the load is constant: PostgreSQL has less to do, and requests queue in front of it
 circumstance-sessions-lost = sessions of PostgreSQL ended abnormally, by its own counters. The server's log states the reasons
 circumstance-uneven-copies = { $balancer } distributes requests unevenly among the copies of { $service }. A copy with more requests reaches its limits before the others do. Requests go to the copies in turn, but only to those whose ready page returns 200: check why a copy was not ready
 circumstance-connection-storm = connections are opened or statements are cancelled continually
@@ -1695,6 +1696,24 @@ circumstance-deadlocks-counted = the server counted { $counted } in { $databases
     [0] none
    *[other] { $clients }
  }
+circumstance-collapse = { $change } from second { $second }{ $trial ->
+    [none] {""}
+   *[other] {" "}of trial { $trial }
+ } for { $seconds } s at { $rate }/s; in flight { $first }, then { $last }{ $evidence ->
+    [none] ; the logs and counters show no cause
+   *[other] ; at the same time { $evidence }, so the service probably closes connections or cancels statements on timeouts and opens new connections: allow longer timeouts, or keep the connections
+ }{ $trial ->
+    [none] {""}
+   *[other] ; in { $trials } of { $total } trials
+ }
+circumstance-collapse-clients = active clients of { $node } { $before }, then { $during }
+circumstance-collapse-sessions = active sessions of { $node } { $before }, then { $during }
+circumstance-collapse-cancelled = { $count ->
+    [one] { $count } statement was
+   *[other] { $count } statements were
+ } cancelled (57014)
+circumstance-collapse-closed = { $count } sessions of PostgreSQL were closed
+circumstance-collapse-logins = logins rose from { $before }/s to { $during }/s
 circumstance-slots-full = in { $share } of the samples, at most { $sessions } sessions
 circumstance-sessions-fatal = { $count } by a FATAL error
 circumstance-sessions-killed = { $count } terminated by an operator or a shutdown
@@ -5580,3 +5599,33 @@ logs-column-message = message
 logs-column-first-line = first
 logs-column-last-line = last
 logs-further-lines = further lines, whose text was not stored
+
+### States of sessions, pools and servers: states-
+
+states-heading = Sessions, pools and balanced servers
+states-sessions = Sessions of PostgreSQL; mean (maximum) of the samples of all trials
+states-pools = Pools; mean (maximum) of the samples of all trials
+states-servers = Servers of the balancer; mean (maximum) of the samples, and sums over all trials
+states-gauge = { $mean } ({ $max })
+states-column-application = application
+states-column-user = user
+states-column-client = client
+states-column-state = state
+states-column-sessions = sessions
+states-column-pool = pool
+states-column-clients-active = clients active
+states-column-clients-waiting = clients waiting
+states-column-longest-wait = longest wait
+states-column-servers-active = server connections active
+states-column-servers-idle = server connections idle
+states-column-size = pool size
+states-column-reserve = reserve
+states-column-connections = connections of the database
+states-column-paused = paused
+states-column-server = server
+states-column-up = up
+states-column-begun = sessions begun
+states-column-queue = queue
+states-column-connection-errors = failed connections
+states-column-response-errors = invalid responses
+states-column-retries = retries

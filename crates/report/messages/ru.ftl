@@ -1765,6 +1765,7 @@ circumstance-chained-pools = два пула подряд: у { $service } со�
 circumstance-deadlock-statements = взаимные блокировки между одними и теми же командами. Пусть эти транзакции блокируют строки в одном порядке, например по возрастанию ключа, и будут короткими
 circumstance-hidden-deadlocks = PostgreSQL насчитал взаимные блокировки, которых клиенты не видели: сервис или его драйвер повторил транзакции или вернул другую ошибку. Каждая стоила не меньше `deadlock_timeout` и одной транзакции. Пусть все транзакции блокируют строки в одном порядке, а сервис пишет их ошибки в журнал
 circumstance-no-free-slots = в PostgreSQL не было свободных мест для соединений, хотя об отказе в подключении ни один клиент не сообщил. Новые подключения отвергаются; сервис может скрыть это от клиентов. Уменьшите пулы перед PostgreSQL или увеличьте max_connections
+circumstance-active-collapse = число активных клиентов падает при постоянной нагрузке: у PostgreSQL меньше работы, а запросы ждут перед ним
 circumstance-sessions-lost = сеансы PostgreSQL оборвались, по его собственным счётчикам. Причины — в журнале сервера
 circumstance-uneven-copies = { $balancer } распределяет запросы между копиями { $service } неравномерно. Копия, у которой запросов больше, раньше других достигает своих пределов. Выясните, почему копия была не готова: запросы идут копиям по очереди, но только тем, чья страница готовности возвращает 200
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
@@ -1794,6 +1795,21 @@ circumstance-deadlock-group = в журнале { $count } из { $total } ме�
    *[other] ; разных сочетаний команд { $kinds }
  }
 circumstance-deadlocks-counted = сервер насчитал { $counted } в { $databases }, клиенты видели { $clients }
+circumstance-collapse = { $change } с секунды { $second }{ $trial ->
+    [none] {""}
+   *[other] {" "}измерения { $trial }
+ } в течение { $seconds } с при { $rate }/с; выполнялось { $first }, затем { $last }{ $evidence ->
+    [none] ; журналы и счётчики не показывают причины
+   *[other] ; в это время { $evidence }: вероятно, сервис по таймауту закрывает соединения или отменяет команды и открывает новые соединения; увеличьте таймауты или сохраняйте соединения
+ }{ $trial ->
+    [none] {""}
+   *[other] ; измерений { $trials } из { $total }
+ }
+circumstance-collapse-clients = активных клиентов { $node } { $before }, затем { $during }
+circumstance-collapse-sessions = активных сеансов { $node } { $before }, затем { $during }
+circumstance-collapse-cancelled = отменено команд (57014): { $count }
+circumstance-collapse-closed = закрыто сеансов PostgreSQL: { $count }
+circumstance-collapse-logins = подключений в секунду было { $before }, стало { $during }
 circumstance-slots-full = в { $share } отсчётов, не больше { $sessions } сеансов
 circumstance-sessions-fatal = из-за неустранимой ошибки: { $count }
 circumstance-sessions-killed = завершены администратором или остановкой: { $count }
@@ -5743,3 +5759,33 @@ logs-column-message = сообщение
 logs-column-first-line = первая
 logs-column-last-line = последняя
 logs-further-lines = остальные строки, текст которых не сохранён
+
+### Состояния сеансов, пулов и серверов: states-
+
+states-heading = Сеансы, пулы и серверы балансировщика
+states-sessions = Сеансы PostgreSQL; среднее (максимум) по отсчётам всех измерений
+states-pools = Пулы; среднее (максимум) по отсчётам всех измерений
+states-servers = Серверы балансировщика; среднее (максимум) по отсчётам и суммы по всем измерениям
+states-gauge = { $mean } ({ $max })
+states-column-application = приложение
+states-column-user = пользователь
+states-column-client = клиент
+states-column-state = состояние
+states-column-sessions = сеансы
+states-column-pool = пул
+states-column-clients-active = активные клиенты
+states-column-clients-waiting = ждущие клиенты
+states-column-longest-wait = дольше всего ждали
+states-column-servers-active = занятые соединения с сервером
+states-column-servers-idle = свободные соединения с сервером
+states-column-size = размер пула
+states-column-reserve = резерв
+states-column-connections = соединения базы
+states-column-paused = приостановлена
+states-column-server = сервер
+states-column-up = доступен
+states-column-begun = начато сеансов
+states-column-queue = очередь
+states-column-connection-errors = неудачные соединения
+states-column-response-errors = неверные ответы
+states-column-retries = повторы

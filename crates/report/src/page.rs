@@ -22,6 +22,7 @@ mod scalability;
 mod soak;
 mod stages;
 mod statements;
+mod states;
 mod steps;
 mod tables;
 
@@ -62,6 +63,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
         ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
         ("tables", say!(lang, "tables-heading"), tables::blocks(&case)),
+        ("states", say!(lang, "states-heading"), states::blocks(&case)),
         ("logs", say!(lang, "logs-heading"), logs::blocks(&case)),
         ("advice", say!(lang, "page-advice"), advice::blocks(&case)),
         ("findings", say!(lang, "page-findings"), findings::blocks(&case)),

@@ -24,6 +24,7 @@ mod pg_locks;
 mod pg_replication;
 mod pg_role;
 mod pg_scans;
+mod pg_session_groups;
 mod pg_size;
 mod pg_statements;
 mod pg_tables;
@@ -146,6 +147,7 @@ pub(crate) static ALL: &[&Probe] = &[
     &process::THREAD,
     &process::GROUP,
     &pg_activity::PROBE,
+    &pg_session_groups::PROBE,
     &pg_database::PROBE,
     &pg_idle_transactions::PROBE,
     &pg_locks::PROBE,

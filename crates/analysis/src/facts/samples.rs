@@ -9,12 +9,18 @@ pub use model::series::*;
 /// All series from which facts are read.
 pub const SERIES: &[&str] = &[
     PG_SESSIONS,
+    PG_SESSION_GROUPS,
+    PG_USED,
     PG_WAITS,
     POOL_SIZE,
     POOL_CLIENTS_ACTIVE,
     POOL_CLIENTS_WAITING,
     POOL_LONGEST_WAIT,
     POOL_SERVERS_ACTIVE,
+    POOL_SERVERS_IDLE,
+    POOL_RESERVE,
+    POOL_CONNECTIONS,
+    POOL_PAUSED,
     POOL_TRANSACTIONS,
     POOL_TRANSACTION_TIME,
     POOL_WAIT_TIME,
@@ -23,6 +29,10 @@ pub const SERIES: &[&str] = &[
     BALANCER_SESSIONS_BEGUN,
     BALANCER_QUEUE,
     BALANCER_QUEUE_TIME,
+    BALANCER_UP,
+    BALANCER_CONNECTION_ERRORS,
+    BALANCER_RESPONSE_ERRORS,
+    BALANCER_RETRIES,
     CGROUP_CPU,
     CGROUP_PERIODS,
     CGROUP_THROTTLED,
@@ -81,7 +91,7 @@ pub const SERIES: &[&str] = &[
 /// Duration of a trial, in seconds, above which series that are sampled ten times per second are averaged.
 const LONG_TRIAL_SECONDS: u64 = 600;
 /// Series that are sampled ten times per second.
-const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
+const OFTEN: [&str; 3] = [PG_SESSIONS, PG_USED, PG_WAITS];
 
 /// Collects the samples from which facts are derived. In a long trial, it averages each series that is sampled ten
 /// times per second over one second, because these series have 700,000 samples per hour.
@@ -325,8 +335,9 @@ mod tests {
         let row = |millis, label: &str, value| (millis, label.to_owned(), value);
         let user = row(1000, "user", 9.0);
         let (active, idle) = (row(200, "active", 3.0), row(200, "idle", 1.5));
-        assert_eq!(reduced(601), [active, idle, user, row(1100, "active", 5.0)]);
-        assert_eq!(reduced(600).len(), 5, "a short trial keeps all samples");
+        let used = row(1000, "", 9.0);
+        assert_eq!(reduced(601), [active, idle, user, row(1100, "active", 5.0), used]);
+        assert_eq!(reduced(600).len(), 6, "a short trial keeps all samples");
     }
 
     #[test]

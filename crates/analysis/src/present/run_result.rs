@@ -9,6 +9,7 @@ mod operations;
 mod quantiles;
 mod stages;
 mod statements;
+mod states;
 mod steps;
 mod table_growth;
 
@@ -18,6 +19,7 @@ pub use logs::{deadlocks, logs};
 pub use operations::{TrialPart, operation_results};
 pub use stages::{PlannedStage, StageCollector, StageSum, planned_stages, stage_break, stage_results};
 pub use statements::{STATEMENTS, Statements, statements};
+pub use states::states;
 pub use table_growth::table_growths;
 
 #[cfg(test)]

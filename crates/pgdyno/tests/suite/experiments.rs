@@ -41,6 +41,7 @@ mod shipped;
 mod skeletons;
 mod stack;
 mod stages;
+mod states;
 mod steps;
 mod stops;
 mod timeouts;

@@ -8,6 +8,7 @@ use model::matrix::Matrix;
 use model::run_result::{OperationResult, OperationStep, RunResult};
 use model::search::{Maximum, Plateau, SoakResult};
 use model::server_log::CellLog;
+use model::states::CellStates;
 use model::table_sizes::TableGrowth;
 use model::{SizeFigures, StatementRows};
 use schemars::JsonSchema;
@@ -43,6 +44,9 @@ pub struct RunDocument<'a> {
     /// Contents of the logs of servers and services by cell.
     #[serde(skip_serializing_if = "is_empty")]
     pub logs: &'a [CellLog],
+    /// States of sessions, pools and balanced servers by cell.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub states: &'a [CellStates],
     /// Sizes of the HTTP responses by cell and operation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<OperationSizes<'a>>,
@@ -131,6 +135,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
             freshness: &result.freshness,
             tables: &result.tables,
             logs: &result.logs,
+            states: &result.states,
             sizes: operations(result).filter_map(sizes).collect(),
             rows: operations(result).filter_map(rows).collect(),
             steps: operations(result).filter_map(steps).collect(),

@@ -17,6 +17,7 @@ mod invent;
 mod logs;
 mod overview;
 mod search;
+mod states;
 
 /// Name and result of an invented run of each kind.
 pub fn sample_runs() -> Vec<(&'static str, RunResult)> {

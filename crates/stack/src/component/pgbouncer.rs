@@ -156,6 +156,10 @@ static TABLES: ConsoleTables = ConsoleTables {
     prefix: "pgbouncer_",
     columns: &[
         ("pool_size", series::POOL_SIZE),
+        ("reserve_pool", series::POOL_RESERVE),
+        ("reserve_pool_size", series::POOL_RESERVE),
+        ("current_connections", series::POOL_CONNECTIONS),
+        ("paused", series::POOL_PAUSED),
         ("cl_active", series::POOL_CLIENTS_ACTIVE),
         ("cl_waiting", series::POOL_CLIENTS_WAITING),
         ("maxwait", series::POOL_LONGEST_WAIT),
@@ -255,18 +259,15 @@ static DATABASES: Probe = Probe {
 
 static DATABASE_SERIES: [Series; 5] = [
     normalised::POOL_SIZE,
-    gauge(
-        "pgbouncer_reserve_pool",
-        Unit::Count,
-        "Additional server connections for clients that wait long, until 1.23; SHOW DATABASES",
-    ),
+    // Until 1.23, the column is reserve_pool.
+    normalised::POOL_RESERVE,
     gauge(
         "pgbouncer_max_connections",
         Unit::Count,
         "Maximum number of server connections of all pools; 0 is unlimited; SHOW DATABASES",
     ),
-    gauge("pgbouncer_current_connections", Unit::Count, "Server connections of all pools; SHOW DATABASES"),
-    gauge("pgbouncer_paused", Unit::Count, "1 while the database is paused; SHOW DATABASES"),
+    normalised::POOL_CONNECTIONS,
+    normalised::POOL_PAUSED,
 ];
 
 /// Parses `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.

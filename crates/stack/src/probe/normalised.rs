@@ -42,6 +42,30 @@ pub(crate) const POOL_WAIT_TIME: Series =
 pub(crate) const POOL_ASSIGNMENTS: Series =
     counter(series::POOL_ASSIGNMENTS, Unit::Count, "Assignments of a server connection to a client");
 
+pub(crate) const POOL_RESERVE: Series =
+    gauge(series::POOL_RESERVE, Unit::Count, "Additional server connections for clients that wait long");
+
+pub(crate) const POOL_CONNECTIONS: Series =
+    gauge(series::POOL_CONNECTIONS, Unit::Count, "Server connections of all pools of a database");
+
+pub(crate) const POOL_PAUSED: Series =
+    gauge(series::POOL_PAUSED, Unit::Count, "1 while the database is paused");
+
+pub(crate) const BALANCER_UP: Series = gauge(
+    series::BALANCER_UP,
+    Unit::Count,
+    "1 while the server accepts sessions, 0 while it is down or in maintenance",
+);
+
+pub(crate) const BALANCER_CONNECTION_ERRORS: Series =
+    counter(series::BALANCER_CONNECTION_ERRORS, Unit::Count, "Failed connections to servers");
+
+pub(crate) const BALANCER_RESPONSE_ERRORS: Series =
+    counter(series::BALANCER_RESPONSE_ERRORS, Unit::Count, "Invalid or broken responses of servers");
+
+pub(crate) const BALANCER_RETRIES: Series =
+    counter(series::BALANCER_RETRIES, Unit::Count, "Repeated connections to servers");
+
 pub(crate) const BALANCER_SESSIONS: Series = gauge(series::BALANCER_SESSIONS, Unit::Count, "Open sessions");
 
 pub(crate) const BALANCER_SESSIONS_BEGUN: Series =

@@ -461,6 +461,7 @@ pub fn account() -> RunResult {
         failovers: Vec::new(),
         tables: Vec::new(),
         logs: Vec::new(),
+        states: Vec::new(),
         freshness: Vec::new(),
         advice: Vec::new(),
         environment: Environment {

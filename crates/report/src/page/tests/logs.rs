@@ -72,7 +72,7 @@ fn logs() -> Vec<CellLog> {
 }
 
 /// Markdown of one section.
-fn section(result: &RunResult, id: &str, lang: &Lang) -> String {
+pub fn section(result: &RunResult, id: &str, lang: &Lang) -> String {
     let mut page = page(result, lang);
     page.sections.retain(|it| it.id == id);
     let text = to_markdown(&page);

@@ -51,17 +51,15 @@ static STAT_SERIES: [Series; 17] = [
     counter("haproxy_bout", Unit::Bytes, "Bytes to clients; show stat, bout"),
     counter("haproxy_dcon", Unit::Count, "Connections denied by a rule; show stat, dcon"),
     counter("haproxy_ereq", Unit::Count, "Client errors; show stat, ereq"),
-    counter("haproxy_econ", Unit::Count, "Failed connections to servers; show stat, econ"),
-    counter("haproxy_eresp", Unit::Count, "Server errors; show stat, eresp"),
-    counter("haproxy_wretr", Unit::Count, "Connection retries; show stat, wretr"),
+    // Columns econ, eresp and wretr.
+    normalised::BALANCER_CONNECTION_ERRORS,
+    normalised::BALANCER_RESPONSE_ERRORS,
+    normalised::BALANCER_RETRIES,
     counter("haproxy_wredis", Unit::Count, "Sessions redispatched to another server; show stat, wredis"),
     counter("haproxy_chkdown", Unit::Count, "Transitions from up to down; show stat, chkdown"),
     counter("haproxy_downtime", Unit::Seconds, "Total time down; show stat, downtime"),
-    gauge(
-        "haproxy_up",
-        Unit::Count,
-        "1 while the server accepts sessions, 0 while it is down or in maintenance; show stat, status",
-    ),
+    // From the column status.
+    normalised::BALANCER_UP,
 ];
 
 static INFO_SERIES: [Series; 5] = [
@@ -90,6 +88,10 @@ fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         ("stot", series::BALANCER_SESSIONS_BEGUN),
         ("qcur", series::BALANCER_QUEUE),
         ("qtime", series::BALANCER_QUEUE_TIME),
+        ("up", series::BALANCER_UP),
+        ("econ", series::BALANCER_CONNECTION_ERRORS),
+        ("eresp", series::BALANCER_RESPONSE_ERRORS),
+        ("wretr", series::BALANCER_RETRIES),
     ];
     let table = ColumnMapping { series: &STAT_SERIES, prefix: "haproxy_", labels, columns, scale, skip: &[] };
     table.read(&answer, out)
