@@ -14,4 +14,4 @@ pub(crate) mod usage;
 
 pub use progress::progress;
 pub use samples::{SERIES, SampleReducer, remaining_clients};
-pub use trial::TrialFacts;
+pub use trial::{LoadSecond, TrialFacts};

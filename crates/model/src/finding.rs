@@ -9,8 +9,8 @@ mod circumstance;
 
 pub use bound::Bound;
 pub use circumstance::{
-    Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin,
-    UsageCounter,
+    ActiveCount, Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, NormalizedRate,
+    SessionOrigin, UsageCounter,
 };
 
 use crate::matrix::ChangeVerdict;

@@ -1699,7 +1699,7 @@ circumstance-deadlocks-counted = the server counted { $counted } in { $databases
 circumstance-collapse = { $change } from second { $second }{ $trial ->
     [none] {""}
    *[other] {" "}of trial { $trial }
- } for { $seconds } s at { $rate }/s; in flight { $first }, then { $last }{ $evidence ->
+ } for { $duration } at { $rate }/s; in flight { $first }, then { $last }{ $evidence ->
     [none] ; the logs and counters show no cause
    *[other] ; at the same time { $evidence }, so the service probably closes connections or cancels statements on timeouts and opens new connections: allow longer timeouts, or keep the connections
  }{ $trial ->

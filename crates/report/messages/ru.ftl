@@ -1798,7 +1798,7 @@ circumstance-deadlocks-counted = сервер насчитал { $counted } в {
 circumstance-collapse = { $change } с секунды { $second }{ $trial ->
     [none] {""}
    *[other] {" "}измерения { $trial }
- } в течение { $seconds } с при { $rate }/с; выполнялось { $first }, затем { $last }{ $evidence ->
+ } в течение { $duration } при { $rate }/с; выполнялось { $first }, затем { $last }{ $evidence ->
     [none] ; журналы и счётчики не показывают причины
    *[other] ; в это время { $evidence }: вероятно, сервис по таймауту закрывает соединения или отменяет команды и открывает новые соединения; увеличьте таймауты или сохраняйте соединения
  }{ $trial ->

@@ -141,7 +141,7 @@ fn rank(finding: &Finding) -> u8 {
             Circumstance::FeedFitsCache { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
             Circumstance::NoFreeSlots { .. } => 1,
-            Circumstance::SessionsLost { .. } => 3,
+            Circumstance::SessionsLost { .. } | Circumstance::ActiveCollapse { .. } => 3,
             Circumstance::ConnectionStorm { .. } | Circumstance::UnevenCopies { .. } => 5,
             Circumstance::DeadlockStatements { .. } | Circumstance::HiddenDeadlocks { .. } => 12,
             Circumstance::IdleTransactions { .. } => 9,

@@ -11,6 +11,7 @@ mod cell_comparison;
 mod circumstance;
 mod client_count;
 mod clients;
+mod collapse;
 mod copies;
 mod data;
 mod deadlock_statements;
@@ -98,6 +99,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(deadlock_statements::deadlock_statements(cell));
         found.extend(server_counters::hidden_deadlocks(cell));
         found.extend(server_counters::sessions_lost(cell));
+        found.extend(collapse::active_collapse(cell));
         if !found[before..].iter().any(|it| matches!(it, Finding::SlotsExhausted { .. })) {
             found.extend(server_counters::no_free_slots(cell));
         }

@@ -6,7 +6,26 @@ use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Node, Setup};
 use model::server_log::DeadlockGroup;
 use model::target::DataState;
-use model::{LogEvent, ReplayFigures, Sample, Summary, Tick};
+use model::{LogEvent, ReplayFigures, Sample, Second, Summary, Tick};
+
+/// Load in one whole second of a trial's window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadSecond {
+    /// Arrivals per second, including those that were dropped.
+    pub offered: f64,
+    /// Transactions in flight at the end of the second.
+    pub in_flight: u64,
+}
+
+impl From<&Second> for LoadSecond {
+    fn from(second: &Second) -> LoadSecond {
+        let Second { interval, in_flight, .. } = second;
+        let arrivals = interval.started + interval.scripts.iter().map(|it| it.dropped).sum::<u64>();
+        let duration = (interval.to - interval.from).as_secs_f64();
+        let offered = if duration > 0.0 { arrivals as f64 / duration } else { 0.0 };
+        LoadSecond { offered, in_flight: *in_flight }
+    }
+}
 
 /// Facts about one trial.
 #[derive(Clone, Debug)]
@@ -33,6 +52,8 @@ pub struct TrialFacts<'a> {
     pub not_applied: &'a [UnappliedLimit],
     /// CPUs used by the monitoring.
     pub monitoring_cpu: Option<f64>,
+    /// Load in each whole second of the window; empty if unknown.
+    pub load: &'a [LoadSecond],
     /// Number of transactions that succeeded in each whole second of the window; empty if unknown.
     pub delivered: &'a [f64],
     /// Table coverage of the setup's feeds that name a column.

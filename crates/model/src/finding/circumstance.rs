@@ -97,6 +97,35 @@ pub enum Circumstance {
         /// Largest number of sessions, without those of the monitoring.
         sessions: f64,
     },
+    /// Active clients or sessions fell to less than half for several seconds, while the offered load was constant and
+    /// transactions in flight grew. The figures describe the longest such time.
+    ActiveCollapse {
+        node: String,
+        counted: ActiveCount,
+        /// Number of active clients or sessions before the collapse, as a median of five seconds, and their mean during
+        /// it.
+        before: f64,
+        during: f64,
+        /// First second of the collapse in the trial's window, from 0, and the number of its seconds.
+        from_second: u64,
+        seconds: u64,
+        /// Offered load in arrivals per second.
+        rate: f64,
+        /// Transactions in flight before the collapse, and at its end.
+        in_flight_before: f64,
+        in_flight_after: u64,
+        /// Cancelled statements (57014) in the logs, from the second before the collapse to its end.
+        cancelled: u64,
+        /// PostgreSQL's logins per second before and during the collapse; `None` if the server does not count them.
+        logins: Option<(f64, f64)>,
+        /// Number of PostgreSQL's sessions before the collapse minus their number during it, at least 0.
+        closed: f64,
+        /// Repetition of the described trial, from 0.
+        repetition: u32,
+        /// Number of trials with a collapse.
+        trials: u32,
+        total_trials: u32,
+    },
     /// Sessions of PostgreSQL ended abnormally, by the server's counters. The numbers are sums over all trials.
     SessionsLost {
         /// Sessions that ended with a FATAL error.
@@ -183,6 +212,16 @@ pub enum Circumstance {
         /// Skipped rules in the order of [`FindingRule`].
         rules: Vec<(FindingRule, MissingInput)>,
     },
+}
+
+/// Quantity whose collapse [`Circumstance::ActiveCollapse`] reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActiveCount {
+    /// Clients of a pooler that do not wait for a server connection.
+    Clients,
+    /// Active sessions of PostgreSQL.
+    Sessions,
 }
 
 /// Share of the requests that one copy of a service got.

@@ -10,7 +10,7 @@ use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
 use analysis::facts::statement_rows::EmptyStatementDetector;
-use analysis::facts::{self, SampleReducer, TrialFacts};
+use analysis::facts::{self, LoadSecond, SampleReducer, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
 use analysis::present::run_result::{self, PlannedStage, StageCollector, StageSum, Statements, TailLoad};
 use analysis::stats::steady;
@@ -88,6 +88,8 @@ pub struct StoredTrial {
     pub monitoring_cpu: Option<f64>,
     pub in_flight_at_end: Vec<(String, u64)>,
     pub delivered: Vec<f64>,
+    /// Load in each whole second.
+    pub load: Vec<LoadSecond>,
     pub reaches: Vec<FeedCoverage>,
     pub answers: Vec<SizeSeries>,
     /// Attached server and its data before the trial, if known.
@@ -285,6 +287,7 @@ fn read_trial(
         monitoring_cpu,
         in_flight_at_end: left,
         delivered: loaded.delivered,
+        load: loaded.load,
         answers: loaded.answers,
         target,
         copied_data,
@@ -365,6 +368,7 @@ struct TrialLoad {
     late: TailLoad,
     /// Delivered throughput of each whole second.
     delivered: Vec<f64>,
+    load: Vec<LoadSecond>,
     answers: Vec<SizeSeries>,
     empty_statements: Vec<EmptyStatement>,
     /// Every second, if requested.
@@ -402,7 +406,7 @@ fn read_seconds(
     mut consumers: SecondConsumers,
 ) -> Result<TrialLoad, CommandError> {
     let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
-    let mut gaps = OutageDetector::default();
+    let (mut gaps, mut load) = (OutageDetector::default(), Vec::new());
     let mut answers = SizeSeriesSet::default();
     let mut empty_statements = EmptyStatementDetector::default();
     for (number, second) in seconds.enumerate() {
@@ -416,6 +420,7 @@ fn read_seconds(
         }
         if number < full_seconds {
             delivered.push(steady::delivered(&second));
+            load.push(LoadSecond::from(&second));
         }
         if (full_seconds * 2 / 3..full_seconds).contains(&number) {
             late.add(&second.interval);
@@ -435,6 +440,7 @@ fn read_seconds(
         whole: together.to_interval(),
         late,
         delivered,
+        load,
         answers: answers.finish(),
         empty_statements: empty_statements.finish(),
         seconds: consumers.pace.unwrap_or_default(),
@@ -528,6 +534,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
         not_applied: &stored.not_applied,
         monitoring_cpu: stored.monitoring_cpu,
         delivered: &stored.delivered,
+        load: &stored.load,
         feed_coverage: &stored.reaches,
         remaining_clients: &stored.in_flight_at_end,
         answers: &stored.answers,

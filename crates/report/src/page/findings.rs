@@ -99,6 +99,7 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
                 Circumstance::DeadlockStatements { .. } | Circumstance::HiddenDeadlocks { .. } => &[Failures],
+                Circumstance::ActiveCollapse { .. } => &[Pooler, Connections, InFlight],
                 Circumstance::NoFreeSlots { .. } | Circumstance::SessionsLost { .. } => {
                     &[Connections, Failures]
                 }

@@ -3,10 +3,11 @@
 use super::{Lang, group};
 use crate::say;
 use crate::text::truncate;
-use model::EventKind;
 use model::finding::{
-    Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin, UsageCounter,
+    ActiveCount, Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin,
+    UsageCounter,
 };
+use model::{EventKind, Nanos};
 
 /// Maximum number of characters that a sentence shows of a statement.
 const STATEMENT_MAX: usize = 120;
@@ -34,6 +35,7 @@ impl Lang {
             Circumstance::DeadlockStatements { .. } => say!(self, "circumstance-deadlock-statements"),
             Circumstance::HiddenDeadlocks { .. } => say!(self, "circumstance-hidden-deadlocks"),
             Circumstance::NoFreeSlots { .. } => say!(self, "circumstance-no-free-slots"),
+            Circumstance::ActiveCollapse { .. } => say!(self, "circumstance-active-collapse"),
             Circumstance::SessionsLost { .. } => say!(self, "circumstance-sessions-lost"),
             Circumstance::UnevenCopies { service, balancer, .. } => {
                 say!(self, "circumstance-uneven-copies", service, balancer)
@@ -117,6 +119,7 @@ impl Lang {
                 clients = *clients,
                 databases = databases.join(", ")
             ),
+            collapse @ Circumstance::ActiveCollapse { .. } => self.active_collapse(collapse),
             Circumstance::NoFreeSlots { share, sessions } => say!(
                 self,
                 "circumstance-slots-full",
@@ -221,6 +224,60 @@ impl Lang {
             }
             Circumstance::GeneratorLate { .. } | Circumstance::RulesSkipped { .. } => String::new(),
         }
+    }
+
+    /// Describes a collapse of active sessions, and its probable cause if there is evidence.
+    fn active_collapse(&self, collapse: &Circumstance) -> String {
+        let Circumstance::ActiveCollapse {
+            node,
+            counted,
+            before,
+            during,
+            from_second,
+            seconds,
+            rate,
+            in_flight_before,
+            in_flight_after,
+            cancelled,
+            logins,
+            closed,
+            repetition,
+            trials,
+            total_trials,
+        } = collapse
+        else {
+            unreachable!("the caller passes a collapse")
+        };
+        let numbers = self.numbers();
+        let whole = |number: f64| numbers.fixed(number, 0);
+        let [before, during] = [before, during].map(|it| numbers.fixed(*it, 1));
+        let change = match counted {
+            ActiveCount::Clients => say!(self, "circumstance-collapse-clients", node, before, during),
+            ActiveCount::Sessions => say!(self, "circumstance-collapse-sessions", node, before, during),
+        };
+        let reconnected = logins.filter(|(before, during)| during - before >= 1.0 && *during >= 2.0 * before);
+        let evidence = self.joined([
+            (*cancelled > 0).then(|| say!(self, "circumstance-collapse-cancelled", count = *cancelled)),
+            (*closed >= 1.0).then(|| say!(self, "circumstance-collapse-closed", count = whole(*closed))),
+            reconnected.map(|(before, during)| {
+                let [before, during] = [before, during].map(|it| numbers.fixed(it, 1));
+                say!(self, "circumstance-collapse-logins", before, during)
+            }),
+        ]);
+        say!(
+            self,
+            "circumstance-collapse",
+            change,
+            second = from_second.to_string(),
+            duration = numbers.chosen(Nanos::from_secs(*seconds)),
+            trial = (*total_trials > 1).then(|| (repetition + 1).to_string()),
+            rate = whole(*rate),
+            first = whole(*in_flight_before),
+            last = in_flight_after.to_string(),
+            evidence = Some(evidence).filter(|it| !it.is_empty()),
+            trials = trials.to_string(),
+            total = total_trials.to_string()
+        )
     }
 
     /// Describes kind, origin and number of errors in PostgreSQL's log.

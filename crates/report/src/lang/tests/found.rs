@@ -3,9 +3,9 @@
 use super::*;
 use model::EventKind;
 use model::finding::{
-    Bound, CellResponse, Circumstance, ConnectionLimit, CopyShare, FindingRule, IncomparableReason,
-    LoggedErrors, MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange, ThroughputComparison,
-    UsageCounter,
+    ActiveCount, Bound, CellResponse, Circumstance, ConnectionLimit, CopyShare, FindingRule,
+    IncomparableReason, LoggedErrors, MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange,
+    ThroughputComparison, UsageCounter,
 };
 use model::plan::PoolMode;
 use model::server_log::{CellDeadlocks, DeadlockGroup};
@@ -368,6 +368,23 @@ fn circumstances() -> Vec<Finding> {
         total: 12_345,
         kinds: 2,
     };
+    let collapse = |counted, cancelled, logins, closed| Circumstance::ActiveCollapse {
+        node: node(),
+        counted,
+        before: 20.5,
+        during: 6.25,
+        from_second: 12,
+        seconds: 5,
+        rate: 200.0,
+        in_flight_before: 30.0,
+        in_flight_after: 74,
+        cancelled,
+        logins,
+        closed,
+        repetition: 1,
+        trials: 2,
+        total_trials: if cancelled > 0 { 3 } else { 1 },
+    };
     let other = SessionOrigin::Other { application: "№".into(), client: "№".into() };
     let origins = [SessionOrigin::Node { node: node() }, SessionOrigin::Direct, SessionOrigin::Own, other];
     let kinds = [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
@@ -391,6 +408,8 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::HiddenDeadlocks { counted: 14, clients: 0, databases: vec![node(), "№8".into()] },
         Circumstance::HiddenDeadlocks { counted: 12_345, clients: 21, databases: vec![node()] },
         Circumstance::NoFreeSlots { share: 0.25, sessions: 97.0 },
+        collapse(ActiveCount::Clients, 7, Some((0.5, 12.5)), 15.5),
+        collapse(ActiveCount::Sessions, 0, Some((0.5, 0.75)), 0.0),
         Circumstance::SessionsLost { fatal: 1, killed: 0, abandoned: 12_345, databases: vec![node()] },
         Circumstance::SessionsLost { fatal: 0, killed: 2, abandoned: 0, databases: vec![node()] },
         Circumstance::UnevenCopies {
@@ -448,7 +467,7 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFitsCache, DeadlockStatements, HiddenDeadlocks, NoFreeSlots, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+    covers!(all, Circumstance: FeedFitsCache, DeadlockStatements, HiddenDeadlocks, NoFreeSlots, ActiveCollapse, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
         NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
