@@ -14,6 +14,7 @@ matrix:
   way:
     pgbouncer: { pooler: { kind: pgbouncer, mode: transaction, size: 2 } }
     haproxy: { balancer: { kind: haproxy, maxconn: 3 } }
+repeat: 1
 ";
 
 fn find<'a>(rows: &'a Value, key: &str, value: &str) -> &'a Value {
