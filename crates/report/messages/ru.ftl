@@ -1795,7 +1795,7 @@ circumstance-deadlock-group = в журнале { $count } из { $total } ме�
    *[other] ; разных сочетаний команд { $kinds }
  }
 circumstance-deadlocks-counted = сервер насчитал { $counted } в { $databases }, клиенты видели { $clients }
-circumstance-collapse = { $change } с секунды { $second }{ $trial ->
+circumstance-collapse = { $change }, начиная с секунды { $second }{ $trial ->
     [none] {""}
    *[other] {" "}измерения { $trial }
  } в течение { $duration } при { $rate }/с; выполнялось { $first }, затем { $last }{ $evidence ->

@@ -2,7 +2,7 @@
 
 use super::context::PageContext;
 use super::failover::has_several_cells;
-use super::results::{FigureColumn, non_empty_columns};
+use super::figure_table::{FigureColumn, non_empty_columns};
 use crate::lang::Lang;
 use crate::say;
 use crate::view::{Block, Column, Table};
