@@ -1711,7 +1711,7 @@ circumstance-collapse-sessions = active sessions of { $node } { $before }, then 
 circumstance-collapse-cancelled = { $count ->
     [one] { $count } statement was
    *[other] { $count } statements were
- } cancelled (57014)
+ } cancelled
 circumstance-collapse-closed = { $count } sessions of PostgreSQL were closed
 circumstance-collapse-logins = logins rose from { $before }/s to { $during }/s
 circumstance-slots-full = in { $share } of the samples, at most { $sessions } sessions

@@ -1807,7 +1807,7 @@ circumstance-collapse = { $change }, начиная с секунды { $second 
  }
 circumstance-collapse-clients = активных клиентов { $node } { $before }, затем { $during }
 circumstance-collapse-sessions = активных сеансов { $node } { $before }, затем { $during }
-circumstance-collapse-cancelled = отменено команд (57014): { $count }
+circumstance-collapse-cancelled = отменено команд: { $count }
 circumstance-collapse-closed = закрыто сеансов PostgreSQL: { $count }
 circumstance-collapse-logins = подключений в секунду было { $before }, стало { $during }
 circumstance-slots-full = в { $share } отсчётов, не больше { $sessions } сеансов
