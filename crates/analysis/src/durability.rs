@@ -59,10 +59,13 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     doubts.extend(counted(survey.contradictions + written.contradictions, |entries| {
         InconclusiveReason::LedgerContradictsItself { entries }
     }));
-    doubts.extend(
-        (found.count(AnomalyKind::LostAmbiguous) > 0).then_some(InconclusiveReason::LostWhilePromiseChanged),
-    );
+    // The promise of the others was not sampled, which is a reason of its own.
+    let changed = found.count(AnomalyKind::LostAmbiguous) > written.unpromised;
+    doubts.extend(changed.then_some(InconclusiveReason::LostWhilePromiseChanged));
+    // A trial that lost writes itself shows that its fault can cause losses.
+    let lost_itself = found.count(AnomalyKind::LostWithoutPromise) > 0;
     doubts.extend(match history.control {
+        _ if lost_itself => None,
         None => Some(InconclusiveReason::NoControl),
         Some(it) => (it.lost == 0).then_some(InconclusiveReason::ControlLostNothing),
     });

@@ -50,12 +50,17 @@ impl AcknowledgementTimes {
         self.slots.last_key_value().map(|(_, it)| it.1)
     }
 
+    /// End of the load: that of the last attempt, or `load_ended` if it is later.
+    pub fn end_of_load(&self, load_ended: Nanos) -> Nanos {
+        self.last_attempt.max(load_ended)
+    }
+
     /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
     /// fault. A gap that contains several faults belongs to each of them. If no acknowledgement ends the gap, it lasts
     /// until the last attempt or until `load_ended`, the end of the load, whichever is later. A client that cannot log
     /// in makes no attempts. A fault without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], load_ended: Nanos) -> Vec<WriteOutage> {
-        let end = self.last_attempt.max(load_ended);
+        let end = self.end_of_load(load_ended);
         let outage = |(number, fault): (usize, &FaultEvent)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
             let last = self.slots.values().next_back().map(|it| (it.1, end));

@@ -184,7 +184,16 @@ impl LedgerSurvey {
 
     fn check_faults(&mut self, history: &DurabilityHistory) {
         let failovers = self.takeovers.failovers();
-        self.failovers = failovers.len() as u32;
+        // A cluster manager may choose another primary when the servers are restarted for the last reading. No write was
+        // in flight then, so it is no evidence.
+        let load_ended = self.acknowledgements.end_of_load(history.load_ended);
+        let load_ended = load_ended.max(self.acknowledgements.last().unwrap_or_default());
+        let mut previous = Nanos::ZERO;
+        for &at in &failovers {
+            let is_caused = history.faults.iter().any(|it| (previous..at).contains(&it.at));
+            self.failovers += u32::from(at <= load_ended || is_caused);
+            previous = at;
+        }
         for (number, fault) in history.faults.iter().enumerate() {
             // Several faults may precede one failover.
             if fault.fails_over && !failovers.iter().any(|it| *it > fault.at) {

@@ -24,6 +24,9 @@ pub(super) enum PromiseStrength {
     /// The write survives the loss of the primary under some of the settings that may have been in force, but not under
     /// all of them. Under all of them, it survives a crash of its own server.
     AmbiguousLocal,
+    /// The write does not survive the loss of the primary. Under some of the settings that may have been in force, but
+    /// not under all of them, it survives a crash of its own server.
+    NoneOrLocal,
     /// The settings that may have been in force include `off`, or were not sampled.
     Ambiguous {
         is_sampled: bool,
@@ -74,11 +77,13 @@ impl<'a> PromiseHistory<'a> {
         // Without fsync, a crash of the operating system may lose everything.
         let is_local = |it: &Promise| *it != Promise::None && !(crashed && self.unsynced);
         let all_local = in_force.iter().all(|it| is_local(it));
+        let any_local = in_force.iter().any(|it| is_local(it));
         let replicated = in_force.iter().filter(|it| is_replicated(it)).count();
         match (in_force.len(), replicated) {
             (0, _) => PromiseStrength::Ambiguous { is_sampled: false },
             (all, replicated) if all == replicated => PromiseStrength::Replicated,
             (_, 0) if all_local => PromiseStrength::Local,
+            (_, 0) if any_local => PromiseStrength::NoneOrLocal,
             (_, 0) => PromiseStrength::None,
             _ if all_local => PromiseStrength::AmbiguousLocal,
             _ => PromiseStrength::Ambiguous { is_sampled: true },
@@ -107,11 +112,14 @@ impl PromiseStrength {
             // Without a failover or a crash, every acknowledged write stays.
             (PromiseStrength::Replicated, _) | (_, LossCause::None) => AnomalyKind::Lost,
             (PromiseStrength::Local | PromiseStrength::AmbiguousLocal, LossCause::Crash) => AnomalyKind::Lost,
-            (PromiseStrength::Local, LossCause::Failover) => AnomalyKind::LostWithoutPromise,
+            (PromiseStrength::Local | PromiseStrength::NoneOrLocal, LossCause::Failover) => {
+                AnomalyKind::LostWithoutPromise
+            }
             (PromiseStrength::None, LossCause::Failover | LossCause::Crash) => {
                 AnomalyKind::LostWithoutPromise
             }
             (PromiseStrength::AmbiguousLocal | PromiseStrength::Ambiguous { .. }, _)
+            | (PromiseStrength::NoneOrLocal, LossCause::Crash | LossCause::Unknown)
             | (PromiseStrength::Local | PromiseStrength::None, LossCause::Unknown) => {
                 AnomalyKind::LostAmbiguous
             }

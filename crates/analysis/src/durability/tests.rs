@@ -193,7 +193,7 @@ fn classifies_losses_when_promises_change() {
         failover,
         present,
         unasked,
-        "Unknown lost while the promise changed 1 0/0; 1 failovers; promise unknown 1, while promise changed",
+        "Unknown lost while the promise changed 1 0/0; 1 failovers; promise unknown 1",
     );
     check_with("0a", &["0/0"], unasked, "Kept");
     // Without a failover or a crash, a loss breaks any promise.
@@ -299,7 +299,7 @@ fn finds_split_brain_and_deposed_primaries() {
     check_with("0a", &["0/0"], recovering(10_000_000, 12_000_000), "Kept");
     check_with("0a", &["0/0"], recovering(9_000_000, 11_000_000), "Kept");
     let several = |text: &mut HistoryText| text.rename(1, |it| it.system = 9);
-    check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; 1 failovers; several systems");
+    check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; several systems");
 }
 
 #[test]

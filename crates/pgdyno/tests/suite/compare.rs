@@ -173,6 +173,8 @@ impl Run {
                 total.merge(&tick.interval);
                 writer.tick(id, Box::new(tick));
             }
+            // The writer does not wait for the disk while ticks arrive, and loses those that do not fit into its queue.
+            writer.flush();
             (total.from, total.to) = (Nanos::ZERO, Nanos::from_secs(SECONDS));
             let measured = measured(total);
             writer.end_trial(

@@ -5,9 +5,11 @@ use model::Nanos;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Histories of this project, and those in the directory that `PGDYNO_HISTORIES` names.
+/// Histories of this project, those of an author who had seen only the documentation, and those in the directory that
+/// `PGDYNO_HISTORIES` names.
 fn history_files() -> Vec<PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/durability/histories");
+    let foreign = ours.join("foreign");
     let others = std::env::var("PGDYNO_HISTORIES").ok().map(PathBuf::from);
     let files = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
@@ -17,7 +19,7 @@ fn history_files() -> Vec<PathBuf> {
         paths.sort();
         paths
     };
-    [Some(ours), others].into_iter().flatten().flat_map(|it| files(&it)).collect()
+    [Some(ours), Some(foreign), others].into_iter().flatten().flat_map(|it| files(&it)).collect()
 }
 
 #[test]
@@ -38,7 +40,7 @@ fn histories_have_the_expected_verdicts() {
     }
     println!("{} of {count} histories have the expected verdict", count - wrong.len());
     assert!(wrong.is_empty(), "{} of {count} verdicts differ\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count >= 60, "{count} histories");
+    assert!(count >= 160, "{count} histories");
 }
 
 #[test]
@@ -86,4 +88,29 @@ fn names_are_unique() {
         assert_eq!(names::find_anomaly(anomaly_name(kind)), Some(kind));
     }
     assert!(names::REASONS.contains(&reason_name(&model::durability::InconclusiveReason::FsyncOff)));
+}
+
+/// A cluster manager may choose another primary when pgdyno restarts the servers after the load.
+#[test]
+fn counts_failovers_during_the_load_and_after_faults() {
+    let check = |events: &str, expected: u32| {
+        let text = format!(
+            "expect kept\n0 settings a@1 on FIRST 1 (b)\n0 role a@1 primary\n10-11 write 0/0 acknowledged a@1\n{events}"
+        );
+        let file = HistoryFile::parse(&text).unwrap_or_else(|it| panic!("{text}: {it:?}"));
+        assert_eq!(file.judge().failovers, expected, "{text}");
+    };
+    let first = "20 fault failover\n1000 role b@2 primary\n2000-2001 write 0/1 acknowledged b@2\n";
+    let read = "9000 read c@3 primary 0/0-1\n";
+    check(&format!("{first}9000 read b@2 primary 0/0-1\n"), 1);
+    check(&format!("{first}5000 role c@3 primary\n{read}"), 1);
+    check(&format!("{first}3000 fault failover\n5000 role c@3 primary\n{read}"), 2);
+    check(
+        &format!(
+            "{first}5000 role c@3 primary\n6000-6001 write 0/2 acknowledged c@3\n9000 read c@3 primary 0/0-2\n"
+        ),
+        2,
+    );
+    // The failover of a fault near the end of the load.
+    check("20 fault failover\n1000 role b@2 primary\n9000 read b@2 primary 0/0\n", 1);
 }

@@ -24,11 +24,12 @@ fn defaults_apply_to_requests_and_pauses_precede_them() {
             if request.target() == "/second" {
                 shared.lock().expect("no panic").push(first.elapsed());
             }
+            // The client cannot receive the response before this.
+            first = Instant::now();
             match request.target() {
                 "/login" => connection.respond("302 Found", "Location: /first\r\n", b""),
                 _ => connection.respond("200 OK", "", page.as_bytes()),
             }
-            first = Instant::now();
         }
     });
     let experiment = format!(

@@ -146,7 +146,7 @@ fn sampler_resumes_after_restart_and_follows_log() {
             _ => None,
         })
     };
-    event(EventKind::SlowStatement, "statement: select ?, ?");
+    event(EventKind::SlowStatement, "statement: select ?, …");
     connection.query("select 'secret'::int").unwrap_err();
     assert_eq!(event(EventKind::Error, "\"…\"").code.as_deref(), Some("22P02"));
     let mut clients: Vec<Connection> = Vec::new();
