@@ -219,7 +219,10 @@ fn extreme_numbers_do_not_panic() {
     }
     drop(connection);
     let mut read = 0;
-    for (sql, json) in &changes {
+    // Each number gets one of its values, unless `PGDYNO_EXTREME_NUMBERS` is set: all values take a minute.
+    let step = if std::env::var_os("PGDYNO_EXTREME_NUMBERS").is_some() { 1 } else { 3 };
+    let share = changes.iter().enumerate().filter(|(at, _)| step == 1 || at % step == (at / step) % step);
+    for (sql, json) in share.map(|it| it.1) {
         std::fs::write(&path, &original).expect("the file can be written");
         let done = if json.is_empty() { open().execute(sql, []) } else { open().execute(sql, [json]) };
         // SQLite rejects some values.

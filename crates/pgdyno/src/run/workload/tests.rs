@@ -100,7 +100,7 @@ fn refuses_undefined_variables() {
 }
 
 /// Default number of generated files, unless `PGDYNO_GENERATED_FILES` is set.
-const GENERATED: u64 = 300;
+const GENERATED: u64 = 150;
 /// Minimum percentage of accepted files. A generator of mostly invalid files would test nothing.
 const ACCEPTED_MIN: u64 = 50;
 
