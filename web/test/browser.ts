@@ -314,7 +314,7 @@ test("folded blocks open on request", async () => {
     await opening(written("folded", invented({ points: 10 })), DESKTOP, async (tab) => {
         const lines = () => tab.locator("#failover li:visible").count();
         assert.equal(await lines(), 3);
-        await tab.click("details.more summary");
+        await tab.click("#failover details.more > summary");
         assert.equal(await lines(), 20);
         await tab.click("#in-ru");
         assert.equal(await lines(), 20, "a change of language keeps opened blocks open");
@@ -425,8 +425,10 @@ test("hostile text is rendered as text everywhere", async () => {
         await opening(written("hostile", doc), options, async (tab) => {
             for (const lang of ["ru", "en"]) {
                 await tab.click(`#in-${lang}`);
+                const closed = tab.locator("details:not([open], .overlay) > summary");
+                while ((await closed.count()) > 0) await closed.first().click();
                 for (const chart of await tab.locator(".chart figcaption button").all()) await chart.click();
-                for (const closed = tab.locator("details:not([open], .overlay) > summary"); (await closed.count()) > 0; ) await closed.first().click();
+                while ((await closed.count()) > 0) await closed.first().click();
                 await tab.locator(".mark").first().hover();
             }
             assert.equal(await tab.evaluate("window.hurt"), undefined);
