@@ -134,6 +134,17 @@ mod tests {
     }
 
     #[test]
+    fn hosts_are_found_by_their_names() {
+        let nodes = ["service"];
+        let mut stack = stack(service(2, &[]), &nodes, ProgramScope::Copy);
+        assert_eq!(stack.part("web-2").map(|it| it.name), Some("web".to_owned()));
+        assert_eq!(stack.part("postgres").map(|it| it.limits.cpu), Some(None));
+        stack.limits_mut("web").expect("the host has limits").cpu = Some(0.5);
+        assert!(stack.hosted_nodes().iter().all(|it| it.limits.cpu == Some(0.5)));
+        assert_eq!(stack.limits_mut("web-2"), None);
+    }
+
+    #[test]
     fn started_nodes_are_on_the_hosts_of_their_nodes() {
         use ProgramScope::{Copy, Stack as Whole};
         let programs = [("fpm", Copy), ("web", Copy), ("jobs", Whole)];

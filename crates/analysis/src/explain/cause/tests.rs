@@ -236,6 +236,28 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
 }
 
 #[test]
+fn changes_the_quota_of_a_host() {
+    let mut setup = setup("pooler");
+    setup.stack.nodes.iter_mut().for_each(|it| it.limits.cpu = None);
+    let limits = Limits { cpu: Some(1.0), ..Limits::default() };
+    let nodes = vec!["pooler".to_owned(), "postgres".to_owned()];
+    let scope = model::plan::ProgramScope::Stack;
+    setup.stack.hosts =
+        vec![model::plan::SharedHost { name: "db".to_owned(), nodes: nodes.clone(), scope, limits }];
+    let bound = Bound::HostCpu { node: "db".to_owned(), nodes, cpu: 0.99, cpu_limit: 1.0 };
+    let finding = Finding::Bound { cell: 0, bound };
+    for (processors, to) in [(2.0, 1.5), (1.2, 0.75)] {
+        let found = suspects(&setup, 0, std::slice::from_ref(&finding), processors);
+        let knob = Knob::Cpu { node: "db".to_owned() };
+        let expected = Perturbation { knob, amount: Some((1.0, to)) };
+        assert_eq!(found[0].perturbation.as_ref(), Some(&expected));
+    }
+    // pgdyno does not limit another machine.
+    let found = suspects(&setup, 0, &[host_cpu(3.9)], 4.0);
+    assert_eq!(found[0].perturbation, None);
+}
+
+#[test]
 fn shrinks_a_quota_that_cannot_grow() {
     let cpu = |processors: f64, change: fn(&mut Setup)| {
         let mut setup = setup("pooler");

@@ -74,8 +74,9 @@ fn of_gauge(cell: &CellTrials<'_>, node: &str, counted: ActiveCount) -> Option<F
         rate(&all.into_iter().filter(|it| from <= it.0 && it.0 <= to).collect::<Vec<_>>())
     };
     let sessions = by_second(&sums(trial.samples, server, samples::PG_SESSIONS, |_| true));
-    let mean = |seconds: &Range<usize>| median(seconds.clone().filter_map(|it| *sessions.get(it)?));
-    let closed = mean(&before).zip(mean(&seconds)).map_or(0.0, |(before, during)| (before - during).max(0.0));
+    let number = |seconds: &Range<usize>| median(seconds.clone().filter_map(|it| *sessions.get(it)?));
+    let closed =
+        number(&before).zip(number(&seconds)).map_or(0.0, |(before, during)| (before - during).max(0.0));
     let circumstance = Circumstance::ActiveCollapse {
         node: node.to_owned(),
         counted,

@@ -5,7 +5,7 @@ use model::plan::{LoadModel, Operation};
 use model::run_result::{StageBreak, StageBreakReason, StageLevel, StageResult};
 use model::{Curve, HistogramSum, Nanos, OperationSecond, PerSecond, Second, SparseHistogram};
 
-/// Maximum number of stages. A longer list of steps is a ramp, whose stages nobody reads one by one.
+/// Maximum number of stages. A load with more stages is in effect a ramp, so it has no table.
 const STAGES_MAX: usize = 60;
 /// Share of unsuccessful arrivals above which a stage broke: the share above which cells are not compared.
 const FAILED_SHARE: f64 = 0.01;

@@ -116,6 +116,31 @@ fn nodes_on_a_host_share_its_quota() {
 }
 
 #[test]
+fn nodes_on_a_host_share_its_memory() {
+    let mut supervisor = start();
+    let limits = Limits { memory: Some(32 << 20), ..Limits::default() };
+    let hosted = |node: &str| HostedNode {
+        node: node.to_owned(),
+        planned: "web".to_owned(),
+        host: "web".to_owned(),
+        limits: limits.clone(),
+    };
+    supervisor.set_hosts(vec![hosted("neighbour"), hosted("hungry")]);
+    let neighbour = shell(&mut supervisor, "neighbour", "exec sleep 1000", &Limits::default());
+    let hungry = shell(&mut supervisor, "hungry", "exec tail /dev/zero", &Limits::default());
+    if !holds(&supervisor, hungry) {
+        return;
+    }
+    let end = supervisor.await_ready::<()>(hungry, TEST_TIMEOUT, || Readiness::NotYet("hungry".into()));
+    let reason = end.unwrap_err().reason.describe();
+    assert!(reason.starts_with("node-out-of-memory("), "{reason}");
+    let used = supervisor.host_groups()["web"].usage();
+    assert_eq!(used.memory_limit, Some(32 << 20), "{used:?}");
+    assert!(used.memory_peak.unwrap() <= 32 << 20 && used.memory_failures.unwrap() > 0, "{used:?}");
+    assert_eq!((supervisor.end_of(neighbour), supervisor.oom_kills(neighbour)), (None, 0));
+}
+
+#[test]
 fn memory_limit_kills_only_its_node() {
     let mut supervisor = start();
     let limits = Limits { memory: Some(32 << 20), ..Limits::default() };
