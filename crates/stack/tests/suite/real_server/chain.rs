@@ -3,7 +3,9 @@
 use super::server::{TEST_TIMEOUT, keeper};
 use model::Nanos;
 use model::message::Message;
-use model::plan::{Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport};
+use model::plan::{
+    Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, ProgramScope, SharedHost, Stack, Transport,
+};
 use model::product::{self, Product};
 use model::summary::ServerTransport;
 use stack::chain::{Chain, ChainError};
@@ -176,4 +178,35 @@ fn every_chain_serves_over_requested_hops() {
     check(&[haproxy(Tcp, None), pgbouncer(Unix, Transaction), base.clone()], "tcp unix unix");
     check(&[haproxy(Tls, None), pgbouncer(Tls, Session), base.clone()], "tls tls unix");
     check(&[haproxy(Tls, Some(9)), odyssey(Tls, Transaction), base], "tls tls unix");
+}
+
+#[test]
+fn nodes_restart_when_their_host_changes() {
+    let on_host = |nodes: &[&str], cpu: f64| Stack {
+        hosts: vec![SharedHost {
+            name: "machine".to_owned(),
+            nodes: nodes.iter().map(|it| (*it).to_owned()).collect(),
+            scope: ProgramScope::Stack,
+            limits: Limits { cpu: Some(cpu), ..Limits::default() },
+        }],
+        ..stack(&[pgbouncer(Transport::Tcp, PoolMode::Session), postgres(Transport::Tcp)])
+    };
+    let first = on_host(&["postgres"], 0.5);
+    let mut test_stack = TestStack::up(&first).unwrap_or_else(|it| panic!("{it:?}"));
+    let ids = |test_stack: &TestStack| {
+        ["pooler", "postgres"].map(|it| test_stack.chain.find_node(it).unwrap().node)
+    };
+    let mut before = ids(&test_stack);
+    let mut check = |stack: &Stack, expected: [bool; 2]| {
+        test_stack.reconcile(stack).unwrap_or_else(|it| panic!("{it:?}"));
+        let now = ids(&test_stack);
+        assert_eq!([before[0] == now[0], before[1] == now[1]], expected, "{:?}", stack.hosts);
+        before = now;
+        assert_eq!(ask(test_stack.chain.endpoint(), "select 1"), "1");
+    };
+    check(&first, [true, true]);
+    check(&on_host(&["postgres"], 0.6), [false, false]);
+    // The pooler moves to the host, and PostgreSQL stays.
+    check(&on_host(&["pooler", "postgres"], 0.6), [false, true]);
+    check(&on_host(&["pooler"], 0.6), [false, false]);
 }
