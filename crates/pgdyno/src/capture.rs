@@ -40,15 +40,15 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     if args.out.symlink_metadata().is_ok() {
         return Err(CommandError::usage(message!("distil-exists", path = args.out.display().to_string())));
     }
-    let traffic = args.source.read()?;
     let of_file = |error: &io::Error| CommandError::new(Message::of_file(&args.out, error));
     let recording = recording::create(&args.out).map_err(|error| of_file(&error))?;
-    let written = write(&traffic, recording);
-    if !matches!(written, Ok(1..)) {
+    let written = write(&args.source, recording);
+    if !matches!(written, Ok(Ok((_, 1..)))) {
         // The rest of a recording is of no use.
         let _ = fs::remove_file(&args.out);
     }
-    if written.map_err(|error| of_file(&error))? == 0 {
+    let (traffic, requests) = written?.map_err(|error| of_file(&error))?;
+    if requests == 0 {
         return Err(CommandError::new(message!("capture-nothing")));
     }
     for skipped in &traffic.skipped {
@@ -57,12 +57,17 @@ fn run(args: &Args, _: &Terminal) -> Result<ExitStatus, CommandError> {
     print_summary(&args.out, lang)
 }
 
-/// Writes the recording, and returns the number of its requests.
-fn write(traffic: &Traffic, mut recording: RecordingFileWriter) -> io::Result<u64> {
-    traffic::recording::convert(traffic, &mut recording)?;
-    let requests = recording.requests();
-    recording.finish()?.flush()?;
-    Ok(requests)
+/// Writes the recording. Returns what was read, and the number of requests; the inner error is that of the recording.
+fn write(
+    source: &LogArgs,
+    mut recording: RecordingFileWriter,
+) -> Result<io::Result<(Traffic, u64)>, CommandError> {
+    let traffic = source.record(&mut recording)?;
+    Ok(traffic.and_then(|traffic| {
+        let requests = recording.requests();
+        recording.finish()?.flush()?;
+        Ok((traffic, requests))
+    }))
 }
 
 /// Prints what a recording contains.

@@ -23,7 +23,7 @@ pub type MappedRecording = recording::Recording<Mmap>;
 const CONNECTS_BEFORE: Nanos = Nanos::from_secs(1);
 
 /// Writer of a recording in a file.
-pub type RecordingFileWriter = recording::RecordingWriter<BufWriter<File>>;
+pub type RecordingFileWriter = recording::RecordingWriter<BufWriter<File>, File>;
 
 /// Size of the buffer in front of a file that is written, in bytes.
 const BUFFER: usize = 256 << 10;
@@ -31,7 +31,9 @@ const BUFFER: usize = 256 << 10;
 /// Begins a recording in a file that must not exist yet. It contains the data of the requests, so that only its owner may
 /// read it.
 pub fn create(path: &Path) -> io::Result<RecordingFileWriter> {
-    recording::RecordingWriter::new(BufWriter::with_capacity(BUFFER, files::create_private(path)?))
+    let out = BufWriter::with_capacity(BUFFER, files::create_private(path)?);
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    recording::RecordingWriter::new(out, tempfile::tempfile_in(directory)?)
 }
 
 /// Opens a recording.

@@ -2,7 +2,7 @@
 
 use crate::cli::CommandError;
 use crate::files;
-use crate::recording;
+use crate::recording::{self, RecordingFileWriter};
 use clap::Args;
 use flate2::read::MultiGzDecoder;
 use model::message;
@@ -10,8 +10,8 @@ use model::message::Message;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use traffic::log::{LogFormat, Prefix};
-use traffic::recording::MAGIC;
+use traffic::log::{Consumer, LogFormat, Prefix};
+use traffic::recording::{Converter, MAGIC};
 use traffic::{SkipKind, Traffic};
 
 #[derive(Clone, Debug, Args)]
@@ -40,30 +40,99 @@ impl LogArgs {
 
     /// Sessions of one database, with at least one statement.
     pub fn read(&self) -> Result<Traffic, CommandError> {
+        let mut traffic = self.read_in_batches(&mut |_| Ok(()))?;
+        check_statements(&traffic, traffic.statements() as u64)?;
+        let busy = traffic.sessions.iter().filter(|session| !session.statements.is_empty());
+        let databases = busy.filter_map(|session| session.database.clone()).collect();
+        let name = self.database.as_deref();
+        check_databases(&databases, name)?;
+        traffic.sessions.retain(|session| name.is_none() || session.database.as_deref() == name);
+        Ok(traffic)
+    }
+
+    /// Writes the sessions of one database to a recording, and returns the traffic without its statements. The memory that this
+    /// takes does not grow with the length of the logs.
+    ///
+    /// # Errors
+    /// The outer error is that of the logs, the inner one that of the recording.
+    pub fn record(
+        &self,
+        recording: &mut RecordingFileWriter,
+    ) -> Result<Result<Traffic, io::Error>, CommandError> {
+        let mut converter = Converter::new(self.database.clone());
+        let mut failed = None;
+        let result = self.read_in_batches(&mut |traffic| {
+            converter.convert(traffic, recording).map_err(|error| {
+                let message = Message::from(&error);
+                failed = Some(error);
+                message
+            })
+        });
+        if let Some(error) = failed {
+            return Ok(Err(error));
+        }
+        let mut traffic = result?;
+        if let Err(error) = converter.finish(&mut traffic, recording) {
+            return Ok(Err(error));
+        }
+        check_statements(&traffic, converter.statements())?;
+        check_databases(converter.databases(), self.database.as_deref())?;
+        Ok(Ok(traffic))
+    }
+
+    /// Reads the logs, and passes the traffic to `consumer` from time to time.
+    fn read_in_batches(&self, consumer: Consumer<'_>) -> Result<Traffic, CommandError> {
         let prefix = self.log_line_prefix.as_deref();
         let prefix = prefix.map(Prefix::new).transpose().map_err(CommandError::new)?;
         let mut traffic = Traffic::default();
         for log in &self.logs {
-            read_log(log, prefix.as_ref(), &mut traffic).map_err(|reason| {
+            read_log(log, prefix.as_ref(), &mut traffic, consumer).map_err(|reason| {
                 CommandError::new(message!("distil-log", path = log.display().to_string(), reason))
             })?;
         }
         let malformed = traffic.skipped.iter().find(|it| it.kind == SkipKind::Malformed);
         if 2 * malformed.map_or(0, |it| it.count) > traffic.entries {
-            let skipped = Message::join(traffic.skipped.iter().map(Message::from));
-            return Err(CommandError::new(message!("distil-wrong-format", skipped)));
+            return Err(CommandError::new(message!("distil-wrong-format", skipped = skipped(&traffic))));
         }
-        if traffic.statements() == 0 {
-            let skipped = Message::join(traffic.skipped.iter().map(Message::from));
-            return Err(CommandError::new(message!("distil-no-statement", skipped)));
-        }
-        select_database(&mut traffic, self.database.as_deref())?;
         Ok(traffic)
     }
 }
 
+/// What was skipped, as one text.
+fn skipped(traffic: &Traffic) -> Option<Message> {
+    Message::join(traffic.skipped.iter().map(Message::from))
+}
+
+/// Returns an error if no statement was read.
+fn check_statements(traffic: &Traffic, statements: u64) -> Result<(), CommandError> {
+    match statements {
+        0 => Err(CommandError::new(message!("distil-no-statement", skipped = skipped(traffic)))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns an error if the statements have another database than the given one, or several databases if none is given.
+fn check_databases(databases: &BTreeSet<String>, name: Option<&str>) -> Result<(), CommandError> {
+    match name {
+        Some(name) if !databases.contains(name) => {
+            Err(CommandError::usage(message!("distil-no-database", database = name)))
+        }
+        None if databases.len() > 1 => {
+            let databases: Vec<&str> = databases.iter().map(String::as_str).collect();
+            let databases = databases.join(", ");
+            Err(CommandError::usage(message!("distil-several-databases", databases)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads one log, whose format is detected if no prefix is given or if it is not of the format stderr.
-fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Result<(), Message> {
+fn read_log(
+    path: &Path,
+    prefix: Option<&Prefix>,
+    traffic: &mut Traffic,
+    consumer: Consumer<'_>,
+) -> Result<(), Message> {
     let of_file = |error: &io::Error| Message::of_file(path, error);
     let source: Box<dyn Read> = match path.to_str() {
         Some("-") => Box::new(io::stdin()),
@@ -72,8 +141,7 @@ fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Resu
     let mut source = BufReader::with_capacity(HEAD, source);
     let head = source.fill_buf().map_err(|error| of_file(&error))?;
     if head.starts_with(MAGIC) {
-        traffic::recording::decode(&recording::open(path)?, traffic);
-        return Ok(());
+        return traffic::recording::decode(&recording::open(path)?, traffic, consumer);
     }
     let is_gzip = head.starts_with(&[0x1f, 0x8b]);
     let source: Box<dyn Read> =
@@ -86,22 +154,5 @@ fn read_log(path: &Path, prefix: Option<&Prefix>, traffic: &mut Traffic) -> Resu
         (Some(format), None) => format,
         (None, None) => return Err(message!("distil-unknown-format")),
     };
-    traffic::log::read(source, &format, traffic)
-}
-
-/// Keeps the sessions of one database. Without a name, all sessions must have the same database.
-fn select_database(traffic: &mut Traffic, name: Option<&str>) -> Result<(), CommandError> {
-    if let Some(name) = name {
-        traffic.sessions.retain(|session| session.database.as_deref() == Some(name));
-        if traffic.statements() == 0 {
-            return Err(CommandError::usage(message!("distil-no-database", database = name)));
-        }
-    }
-    let busy = traffic.sessions.iter().filter(|session| !session.statements.is_empty());
-    let databases: BTreeSet<&str> = busy.filter_map(|session| session.database.as_deref()).collect();
-    if databases.len() > 1 {
-        let databases = databases.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(CommandError::usage(message!("distil-several-databases", databases)));
-    }
-    Ok(())
+    traffic::log::read_in_batches(source, &format, traffic, consumer)
 }

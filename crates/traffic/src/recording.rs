@@ -7,10 +7,11 @@ mod convert;
 mod decode;
 mod layout;
 mod reader;
+mod spool;
 mod transactions;
 mod writer;
 
-pub use convert::convert;
+pub use convert::{Converter, convert};
 pub use decode::decode;
 pub use layout::MAGIC;
 pub use reader::{Recording, RecordingError};

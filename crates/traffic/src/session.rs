@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub type SqlState = [u8; 5];
 
 /// Sessions that were read from one or more logs, in the order of their first entry.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Traffic {
     pub sessions: Vec<Session>,
     /// Entries that are no statements, in the order in which their kinds first occurred.
@@ -139,7 +139,7 @@ impl Statement {
 }
 
 impl Traffic {
-    /// Number of statements of all sessions.
+    /// Number of statements of all sessions, without those that a consumer has removed.
     pub fn statements(&self) -> usize {
         self.sessions.iter().map(|session| session.statements.len()).sum()
     }
@@ -164,6 +164,21 @@ impl Traffic {
         self.sessions.push(Session { id: id.to_owned(), ..Session::default() });
         self.open.insert(id.to_owned(), index);
         index
+    }
+
+    /// Indices of the sessions that may continue.
+    pub(crate) fn open_sessions(&self) -> HashSet<usize> {
+        self.open.values().copied().collect()
+    }
+
+    /// Ends all sessions.
+    pub(crate) fn close_all(&mut self) {
+        self.open.clear();
+    }
+
+    /// Releases the texts that no statement has any more.
+    pub(crate) fn release_texts(&mut self) {
+        self.texts.retain(|text| Arc::strong_count(text) > 1);
     }
 
     pub(crate) fn has_session(&self, id: &str) -> bool {

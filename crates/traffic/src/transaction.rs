@@ -53,6 +53,23 @@ impl Session {
         }
         all
     }
+
+    /// Transactions at the start of the session that do not change if further entries of its log are read.
+    ///
+    /// The last transaction may not be complete, and its last statement may still get a duration or an error. A transaction that
+    /// ends with `AND CHAIN` begins the next one, and is therefore not returned without it.
+    pub fn finished_transactions(&self) -> Vec<Transaction> {
+        let mut all = self.transactions();
+        all.pop();
+        let is_chained = |it: &mut Transaction| {
+            let last = &self.statements[it.statements.end - 1];
+            let chain =
+                |it| matches!(it, Command::Commit { chain: true } | Command::Rollback { chain: true });
+            commands(&last.text).unwrap_or_default().into_iter().any(chain)
+        };
+        while all.pop_if(is_chained).is_some() {}
+        all
+    }
 }
 
 /// True if the second statement has the same implicit transaction as the first one.
@@ -168,6 +185,39 @@ mod tests {
                 })
                 .collect();
             assert_eq!(all.join(", "), expected, "{statements}");
+        }
+    }
+
+    /// What is finished after any number of statements is the beginning of the transactions of all statements.
+    #[test]
+    fn finished_transactions_do_not_change() {
+        for (statements, finished) in [
+            ("select", 0),
+            ("select select", 1),
+            ("begin update commit select", 1),
+            ("begin update commit begin", 1),
+            ("insert@7 insert@7 insert@8", 1),
+            ("select begin commit_and_chain", 1),
+            ("select begin commit_and_chain update commit_and_chain update commit select", 4),
+            ("begin rollback_and_chain update update", 0),
+            ("begin update! commit! select select", 2),
+        ] {
+            let all = session(statements);
+            let expected = all.transactions();
+            assert_eq!(all.finished_transactions(), expected[..finished], "{statements}");
+            for length in 0..all.statements.len() {
+                let part = Session { statements: all.statements[..length].to_vec(), ..Session::default() };
+                let finished = part.finished_transactions();
+                assert_eq!(finished, expected[..finished.len()], "{statements}: {length}");
+                // The rest is read as if the finished part had never been there.
+                let cut = finished.last().map_or(0, |it| it.statements.end);
+                let rest = Session { statements: all.statements[cut..].to_vec(), ..Session::default() };
+                let shifted = rest.transactions().into_iter().map(|it| Transaction {
+                    statements: it.statements.start + cut..it.statements.end + cut,
+                    ..it
+                });
+                assert!(shifted.eq(expected[finished.len()..].iter().cloned()), "{statements}: {length}");
+            }
         }
     }
 }

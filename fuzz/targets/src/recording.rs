@@ -24,7 +24,7 @@ fn open(file: &[u8]) {
 
 /// Writes a recording whose requests have these messages, separated by 0xff, and changes one byte of it.
 fn write(flags: u8, bytes: &[u8]) {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
     let sessions = [Some(Nanos(5)), None].map(|connected| writer.session(Identity::default(), connected));
     let mut written = Vec::new();
     for (number, messages) in bytes.split(|byte| *byte == 0xff).enumerate() {
@@ -52,7 +52,7 @@ fn write(flags: u8, bytes: &[u8]) {
 
     // Statements that were read are written and read again without a difference.
     let mut once = Traffic::default();
-    decode(&recording, &mut once);
+    decode(&recording, &mut once, &mut |_| Ok(())).expect("the consumer has no error");
     let again = round_trip(&once);
     assert_eq!(texts(&again), texts(&round_trip(&again)));
 
@@ -68,12 +68,12 @@ fn write(flags: u8, bytes: &[u8]) {
 }
 
 fn round_trip(traffic: &Traffic) -> Traffic {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
-    convert(traffic, &mut writer).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
+    convert(traffic.clone(), &mut writer).expect("memory can be written");
     let recording =
         Recording::open(writer.finish().expect("memory can be written")).expect("it was finished");
     let mut read = Traffic::default();
-    decode(&recording, &mut read);
+    decode(&recording, &mut read, &mut |_| Ok(())).expect("the consumer has no error");
     read
 }
 

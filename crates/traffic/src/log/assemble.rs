@@ -27,6 +27,10 @@ impl<'a> Assembler<'a> {
         Assembler { traffic, started: HashMap::new() }
     }
 
+    pub fn traffic(&mut self) -> &mut Traffic {
+        self.traffic
+    }
+
     /// Adds an entry, or counts why there is none.
     pub fn add(&mut self, line: u64, entry: Result<Entry, SkipKind>) {
         self.traffic.entries += 1;

@@ -18,7 +18,7 @@ pub(super) fn read(lines: &mut Lines<impl BufRead>, sink: Sink<'_>) -> io::Resul
         // Quotes within a quoted field are doubled, so no text in a field can look like the head of a record.
         let is_cut_off = line.as_deref().is_some_and(begins_record);
         if !record.is_empty() && (line.is_none() || is_cut_off) {
-            sink(first_line, Err(SkipKind::Malformed));
+            sink(first_line, Err(SkipKind::Malformed))?;
             record.clear();
         }
         let Some(line) = line else { return Ok(()) };
@@ -31,7 +31,7 @@ pub(super) fn read(lines: &mut Lines<impl BufRead>, sink: Sink<'_>) -> io::Resul
         quotes += line.iter().filter(|byte| **byte == b'"').count();
         if quotes.is_multiple_of(2) {
             if !record.is_empty() {
-                sink(first_line, parse(&record));
+                sink(first_line, parse(&record))?;
             }
             record.clear();
         }
@@ -126,9 +126,12 @@ mod tests {
     /// Number of entries, and the lines that are malformed.
     fn check(text: &str) -> (usize, Vec<u64>) {
         let (mut entries, mut malformed) = (0, Vec::new());
-        let result = read(&mut Lines::new(text.as_bytes()), &mut |line, entry| match entry {
-            Ok(_) => entries += 1,
-            Err(_) => malformed.push(line),
+        let result = read(&mut Lines::new(text.as_bytes()), &mut |line, entry| {
+            match entry {
+                Ok(_) => entries += 1,
+                Err(_) => malformed.push(line),
+            }
+            Ok(())
         });
         result.expect("memory can be read");
         (entries, malformed)

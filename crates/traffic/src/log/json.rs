@@ -10,7 +10,7 @@ use std::io::{self, BufRead};
 pub(super) fn read(lines: &mut Lines<impl BufRead>, sink: Sink<'_>) -> io::Result<()> {
     while let Some((number, line)) = lines.next()? {
         if !line.is_empty() {
-            sink(number, parse(line));
+            sink(number, parse(line))?;
         }
     }
     Ok(())

@@ -33,8 +33,8 @@ pub(super) fn read(lines: &mut Lines<impl BufRead>, prefix: &Prefix, sink: Sink<
     let mut pending = Pending::default();
     while let Some((number, line)) = lines.next()? {
         let Ok(line) = std::str::from_utf8(line) else {
-            pending.flush(sink);
-            sink(number, Err(SkipKind::NotUtf8));
+            pending.flush(sink)?;
+            sink(number, Err(SkipKind::NotUtf8))?;
             continue;
         };
         if let Some(rest) = line.strip_prefix('\t')
@@ -42,25 +42,22 @@ pub(super) fn read(lines: &mut Lines<impl BufRead>, prefix: &Prefix, sink: Sink<
         {
             pending.append("\n", rest);
         } else if let Some(read) = prefix.read(line, &mut captures) {
-            pending.add(read, number, sink);
+            pending.add(read, number, sink)?;
         } else if !line.is_empty() {
-            pending.flush(sink);
-            sink(number, Err(SkipKind::Malformed));
+            pending.flush(sink)?;
+            sink(number, Err(SkipKind::Malformed))?;
         }
     }
-    pending.flush(sink);
-    Ok(())
+    pending.flush(sink)
 }
 
 impl Pending {
-    fn flush(&mut self, sink: Sink<'_>) {
-        if let Some(entry) = self.entry.take() {
-            sink(self.line, Ok(entry));
-        }
+    fn flush(&mut self, sink: Sink<'_>) -> io::Result<()> {
+        self.entry.take().map_or(Ok(()), |entry| sink(self.line, Ok(entry)))
     }
 
     /// Adds a line with a prefix: a field of the pending entry, or the start of another entry.
-    fn add(&mut self, line: Line<'_>, number: u64, sink: Sink<'_>) {
+    fn add(&mut self, line: Line<'_>, number: u64, sink: Sink<'_>) -> io::Result<()> {
         let part = match line.label {
             "DETAIL" => Part::Detail,
             "CONTEXT" => Part::Context,
@@ -69,20 +66,21 @@ impl Pending {
             _ => Part::Message,
         };
         if part == Part::Message {
-            self.flush(sink);
+            self.flush(sink)?;
             self.line = number;
             self.part = part;
             match entry(line) {
                 Some(entry) => self.entry = Some(entry),
-                None => sink(number, Err(SkipKind::Malformed)),
+                None => sink(number, Err(SkipKind::Malformed))?,
             }
         } else if self.entry.as_ref().is_some_and(|entry| entry.session == line.session) {
             self.part = part;
             self.append("", line.message);
         } else {
-            self.flush(sink);
-            sink(number, Err(SkipKind::Malformed));
+            self.flush(sink)?;
+            sink(number, Err(SkipKind::Malformed))?;
         }
+        Ok(())
     }
 
     /// Appends a text to the current field.
@@ -135,6 +133,7 @@ mod tests {
                 }
                 Err(kind) => format!("{line} {kind:?}"),
             });
+            Ok(())
         });
         result.expect("memory can be read");
         assert_eq!(found, expected, "{text}");

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use rustix::net::{self, SocketFlags};
 use rustix::time::Timespec;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -75,7 +75,10 @@ pub enum ProxyEvent<'a> {
 ///
 /// # Errors
 /// Returns an error if the recording could not be written, or if the operating system provides no thread or descriptor.
-pub fn serve<W: Write + Send>(proxy: &Proxy<'_>, recording: RecordingWriter<W>) -> io::Result<W> {
+pub fn serve<W: Write + Send, F: Read + Write + Seek + Send>(
+    proxy: &Proxy<'_>,
+    recording: RecordingWriter<W, F>,
+) -> io::Result<W> {
     let backlog = Backlog::default();
     let (sender, batches) = mpsc::channel();
     thread::scope(|scope| {

@@ -1,13 +1,24 @@
 //! Statements of a recording, from the messages of its requests
 
 use super::{RecordedError, Recording, Request};
+use crate::log::Consumer;
 use crate::session::{Protocol, Session, Statement, StatementError, Traffic};
 use model::Nanos;
+use model::message::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Adds the sessions of a recording to a traffic. Messages that contain no statement, such as COPY data, are left out.
-pub fn decode<B: AsRef<[u8]>>(recording: &Recording<B>, to: &mut Traffic) {
+/// Adds the sessions of a recording to a traffic, which is passed to `consumer` after each session. Messages that contain no
+/// statement, such as COPY data, are left out.
+///
+/// # Errors
+/// Returns the error of the consumer.
+pub fn decode<B: AsRef<[u8]>>(
+    recording: &Recording<B>,
+    to: &mut Traffic,
+    consumer: Consumer<'_>,
+) -> Result<(), Message> {
+    to.inputs += 1;
     for session in recording.sessions() {
         let identity = &recording.identities()[session.identity as usize];
         let since = |time: Option<Nanos>| time.map(|it| recording.start() + it);
@@ -29,8 +40,9 @@ pub fn decode<B: AsRef<[u8]>>(recording: &Recording<B>, to: &mut Traffic) {
             disconnected: since(session.disconnected),
             statements,
         });
+        consumer(to)?;
     }
-    to.inputs += 1;
+    Ok(())
 }
 
 /// Sets what is known about the statements of one request, whose number in the recording is `number`.
@@ -170,12 +182,12 @@ mod tests {
         ] {
             let mut traffic = Traffic::default();
             crate::log::read(log, &format, &mut traffic).unwrap_or_else(|error| panic!("{error:?}"));
-            let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
-            convert(&traffic, &mut writer).expect("memory can be written");
+            let mut writer = RecordingWriter::in_memory();
+            convert(traffic.clone(), &mut writer).expect("memory can be written");
             let recording =
                 Recording::open(writer.finish().expect("memory can be written")).expect("a recording");
             let mut again = Traffic::default();
-            decode(&recording, &mut again);
+            decode(&recording, &mut again, &mut |_| Ok(())).expect("the consumer has no error");
 
             let left_out: u64 = recording.left_out().values().sum();
             assert_eq!(again.statements() as u64 + left_out, traffic.statements() as u64);

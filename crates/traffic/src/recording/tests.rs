@@ -21,8 +21,8 @@ fn named(name: &str) -> Protocol {
 fn recorded(sessions: Vec<Session>) -> Recording<Vec<u8>> {
     let mut traffic = Traffic::default();
     traffic.sessions = sessions;
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
-    convert(&traffic, &mut writer).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
+    convert(traffic, &mut writer).expect("memory can be written");
     let bytes = writer.finish().expect("memory can be written");
     Recording::open(bytes).expect("the recording is complete")
 }
@@ -121,7 +121,7 @@ fn keeps_errors_and_leaves_out_what_cannot_be_sent() {
 
 #[test]
 fn requests_of_a_session_follow_one_another() {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
     let at = |it: u64| Nanos::from_secs(100 + it);
     let outcome = Outcome { duration: None, rows: Some(3), error: None };
     let first = writer.session(Identity::default(), Some(at(1)));
@@ -149,7 +149,7 @@ fn requests_of_a_session_follow_one_another() {
 
 #[test]
 fn rare_statements_share_an_entry() {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
     let session = writer.session(Identity::default(), None);
     for number in 0..STATEMENTS_MAX + 80 {
         for _ in 0..=number % 3 {
@@ -175,8 +175,8 @@ fn rejects_files_that_are_no_complete_recording() {
     let sessions = vec![session(vec![statement(0, "select 1", Protocol::Simple, &[])])];
     let mut traffic = Traffic::default();
     traffic.sessions = sessions;
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
-    convert(&traffic, &mut writer).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
+    convert(traffic, &mut writer).expect("memory can be written");
     let bytes = writer.finish().expect("memory can be written");
 
     let open = |bytes: &[u8]| Recording::open(bytes.to_vec()).map(|it| it.requests());
@@ -197,7 +197,7 @@ fn rejects_files_that_are_no_complete_recording() {
 
 #[test]
 fn statements_are_named_by_what_they_execute() {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
     let session = writer.session(Identity::default(), None);
     let outcome = Outcome { duration: None, rows: None, error: None };
     let parse = b"P\0\0\0\x12s1\0select 1\0\0\0S\0\0\0\x04";
@@ -218,4 +218,50 @@ fn statements_are_named_by_what_they_execute() {
     let expected =
         [("commit", 1, true), ("execute-find", 2, false), ("prepare", 1, false), ("select", 1, false)];
     assert_eq!(names, expected);
+}
+
+/// Logs of real servers: a recording that is written while the log is read has the same contents.
+#[test]
+fn recordings_do_not_depend_on_the_batches() {
+    use crate::log::{LogFormat, read_every};
+    let read = |log: &[u8], format: &LogFormat, batch: u64| {
+        let mut traffic = Traffic::default();
+        let mut writer = RecordingWriter::in_memory();
+        let mut converter = Converter::default();
+        let mut retained = 0;
+        let result = read_every(batch, log, format, &mut traffic, &mut |traffic| {
+            converter.convert(traffic, &mut writer).expect("memory can be written");
+            retained = retained.max(traffic.statements());
+            Ok(())
+        });
+        result.expect("the log can be read");
+        converter.finish(&mut traffic, &mut writer).expect("memory can be written");
+        let requests = writer.requests();
+        let recording =
+            Recording::open(writer.finish().expect("memory can be written")).expect("a recording");
+        let mut all: Vec<String> = Vec::new();
+        for session in recording.sessions() {
+            let requests = session.first..session.first + session.requests;
+            let requests = requests.map(|n| recording.request(n));
+            let requests: Vec<_> = requests.map(|it| (it.start, it.messages, it.outcome)).collect();
+            let identity = &recording.identities()[session.identity as usize];
+            all.push(format!("{identity:?} {:?} {:?} {requests:?}", session.connected, session.disconnected));
+        }
+        (all, recording.left_out().clone(), recording.duration(), converter.statements(), requests, retained)
+    };
+    for (log, format) in [
+        (&include_bytes!("../../fixtures/18-extended.json")[..], LogFormat::Json),
+        (&include_bytes!("../../fixtures/15-bench.csv")[..], LogFormat::Csv),
+        (&include_bytes!("../../fixtures/16-psql.csv")[..], LogFormat::Csv),
+    ] {
+        let whole = read(log, &format, u64::MAX);
+        assert!(whole.4 > 10 && whole.5 == 0, "{whole:?}");
+        for batch in [1, 2, 7, 100] {
+            let in_batches = read(log, &format, batch);
+            assert_eq!((&in_batches.0, &in_batches.1), (&whole.0, &whole.1), "{batch}");
+            assert_eq!((in_batches.2, in_batches.3, in_batches.4), (whole.2, whole.3, whole.4), "{batch}");
+        }
+        // Only the statements of the last transactions are retained.
+        assert!(read(log, &format, 1).5 < whole.3 as usize / 2);
+    }
 }

@@ -1,13 +1,14 @@
 //! Writer of a recording
 
 use super::layout::{MAGIC, RequestEntry, Summary};
+use super::spool::Spool;
 use super::{Identity, Outcome, RecordedSession, RecordedStatement, STATEMENTS_MAX, Unrecorded};
 use crate::distil::unique_name;
 use crate::sql::normalise::shape;
 use model::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{self, Write};
+use std::io::{self, Cursor, Read, Seek, Write};
 
 /// Text for requests that only prepare a statement, so that their times are not those of its executions.
 const PARSE: &str = "PREPARE";
@@ -16,15 +17,18 @@ const OTHERS: &str = "other-statements";
 /// Maximum number of different texts that are remembered, so that texts with values do not fill the memory.
 const TEXTS_MAX: usize = 65_536;
 
-/// Writes the messages of requests as they come, and keeps the rest until [`RecordingWriter::finish`].
+/// Writes the messages of requests to `W` as they come. The table of requests, which is sorted by session, is kept in the
+/// temporary file `F` until [`RecordingWriter::finish`], so that the memory does not grow with the number of requests.
 #[derive(Debug)]
-pub struct RecordingWriter<W> {
+pub struct RecordingWriter<W, F> {
     out: W,
     /// Number of bytes of messages that were written.
     position: u64,
     sessions: Vec<RecordedSession>,
-    /// Requests with their sessions, in the order in which they were recorded.
-    requests: Vec<(u32, RequestEntry)>,
+    spool: Spool<F>,
+    requests: u64,
+    /// Time of the first request.
+    first: Option<Nanos>,
     identities: Vec<Identity>,
     /// Statements by their normalised text, with the number of their requests.
     statements: Vec<(String, u64)>,
@@ -34,18 +38,27 @@ pub struct RecordingWriter<W> {
     left_out: BTreeMap<Unrecorded, u64>,
 }
 
-impl<W: Write> RecordingWriter<W> {
-    /// Begins a recording.
+impl RecordingWriter<Vec<u8>, Cursor<Vec<u8>>> {
+    /// Begins a recording in memory.
+    pub fn in_memory() -> Self {
+        Self::new(Vec::new(), Cursor::default()).expect("memory can be written")
+    }
+}
+
+impl<W: Write, F: Read + Write + Seek> RecordingWriter<W, F> {
+    /// Begins a recording. `temporary` is an empty file, which contains times and sizes, but no statements.
     ///
     /// # Errors
     /// Returns an error if `out` cannot be written.
-    pub fn new(mut out: W) -> io::Result<RecordingWriter<W>> {
+    pub fn new(mut out: W, temporary: F) -> io::Result<RecordingWriter<W, F>> {
         out.write_all(MAGIC)?;
         Ok(RecordingWriter {
             out,
             position: 0,
             sessions: Vec::new(),
-            requests: Vec::new(),
+            spool: Spool::new(temporary),
+            requests: 0,
+            first: None,
             identities: Vec::new(),
             statements: Vec::new(),
             shapes: HashMap::new(),
@@ -68,6 +81,7 @@ impl<W: Write> RecordingWriter<W> {
             first: 0,
             requests: 0,
         });
+        self.spool.add_session();
         u32::try_from(self.sessions.len() - 1).expect("a recording has at most 2³² sessions")
     }
 
@@ -80,7 +94,7 @@ impl<W: Write> RecordingWriter<W> {
     /// of one session are added in their order.
     ///
     /// # Errors
-    /// Returns an error if `out` cannot be written.
+    /// Returns an error if one of the files cannot be written.
     pub fn request(
         &mut self,
         session: u32,
@@ -98,8 +112,9 @@ impl<W: Write> RecordingWriter<W> {
         self.statements[usize::from(statement)].1 += 1;
         let entry = RequestEntry { start, messages: self.position, length, statement, outcome };
         self.position += messages.len() as u64;
-        self.requests.push((session, entry));
-        Ok(())
+        self.requests += 1;
+        self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        self.spool.push(session as usize, &entry)
     }
 
     /// Counts statements that are not in the recording.
@@ -109,7 +124,7 @@ impl<W: Write> RecordingWriter<W> {
 
     /// Number of requests so far.
     pub fn requests(&self) -> u64 {
-        self.requests.len() as u64
+        self.requests
     }
 
     /// Index of a statement among [`RecordingWriter::statements`].
@@ -138,59 +153,60 @@ impl<W: Write> RecordingWriter<W> {
     /// Writes the rest of the recording.
     ///
     /// # Errors
-    /// Returns an error if `out` cannot be written.
+    /// Returns an error if one of the files cannot be written, or the temporary one cannot be read.
     pub fn finish(mut self) -> io::Result<W> {
-        // The sort is stable, so that the order within each session remains.
-        self.requests.sort_by_key(|it| it.0);
         let (statements, places) = self.select();
         let start = self.start();
-        let mut tables = Vec::new();
+        let requests_at = MAGIC.len() as u64 + self.position;
+        let mut tables = Tables { out: self.out, position: requests_at, checksum: 0 };
         let mut end = start;
-        let mut last = (u32::MAX, start);
-        for (n, (session, entry)) in self.requests.iter().enumerate() {
-            let record = &mut self.sessions[*session as usize];
-            if record.requests == 0 {
-                record.first = n as u64;
+        let mut entry_bytes = Vec::new();
+        let mut next = 0;
+        for (number, session) in self.sessions.iter_mut().enumerate() {
+            session.requests = self.spool.requests(number);
+            if session.requests > 0 {
+                session.first = next;
+                next += session.requests;
             }
-            record.requests += 1;
-            // The clock of a log may be set back.
-            let earliest = if last.0 == *session { last.1 } else { start };
-            let at = entry.start.max(earliest);
-            last = (*session, at);
-            end = end.max(at + entry.outcome.duration.unwrap_or_default());
-            let statement = places[usize::from(entry.statement)];
-            RequestEntry { start: at - start, statement, ..*entry }.write(&mut tables);
+            let mut earliest = start;
+            self.spool.read(number, |entry| {
+                // The clock of a log may be set back.
+                let at = entry.start.max(earliest);
+                earliest = at;
+                end = end.max(at + entry.outcome.duration.unwrap_or_default());
+                let statement = places[usize::from(entry.statement)];
+                entry_bytes.clear();
+                RequestEntry { start: at - start, statement, ..entry }.write(&mut entry_bytes);
+                tables.write(&entry_bytes)
+            })?;
         }
-        let sessions_at = tables.len();
+        let sessions_at = tables.position;
         for session in &self.sessions {
             end = end.max(session.disconnected.unwrap_or_default());
             let since = |time: Option<Nanos>| time.map(|it| it - start);
             let (connected, disconnected) = (since(session.connected), since(session.disconnected));
-            RecordedSession { connected, disconnected, ..*session }.write(&mut tables);
+            entry_bytes.clear();
+            RecordedSession { connected, disconnected, ..*session }.write(&mut entry_bytes);
+            tables.write(&entry_bytes)?;
         }
-        let summary_at = tables.len();
+        let summary_at = tables.position;
         let (identities, left_out) = (self.identities, self.left_out);
         let summary = Summary { start_ns: start, duration_ns: end - start, statements, identities, left_out };
-        tables.extend(serde_json::to_vec(&summary).expect("the summary consists of texts and numbers"));
-        let requests_at = MAGIC.len() as u64 + self.position;
-        let position = |at: usize| requests_at + at as u64;
-        let positions = [requests_at, position(sessions_at), position(summary_at), position(tables.len())];
-        for at in positions {
-            tables.extend(at.to_le_bytes());
+        tables.write(&serde_json::to_vec(&summary).expect("the summary consists of texts and numbers"))?;
+        for position in [requests_at, sessions_at, summary_at, tables.position] {
+            tables.write(&position.to_le_bytes())?;
         }
-        let checksum = u64::from(crc32c::crc32c(&tables));
-        tables.extend(checksum.to_le_bytes());
-        tables.extend(MAGIC);
-        self.out.write_all(&tables)?;
-        self.out.flush()?;
-        Ok(self.out)
+        let checksum = u64::from(tables.checksum);
+        tables.write(&checksum.to_le_bytes())?;
+        tables.write(MAGIC)?;
+        tables.out.flush()?;
+        Ok(tables.out)
     }
 
     /// Time of the first connection or request.
     fn start(&self) -> Nanos {
         let connections = self.sessions.iter().filter_map(|it| it.connected);
-        let requests = self.requests.iter().map(|it| it.1.start);
-        connections.chain(requests).min().unwrap_or_default()
+        connections.chain(self.first).min().unwrap_or_default()
     }
 
     /// Statements by decreasing number of requests, at most [`STATEMENTS_MAX`], and the new index of each statement.
@@ -216,6 +232,21 @@ impl<W: Write> RecordingWriter<W> {
             }
         }
         (chosen, places)
+    }
+}
+
+/// Everything after the messages, with its checksum.
+struct Tables<W> {
+    out: W,
+    position: u64,
+    checksum: u32,
+}
+
+impl<W: Write> Tables<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.position += bytes.len() as u64;
+        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        self.out.write_all(bytes)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use model::Nanos;
 use rustix::fd::OwnedFd;
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -42,7 +42,7 @@ impl<W: Write + Send + 'static> RunningProxy<W> {
             let report = |event: serve::ProxyEvent<'_>| list.lock().unwrap().push(format!("{event:?}"));
             let (clock, stop) = (&unix_time, &*flag);
             let proxy = Proxy { listener, upstream, tls, threads: 2, clock, stop, report: &report };
-            serve(&proxy, RecordingWriter::new(out)?)
+            serve(&proxy, RecordingWriter::new(out, Cursor::new(Vec::new()))?)
         });
         RunningProxy { stop, events, thread }
     }

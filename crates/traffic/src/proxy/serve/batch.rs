@@ -5,7 +5,7 @@ use crate::proxy::{FinishedRequest, RequestSink, StatementText};
 use crate::recording::{Identity, Outcome, RecordingWriter, Unrecorded};
 use model::Nanos;
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -131,9 +131,9 @@ impl RequestSink for SessionSink<'_, '_> {
 }
 
 /// Writes batches until all senders are gone, and finishes the recording. After an error, batches are dropped.
-pub(super) fn write_batches<W: Write>(
+pub(super) fn write_batches<W: Write, F: Read + Write + Seek>(
     batches: Receiver<Batch>,
-    recording: RecordingWriter<W>,
+    recording: RecordingWriter<W, F>,
     backlog: &Backlog,
     report: &(dyn Fn(ProxyEvent<'_>) + Sync),
 ) -> io::Result<W> {
@@ -158,9 +158,9 @@ pub(super) fn write_batches<W: Write>(
 }
 
 /// Writes one batch. `sessions` has the numbers of the open sessions in the recording.
-fn write_batch<W: Write>(
+fn write_batch<W: Write, F: Read + Write + Seek>(
     batch: &mut Batch,
-    recording: &mut RecordingWriter<W>,
+    recording: &mut RecordingWriter<W, F>,
     sessions: &mut HashMap<u64, u32>,
 ) -> io::Result<()> {
     let mut rest = &*batch.bytes;

@@ -10,7 +10,7 @@ use postgres_protocol::message::frontend;
 /// Requests are separated by blanks, and their statements by commas; `_` is a blank. A statement is a simple query. `name:text`
 /// prepares it, `name*` executes what was prepared, and `!` at the end of a request marks an error.
 fn record(sessions: &[&str]) -> Recording<Vec<u8>> {
-    let mut writer = RecordingWriter::new(Vec::new()).expect("memory can be written");
+    let mut writer = RecordingWriter::in_memory();
     let write = "memory can be written";
     for requests in sessions {
         let session = writer.session(Identity::default(), None);
