@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod scram;
 pub mod script;
 pub mod serve;
+pub mod server_log;
 pub mod template;
 pub mod traffic;
 pub mod x509;
@@ -28,7 +29,7 @@ pub mod x509;
 /// A target's name, which is also its folder in `fuzz/corpus`, and the function that runs one input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 22] = [
     ("backend", backend::run),
     ("conninfo", conninfo::run),
     ("experiment", experiment::run),
@@ -47,6 +48,7 @@ pub const TARGETS: [Target; 21] = [
     ("scram", scram::run),
     ("script", script::run),
     ("serve", serve::run),
+    ("server_log", server_log::run),
     ("template", template::run),
     ("traffic", traffic::run),
     ("x509", x509::run),

@@ -1,8 +1,6 @@
-//! Target for server logs: they yield sessions, from which a valid experiment is distilled.
+//! Target for the statements of server logs: a valid experiment is distilled from them.
 
 use ::traffic::distil::{Anonymisation, DistilOptions, Distilled, distil};
-use ::traffic::log::{DEFAULT_PREFIX, LogFormat, Prefix, RDS_PREFIX, read as read_log};
-use ::traffic::{Session, Traffic};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ReadRequest, ScheduleExtent, read};
 use load::script::{Mode, ScriptSource, parse};
 use model::message;
@@ -13,39 +11,7 @@ use std::path::Path;
 
 /// Runs one input. The first byte selects the format, and whether values are anonymised.
 pub fn run(data: &[u8]) {
-    let [flags, bytes @ ..] = data else { return };
-    let prefix = |text: &str| Prefix::new(text).map(LogFormat::Stderr);
-    let written;
-    let (format, bytes) = match flags & 7 {
-        0 => (Ok(LogFormat::Csv), bytes),
-        1 => (Ok(LogFormat::Json), bytes),
-        2 => (prefix(DEFAULT_PREFIX), bytes),
-        3 => (prefix(RDS_PREFIX), bytes),
-        4 => (prefix("%m %c %q%u@%d/%a %v %e "), bytes),
-        5 => {
-            let (first, rest) = crate::text(bytes).split_once('\n').unwrap_or_default();
-            (prefix(first), rest.as_bytes())
-        }
-        _ => {
-            written = statement_log(crate::text(bytes));
-            (Ok(LogFormat::Json), written.as_bytes())
-        }
-    };
-    let format = match format {
-        Ok(format) => format,
-        Err(message) => return assert!(!message.id.is_empty()),
-    };
-    let mut traffic = Traffic::default();
-    if let Err(message) = read_log(bytes, &format, &mut traffic) {
-        assert!(!message.id.is_empty() && traffic.statements() == 0);
-        return;
-    }
-    let skipped: u64 = traffic.skipped.iter().map(|skipped| skipped.count).sum();
-    // Parameters that cannot be read are counted in addition to their statement.
-    assert!(skipped <= 2 * traffic.entries);
-    for session in &traffic.sessions {
-        check_transactions(session);
-    }
+    let (Some(flags), Some(traffic)) = (data.first(), crate::server_log::sessions(data)) else { return };
     let anonymise = (flags & 8 != 0).then(|| Anonymisation { key: vec![*flags], numbers: flags & 16 != 0 });
     let options = DistilOptions { anonymise, coverage: 1.0, max_rows: 3, ..DistilOptions::new("fuzz") };
     let distilled = distil(&traffic, &options);
@@ -53,33 +19,6 @@ pub fn run(data: &[u8]) {
     let left_out = distilled.left_out.iter().map(|it| it.statements);
     assert_eq!(covered.chain(left_out).sum::<u64>(), distilled.statements);
     check_experiment(&distilled);
-}
-
-/// Each statement belongs to one transaction.
-fn check_transactions(session: &Session) {
-    let mut next = 0;
-    for transaction in session.transactions() {
-        assert!(transaction.statements.start == next && !transaction.statements.is_empty());
-        next = transaction.statements.end;
-    }
-    assert_eq!(next, session.statements.len());
-}
-
-/// Log with the lines of a text as statements, so that mutations reach the parser of statements. A tab separates a
-/// statement from its parameters.
-fn statement_log(text: &str) -> String {
-    let mut log = String::new();
-    for (second, line) in text.lines().take(60).enumerate() {
-        let (statement, detail) = line.split_once('\t').unwrap_or((line, ""));
-        let kind = if detail.is_empty() { "statement" } else { "execute a" };
-        let entry = serde_json::json!({
-            "timestamp": format!("2026-11-26 03:13:{second:02}.000 UTC"), "session_id": "1.1", "error_severity": "LOG",
-            "message": format!("duration: 1.000 ms  {kind}: {statement}"), "detail": format!("Parameters: {detail}"),
-        });
-        log.push_str(&entry.to_string());
-        log.push('\n');
-    }
-    log
 }
 
 /// The experiment file can be read, and its scripts are valid.
