@@ -1,7 +1,7 @@
 //! Index advice: recommended indexes, statements that no index improves, and measured effects of indexes.
 
 use crate::Nanos;
-use crate::explain::{IndexCandidate, KeyRole};
+use crate::explain::{IndexCandidate, KeyRole, PlanNode};
 use crate::message::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,8 @@ pub struct StatementAdvice {
     /// Scan that discards the most rows; if no scan discards rows, the scan that reads the most rows.
     pub scan: Option<Scan>,
     pub remedy: Remedy,
+    /// Plan; if the statement was executed for it, with the measured rows, times and blocks of each node.
+    pub plan: Option<PlanNode>,
 }
 
 /// Sequential scan of a table.

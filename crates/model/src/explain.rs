@@ -87,6 +87,16 @@ pub struct PlanNode {
     /// Mean number of rows that a filter removed, per execution.
     #[serde(rename = "Rows Removed by Filter", skip_serializing_if = "Option::is_none")]
     pub removed: Option<f64>,
+    /// Mean time per execution until the last row, in milliseconds, including the nodes below; absent if the statement was
+    /// not executed.
+    #[serde(rename = "Actual Total Time", skip_serializing_if = "Option::is_none")]
+    pub actual_time: Option<f64>,
+    /// Blocks of 8 KiB that all executions found in `shared_buffers`, including the nodes below.
+    #[serde(rename = "Shared Hit Blocks", skip_serializing_if = "Option::is_none")]
+    pub blocks_hit: Option<u64>,
+    /// Blocks that all executions read from the operating system, including the nodes below.
+    #[serde(rename = "Shared Read Blocks", skip_serializing_if = "Option::is_none")]
+    pub blocks_read: Option<u64>,
     #[serde(rename = "Plans", skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<PlanNode>,
 }

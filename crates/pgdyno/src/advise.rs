@@ -30,6 +30,9 @@ pub struct Args {
     /// Trials with and without the indexes, for --apply
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Print the plan of each statement, with the measured rows, times and blocks of each node if it was executed
+    #[arg(long, conflicts_with = "apply")]
+    plans: bool,
     /// Print one JSON document
     #[arg(long, conflicts_with = "apply")]
     json: bool,
@@ -54,6 +57,6 @@ fn print_advice(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandE
         return Ok(ExitStatus::Success);
     }
     let applied = index_advice::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));
-    terminal::text(&(report::advice::render(&account, lang) + &applied.unwrap_or_default()));
+    terminal::text(&(report::advice::render(&account, args.plans, lang) + &applied.unwrap_or_default()));
     Ok(ExitStatus::Success)
 }

@@ -9,6 +9,7 @@ use model::plan::{OperationKind, RecordedMix, RecordedStep, RecordingFile};
 use model::{Code, Nanos, ScriptId, StatementAnswer};
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use traffic::recording::{
@@ -41,12 +42,14 @@ pub fn open(path: &Path) -> Result<MappedRecording, Message> {
     let file = files::open(path).map_err(|error| Message::from(&error))?;
     // SAFETY: the recording is read as plain bytes. If another process shortens the file, this process ends.
     let bytes = unsafe { Mmap::map(&file) }.map_err(|error| Message::from(&error))?;
-    let recording = recording::Recording::open(bytes).map_err(Message::from)?;
-    // SAFETY: the mapping is shared with the file and read-only, so that its pages are read from the file again.
-    let released = unsafe { recording.bytes().unchecked_advise(UncheckedAdvice::DontNeed) };
-    // The check has read all tables. If their pages remain in memory, the kernel can still evict them.
-    let _ = released;
-    Ok(recording)
+    let release = |bytes: &Mmap, part: Range<usize>| {
+        // SAFETY: the mapping is shared with the file and read-only, so that its pages are read from the file again.
+        let released =
+            unsafe { bytes.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
+        // If the pages remain in memory, the kernel can still evict them.
+        let _ = released;
+    };
+    recording::Recording::open_in_parts(bytes, &release).map_err(Message::from)
 }
 
 /// Operations and extent of a recording, for an experiment.

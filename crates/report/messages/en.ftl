@@ -1793,6 +1793,10 @@ circumstance-missing-column = no feed names the table column of its values
 
 advice-rows-read = rows read
 advice-remedy = remedy
+advice-plans = { $count ->
+    [one] Query plan of one statement
+   *[other] Query plans of { $count } statements
+}
 advice-no-index = No further index would help.
 advice-no-plans = This run has no query plans. pgdyno records them if it starts PostgreSQL itself and a trial completes.
 advice-concurrently = In production, use CREATE INDEX CONCURRENTLY, which does not block writes.

@@ -1892,6 +1892,11 @@ circumstance-missing-column = ни у одной ленты данных не у
 
 advice-rows-read = прочитано строк
 advice-remedy = что поможет
+advice-plans = { $count ->
+    [one] План { $count } запроса
+    [few] Планы { $count } запросов
+   *[many] Планы { $count } запросов
+}
 advice-no-index = Ни один новый индекс не даст заметного выигрыша.
 advice-no-plans = В этом прогоне нет планов запросов. pgdyno снимает их, если сам запускает PostgreSQL и хотя бы одно измерение завершено.
 advice-concurrently = На рабочей базе используйте CREATE INDEX CONCURRENTLY: он не блокирует запись.

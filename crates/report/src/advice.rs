@@ -1,6 +1,7 @@
 //! Index advice for a terminal
 
 use crate::lang::Lang;
+use crate::plan_text::plan_text;
 use crate::say;
 use crate::text::{truncate, visible};
 use model::Nanos;
@@ -10,8 +11,9 @@ use model::run_result::RunResult;
 /// Maximum number of columns of a statement's text.
 const WIDTH: usize = 160;
 
-/// Renders the advice of a run: each index with its reason, then a remedy for each statement.
-pub fn render(account: &RunResult, lang: &Lang) -> String {
+/// Renders the advice of a run: each index with its reason, then a remedy for each statement, with its plan if `plans` is
+/// set.
+pub fn render(account: &RunResult, plans: bool, lang: &Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", say!(lang, "advice-no-plans"));
     }
@@ -22,12 +24,12 @@ pub fn render(account: &RunResult, lang: &Lang) -> String {
             let cells: Vec<&str> = advice.cells.iter().map(|cell| names[*cell].as_str()).collect();
             parts.push(format!("{}\n", visible(&lang.cells(&cells, names.len()))));
         }
-        parts.push(advice_block(advice, lang));
+        parts.push(advice_block(advice, plans, lang));
     }
     parts.join("\n")
 }
 
-fn advice_block(advice: &Advice, lang: &Lang) -> String {
+fn advice_block(advice: &Advice, plans: bool, lang: &Lang) -> String {
     let mut out = String::new();
     for head in heading_lines(advice, lang) {
         out += &format!("{}\n", visible(&head));
@@ -54,6 +56,9 @@ fn advice_block(advice: &Advice, lang: &Lang) -> String {
         }
         out +=
             &format!("    {}: {}\n", say!(lang, "advice-remedy"), visible(&remedy(advice, statement, lang)));
+        if let Some(plan) = statement.plan.as_ref().filter(|_| plans) {
+            out.extend(plan_text(plan).lines().map(|line| format!("      {}\n", visible(line))));
+        }
     }
     out
 }

@@ -23,6 +23,7 @@ pub mod matrix;
 pub mod notice;
 mod number;
 pub mod page;
+mod plan_text;
 pub mod plot;
 pub mod preview;
 pub mod progress;

@@ -244,7 +244,7 @@ impl PlannedStatement {
             Err(error) => return Ok(Err(error.clone())),
         };
         if self.is_executable
-            && let Ok(plan) = explain::explain(connection, "analyze, timing off, ", target)?
+            && let Ok(plan) = explain::explain(connection, "analyze, buffers, ", target)?
         {
             return Ok(Ok(plan));
         }

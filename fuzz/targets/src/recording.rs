@@ -88,5 +88,5 @@ fn read_all(recording: &Recording<Vec<u8>>) {
         let request = recording.request(number);
         assert!(usize::from(request.statement) < recording.statements().len());
     }
-    decode(recording, &mut Traffic::default());
+    decode(recording, &mut Traffic::default(), &mut |_| Ok(())).expect("the consumer has no error");
 }

@@ -77,6 +77,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
                 actual: scan.counted,
             }),
             remedy: remedy(number, statement, worst, &indexes),
+            plan: statement.plan.clone(),
         }
     };
     let statements = plans.statements.iter().enumerate().map(case).collect();

@@ -3,6 +3,7 @@
 use super::context::PageContext;
 use super::figure_table::{FigureColumn, non_empty_columns};
 use crate::advice::{index_sentences, remedy};
+use crate::plan_text::plan_text;
 use crate::say;
 use crate::text::truncate;
 use crate::view::{Block, Column, Line};
@@ -13,6 +14,11 @@ const TEXT_CHARS_MAX: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     case.account.advice.iter().flat_map(|it| advice_blocks(case, it)).collect()
+}
+
+fn plan_block(statement: &Statement) -> Option<Block> {
+    let text = plan_text(statement.plan.as_ref()?);
+    Some(Block::Code { name: truncate(&statement.text, TEXT_CHARS_MAX), text, folded: false })
 }
 
 fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
@@ -66,6 +72,11 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
             column.numeric = false;
         }
         blocks.push(Block::Table(table));
+    }
+    let plans: Vec<Block> = rows.iter().filter_map(|it| plan_block(it)).collect();
+    if !plans.is_empty() {
+        let name = say!(lang, "advice-plans", count = plans.len());
+        blocks.push(Block::Details { name, blocks: plans });
     }
     blocks
 }

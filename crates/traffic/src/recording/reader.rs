@@ -17,6 +17,28 @@ pub struct Recording<B> {
     summary: Summary,
 }
 
+/// Size of the parts in which the table of requests is read, a multiple of the size of an entry.
+const PART: usize = REQUEST_SIZE << 20;
+
+/// What the requests refer to.
+#[derive(Debug, Default)]
+struct Extent {
+    /// End of the messages; the largest number if it overflows.
+    messages_end: u64,
+    /// Largest index of a statement, plus one.
+    statements: usize,
+}
+
+impl Extent {
+    /// Adds a part of the table of requests.
+    fn add(&mut self, table: &[u8]) {
+        for entry in table.as_chunks().0.iter().map(RequestEntry::read) {
+            self.messages_end = self.messages_end.max(entry.messages.saturating_add(entry.length.into()));
+            self.statements = self.statements.max(usize::from(entry.statement) + 1);
+        }
+    }
+}
+
 /// Reason why a file is no recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingError {
@@ -50,6 +72,18 @@ impl<B: AsRef<[u8]>> Recording<B> {
     /// # Errors
     /// Returns an error if the bytes are no complete recording.
     pub fn open(bytes: B) -> Result<Recording<B>, RecordingError> {
+        Recording::open_in_parts(bytes, &|_, _| {})
+    }
+
+    /// Opens a recording as [`Recording::open`] does. The tables are read once, in parts; `release` is called for each part that
+    /// was read, so that a mapped file needs little memory.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are no complete recording.
+    pub fn open_in_parts(
+        bytes: B,
+        release: &dyn Fn(&B, Range<usize>),
+    ) -> Result<Recording<B>, RecordingError> {
         let all = bytes.as_ref();
         if !all.starts_with(MAGIC) {
             return Err(RecordingError::NoRecording);
@@ -64,7 +98,17 @@ impl<B: AsRef<[u8]>> Recording<B> {
             .collect();
         let [requests, sessions, summary, summary_end, checksum] = positions[..] else { unreachable!() };
         let sorted = [MAGIC.len(), requests, sessions, summary, summary_end].is_sorted();
-        if !sorted || summary_end != end || crc32c::crc32c(&all[requests..end + 4 * 8]) as usize != checksum {
+        if !sorted || summary_end != end {
+            return Err(RecordingError::Damaged);
+        }
+        let (mut extent, mut actual) = (Extent::default(), 0);
+        for start in (requests..sessions).step_by(PART) {
+            let part = start..sessions.min(start + PART);
+            actual = crc32c::crc32c_append(actual, &all[part.clone()]);
+            extent.add(&all[part.clone()]);
+            release(&bytes, part);
+        }
+        if crc32c::crc32c_append(actual, &all[sessions..end + 4 * 8]) as usize != checksum {
             return Err(RecordingError::Damaged);
         }
         let summary: Summary =
@@ -77,11 +121,11 @@ impl<B: AsRef<[u8]>> Recording<B> {
             summary,
             bytes,
         };
-        if recording.is_consistent() { Ok(recording) } else { Err(RecordingError::Damaged) }
+        if recording.is_consistent(&extent) { Ok(recording) } else { Err(RecordingError::Damaged) }
     }
 
     /// True if every entry refers to something that exists.
-    fn is_consistent(&self) -> bool {
+    fn is_consistent(&self, extent: &Extent) -> bool {
         let (entries, rest) = self.entries();
         let messages = (self.requests.start - MAGIC.len()) as u64;
         let mut next = 0;
@@ -90,25 +134,17 @@ impl<B: AsRef<[u8]>> Recording<B> {
             next = next.saturating_add(session.requests);
             starts
         });
-        let fits = |entry: &RequestEntry| {
-            entry.messages.checked_add(entry.length.into()).is_some_and(|it| it <= messages)
-                && usize::from(entry.statement) < self.summary.statements.len()
-        };
         let identities = self.summary.identities.len() as u64;
         rest.is_empty()
             && in_order
             && next == entries.len() as u64
             && self.sessions.iter().all(|it| u64::from(it.identity) < identities)
-            && entries.iter().map(RequestEntry::read).all(|it| fits(&it))
+            && extent.messages_end <= messages
+            && extent.statements <= self.summary.statements.len()
     }
 
     fn entries(&self) -> (&[[u8; REQUEST_SIZE]], &[u8]) {
         self.bytes.as_ref()[self.requests.clone()].as_chunks()
-    }
-
-    /// The memory that contains the recording.
-    pub fn bytes(&self) -> &B {
-        &self.bytes
     }
 
     /// Sessions in the order in which they were recorded.
