@@ -44,6 +44,9 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
         let admin = attached.admin.as_ref().map(|dsn| connect(admin, format!("psql {}", shell_quote(dsn))));
         return [application].into_iter().chain(admin).collect();
     }
+    if let NodeKind::Service(_) = node.plan.kind {
+        return vec![connect(ConnectRole::Application, curl(&node.endpoint.address))];
+    }
     let psql = |target: &Target| {
         format!(
             "PGPASSFILE={} psql {}",
@@ -62,6 +65,16 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
         connect(ConnectRole::Statistics, format!("echo 'show stat' | socat stdio {socket}"))
     }));
     all
+}
+
+/// Command that requests the root page of a service.
+fn curl(address: &Address) -> String {
+    match address {
+        Address::Tcp(address) => format!("curl http://{address}/"),
+        Address::Unix(path) => {
+            format!("curl --unix-socket {} http://localhost/", shell_quote(&path.display().to_string()))
+        }
+    }
 }
 
 /// Contents of a password file for these nodes.
@@ -177,6 +190,15 @@ mod tests {
             &target(tcp(), "app", "app", SslMode::VerifyFull),
             "host=127.0.0.1 port=5433 dbname=app user=app sslmode=verify-full sslrootcert=/run/x/root.pem",
             "127.0.0.1:5433:app:app:a\\:b\\\\c\n",
+        );
+    }
+
+    #[test]
+    fn services_are_requested_with_curl() {
+        assert_eq!(curl(&Address::Tcp(([127, 0, 0, 1], 8080).into())), "curl http://127.0.0.1:8080/");
+        assert_eq!(
+            curl(&Address::Unix("/run/my service.sock".into())),
+            "curl --unix-socket '/run/my service.sock' http://localhost/"
         );
     }
 
