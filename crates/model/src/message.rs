@@ -275,7 +275,7 @@ impl<'a, T: Into<Argument<'a>>> From<Option<T>> for Argument<'a> {
         match optional.map(Into::into) {
             None => Argument::Text(NONE.into()),
             // A cell may have the name `none`. An invisible word joiner distinguishes this name from an absent
-            // argument.
+            // argument. The catalogue removes it from the rendered text.
             Some(Argument::Text(text)) if text == NONE => Argument::Text(format!("\u{2060}{text}").into()),
             Some(argument) => argument,
         }

@@ -2,7 +2,7 @@
 
 use crate::client::Address;
 use crate::component;
-use model::product::{Product, Role};
+use model::product::{self, Product, Role};
 use std::collections::BTreeMap;
 use std::fs::{read, read_dir, read_link, read_to_string};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -73,7 +73,11 @@ pub(crate) fn serves_product(program: &str, product: &Product) -> bool {
         Role::Server => POSTGRES.contains(&program),
         // Services have any name.
         Role::Service => !FORWARDERS.contains(&program) && !CONTAINER_PROXIES.contains(&program),
-        _ => component::for_product(product).is_some_and(|it| it.names().program == program),
+        role => {
+            // The product of an attached balancer is not known.
+            let may_be = |it: &&Product| **it == *product || *product == product::BALANCER && it.role == role;
+            component::ALL.iter().any(|it| may_be(&it.product()) && it.names().program == program)
+        }
     }
 }
 

@@ -117,6 +117,8 @@ impl Catalogue {
         }
         let mut errors = Vec::new();
         let text = self.bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned();
+        // The word joiner distinguishes a user's text from an absent argument only for the selectors of the message.
+        let text = text.replace("\u{2060}none", "none");
         errors.is_empty().then_some(text)
     }
 

@@ -34,8 +34,8 @@ fn renders_arguments() {
     }
     assert_eq!(say!(dot, "late", first = None::<u64>), "late");
     assert_eq!(say!(dot, "late", first = Some(3_u64)), "late, first in second 3");
-    // If a user's text equals the marker of an absent argument, an invisible character distinguishes them.
-    assert_eq!(say!(dot, "late", first = Some("none")), "late, first in second \u{2060}none");
+    // A user's text may equal the marker of an absent argument.
+    assert_eq!(say!(dot, "late", first = Some("none")), "late, first in second none");
     assert_eq!(say!(dot, "late", first = "{ $x }"), "late, first in second { $x }");
 }
 
