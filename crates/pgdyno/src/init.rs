@@ -24,9 +24,10 @@ pub struct Args {
     #[arg(long, value_name = "GOAL", default_value = "compare")]
     find: InitGoal,
     /// Measure the running PostgreSQL at this address, such as postgres://me@127.0.0.1/shop
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "http")]
+    #[arg(long, value_name = "ADDRESS")]
     attach: Option<String>,
-    /// Measure the running HTTP service at this URL, such as http://127.0.0.1:8080/books
+    /// Measure the running HTTP service at this URL, such as http://127.0.0.1:8080/books. With --attach, PostgreSQL is its
+    /// database
     #[arg(long, value_name = "URL")]
     http: Option<String>,
     #[command(flatten)]
@@ -80,22 +81,34 @@ fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
         false => include_str!("init/goal/compare-own.yaml"),
     };
     let system = match (&args.attach, &args.http) {
-        (Some(address), _) => {
+        (database, Some(url)) => service(url, database.as_deref(), lang)?,
+        (Some(address), None) => {
             fill(include_str!("init/system/attached.yaml"), &[("ADDRESS", &quoted(address))])
         }
-        (None, Some(url)) => service(url, lang)?,
         (None, None) => include_str!("init/system/own.yaml").to_owned(),
     };
     let file = args.file.display().to_string().escape_debug().to_string();
     Ok(fill(frame, &[("FILE", &file), ("SYSTEM", &system), ("MATRIX", matrix)]))
 }
 
-/// System with an attached service. The path of the URL becomes its first request.
-fn service(url: &str, lang: &Lang) -> Result<String, CommandError> {
+/// System with an attached service, and with its database if `database` is its address. The path of the URL becomes the first
+/// request.
+fn service(url: &str, database: Option<&str>, lang: &Lang) -> Result<String, CommandError> {
     let parsed = Url::parse(url).map_err(|_| CommandError::usage(say!(lang, "init-url")))?;
     let scheme = if parsed.tls { "https" } else { "http" };
     let address = quoted(&format!("{scheme}://{}", parsed.host_header()));
-    let values = [("ADDRESS", address.as_str()), ("PATH", &quoted(&parsed.target))];
+    let database = match database {
+        Some(dsn) => format!(
+            "  # Its database: CPU, waits and statements. The password comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.\n  \
+             postgres:\n    attach: {}",
+            quoted(dsn)
+        ),
+        None => {
+            let address = "postgres://me@127.0.0.1/shop";
+            format!("  # postgres: {{ attach: \"{address}\" }}   # its database: CPU, waits and statements")
+        }
+    };
+    let values = [("ADDRESS", address.as_str()), ("DATABASE", &database), ("PATH", &quoted(&parsed.target))];
     Ok(fill(include_str!("init/system/service.yaml"), &values))
 }
 

@@ -152,10 +152,13 @@ fn english_words(line: &str) -> Option<String> {
 #[test]
 fn templates_are_valid_and_never_overwritten() {
     let started = "clients -";
-    let running: [(&[&str], &str); 3] = [
+    let database = "postgres://me@127.0.0.1:5432/shop";
+    let url = "http://127.0.0.1:8080/books?page=1";
+    let running: [(&[&str], &str); 4] = [
         (&[], started),
-        (&["--attach", "postgres://me@127.0.0.1:5432/shop"], "attached"),
-        (&["--http", "http://127.0.0.1:8080/books?page=1"], "http://127.0.0.1:8080 (attached)"),
+        (&["--attach", database], "attached"),
+        (&["--http", url], "http://127.0.0.1:8080 (attached)"),
+        (&["--http", url, "--attach", database], "http://127.0.0.1:8080 (attached) -tcp→ "),
     ];
     for goal in ["compare", "max", "confirm", "soak", "failover"] {
         for (system, stack) in running {
