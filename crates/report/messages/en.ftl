@@ -1371,6 +1371,8 @@ matrix-unix = Unix socket
 matrix-tcp = TCP
 matrix-tls = TLS
 matrix-attached-transport = set by its address
+# In place of the CPUs and the quota of a node.
+matrix-attached = attached
 matrix-generator = generator
 # The pool's mode, as a phrase of its own and as an attribute of "mode".
 matrix-session = session
@@ -1427,7 +1429,7 @@ finding-slots = PostgreSQL's connection slots were exhausted{ $max_connections -
 finding-starved = only some clients were served, which the average hides (Jain's index; 1 is fair)
 finding-starved-pool = some clients were starved behind a pool of { $size } in { $mode } mode, which the average hides
 finding-not-compared = excluded from comparisons
-finding-host-bound = all { $processors } CPUs of this machine were saturated, so differences between cells may only show which process received CPU time
+finding-host-bound = all { $processors } CPUs of this machine were saturated, so results depend on which process received CPU time
 finding-generator-share = the generator used a large share of this machine's { $processors } CPUs
 finding-like-for-like = throughput vs the direct cell, with the same transport on every hop
 # `with` is unix, tcp or tls; `transports` is a list.

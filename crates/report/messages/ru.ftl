@@ -1452,6 +1452,8 @@ matrix-unix = Unix-сокет
 matrix-tcp = TCP
 matrix-tls = TLS
 matrix-attached-transport = как указано в адресе
+# Вместо ЦП и квоты узла.
+matrix-attached = подключён
 matrix-generator = генератор
 # Режим пула: сам по себе и после слова «режим».
 matrix-session = режим сеансов
@@ -1518,7 +1520,7 @@ finding-starved-pool = среднее скрывает, что за пулом �
    *[other] { $size } соединений
  } в режиме { $mode } обслужена только часть клиентов
 finding-not-compared = не участвуют в сравнениях
-finding-host-bound = все ЦП этой машины ({ $processors }) были насыщены, поэтому на различия ячеек влияет и борьба за ЦП
+finding-host-bound = все ЦП этой машины ({ $processors }) были насыщены, поэтому результаты зависят и от того, какому процессу достался ЦП
 finding-generator-share = генератор занял заметную часть ЦП этой машины (всего { $processors })
 finding-like-for-like = пропускная способность относительно прямой ячейки, с одним и тем же транспортом на всех участках
 # `with` — unix, tcp или tls; `transports` — список.

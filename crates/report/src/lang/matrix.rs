@@ -81,8 +81,12 @@ impl Lang {
                 None => say!(self, "matrix-maxconn", size),
             });
             let mode = hop.mode.map(|mode| self.pool_mode(mode));
-            let about: Vec<String> =
-                mode.into_iter().chain(size).chain([self.placement(&hop.placement)]).collect();
+            // The limits of an attached node are not known.
+            let placement = match hop.transport {
+                Some(_) => self.placement(&hop.placement),
+                None => say!(self, "matrix-attached"),
+            };
+            let about: Vec<String> = mode.into_iter().chain(size).chain([placement]).collect();
             let transport = self.transport_text(hop.transport);
             text += &format!(" {arrow} {transport} {arrow} {} ({})", hop.product, about.join(", "));
         }
