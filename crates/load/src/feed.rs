@@ -1,6 +1,8 @@
 //! Feeds: rows from which each transaction draws one
 //!
-//! All clients of all threads draw from one feed and share only an atomic counter.
+//! Cyclic orders are striped over the threads: thread k of T makes draws k, k+T, …, so that all threads together draw the
+//! same rows for every number of threads and agents, and share no counter. Only a feed that is drawn once has a counter,
+//! which the threads of one process share.
 
 use crate::random::{Prng, permute, zipfian};
 use model::row_table::{Fields, Rows};
@@ -11,8 +13,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Feed {
     pub rows: Rows,
     pub order: DrawOrder,
-    /// Number of draws so far, for orders that depend on it.
+    /// Number of draws of this process so far, for a single pass.
     draws: AtomicU64,
+    /// Number of this process and number of all processes that draw in a single pass: process m of N makes draws m, m+N,
+    /// ….
+    process: (u64, u64),
+}
+
+/// Draws of one thread from one feed: its next draw, and the distance to the one after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawSequence {
+    next: u64,
+    step: u64,
+}
+
+impl DrawSequence {
+    /// Draws of thread `part.0` of `part.1`.
+    pub fn new(part: (u16, u16)) -> DrawSequence {
+        DrawSequence { next: part.0.into(), step: part.1.into() }
+    }
+
+    #[inline]
+    fn advance(&mut self) -> u64 {
+        let draw = self.next;
+        self.next += self.step;
+        draw
+    }
 }
 
 /// Order in which rows are drawn.
@@ -37,7 +63,12 @@ impl Feed {
     /// Feed of `rows`, which must have at least one row and fewer than 2⁶³ rows.
     pub fn new(rows: Rows, order: DrawOrder) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
-        Feed { rows, order, draws: AtomicU64::new(0) }
+        Feed { rows, order, draws: AtomicU64::new(0), process: (0, 1) }
+    }
+
+    /// Leaves only the share of process `part.0` of `part.1` for a single pass. Other orders are striped over threads.
+    pub fn with_process(self, part: (u16, u16)) -> Feed {
+        Feed { process: (part.0.into(), part.1.into()), ..self }
     }
 
     /// Evenly spaced sample of at most a thousand rows.
@@ -48,16 +79,14 @@ impl Feed {
         })
     }
 
-    /// Draws a row number; `None` if no row is left.
+    /// Draws a row number for a thread; `None` if no row is left.
     #[inline]
-    pub fn draw(&self, rng: &mut Prng) -> Option<u64> {
+    pub fn draw(&self, thread: &mut DrawSequence, rng: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
-        // Relaxed ordering suffices, because draws must be distinct but need no order.
-        let count = || self.draws.fetch_add(1, Ordering::Relaxed);
         match self.order {
-            DrawOrder::Sequential => Some(count() % rows),
+            DrawOrder::Sequential => Some(thread.advance() % rows),
             DrawOrder::Shuffled { seed } => {
-                let drawn = count();
+                let drawn = thread.advance();
                 let round = (drawn / rows) as i64;
                 Some(permute((drawn % rows) as i64, rows as i64, seed.wrapping_add(round)) as u64)
             }
@@ -68,7 +97,12 @@ impl Feed {
                 Some(rank as u64 - 1)
             }
             DrawOrder::Fixed { row } => Some(row),
-            DrawOrder::Once => Some(count()).filter(|it| *it < rows),
+            DrawOrder::Once => {
+                // Relaxed ordering suffices, because draws must be distinct but need no order.
+                let drawn = self.draws.fetch_add(1, Ordering::Relaxed);
+                let (process, step) = self.process;
+                Some(process + drawn * step).filter(|it| *it < rows)
+            }
         }
     }
 }
@@ -87,7 +121,27 @@ mod tests {
 
     fn draws(feed: &Feed, count: usize) -> Vec<Option<u64>> {
         let mut rng = Prng::seeded(7);
-        (0..count).map(|_| feed.draw(&mut rng)).collect()
+        let mut sequence = DrawSequence::new((0, 1));
+        (0..count).map(|_| feed.draw(&mut sequence, &mut rng)).collect()
+    }
+
+    #[test]
+    fn threads_and_processes_draw_the_same_rows_as_one() {
+        for order in [DrawOrder::Sequential, DrawOrder::Shuffled { seed: 3 }] {
+            let feed = feed(10, order);
+            for threads in [1_u16, 2, 3, 7] {
+                let mut rng = Prng::seeded(7);
+                let mut sequences: Vec<_> = (0..threads).map(|k| DrawSequence::new((k, threads))).collect();
+                let drawn: Vec<_> =
+                    (0..42).map(|n| feed.draw(&mut sequences[n % usize::from(threads)], &mut rng)).collect();
+                assert_eq!(drawn, draws(&feed, 42), "{order:?} with {threads} threads");
+            }
+        }
+        let processes = [0, 1, 2].map(|m| feed(10, DrawOrder::Once).with_process((m, 3)));
+        let mut drawn: Vec<u64> = processes.iter().flat_map(|it| draws(it, 10)).flatten().collect();
+        assert_eq!(drawn[..4], [0, 3, 6, 9]);
+        drawn.sort_unstable();
+        assert_eq!(drawn, (0..10).collect::<Vec<_>>());
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod run;
 mod shutdown;
 mod users;
 
+use crate::feed::DrawSequence;
 use crate::load_plan::InitialValue;
 use crate::random::Prng;
 use crate::recorder::Recorder;
@@ -101,6 +102,8 @@ pub struct Shard<R> {
     /// Number of the shard's first client among the clients of all threads.
     first: u32,
     arrivals: Option<Streams>,
+    /// The thread's draws from each feed.
+    draws: Box<[DrawSequence]>,
     /// Positions in the recording; `None` if the load is no replay.
     replay: Option<ReplayState>,
     /// Positions in the sessions of a recorded mix; `None` for other loads.
@@ -220,6 +223,7 @@ impl<R: Recorder> Shard<R> {
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
+            draws: vec![DrawSequence::new((k, plan.threads)); work.feed_count()].into(),
             replay: ReplayState::new(&work, (first, count)),
             mix: work.mix.as_ref().map(|it| MixState::new(it, (k, plan.threads), (first, count))),
             recorded: work.is_recorded().then(|| RecordedRequests::new(count)),

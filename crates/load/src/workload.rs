@@ -453,6 +453,10 @@ impl Workload {
         calls.flat_map(|it| &it.call.captures).filter_map(finder).collect()
     }
 
+    pub(crate) fn feed_count(&self) -> usize {
+        self.feeds.len()
+    }
+
     #[inline]
     pub(crate) fn feed(&self, draw: &Draw) -> &Feed {
         &self.feeds[usize::from(draw.feed)]

@@ -227,7 +227,7 @@ fn map(file: &File) -> io::Result<Mmap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::feed::{DrawOrder, Feed};
+    use load::feed::{DrawOrder, DrawSequence, Feed};
     use load::random::Prng;
     use report::lang::english;
     use std::fs;
@@ -358,9 +358,9 @@ mod tests {
         let found =
             Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);
         let feed = Feed::new(found.expect("the feed is valid"), DrawOrder::Random);
-        let mut rng = Prng::seeded(11);
+        let (mut sequence, mut rng) = (DrawSequence::new((0, 1)), Prng::seeded(11));
         for _ in 0..10_000 {
-            let n = feed.draw(&mut rng).expect("there is no end");
+            let n = feed.draw(&mut sequence, &mut rng).expect("there is no end");
             let id = feed.rows.row(n).next().expect("a field");
             assert_eq!(id, format!("{n:019}").as_bytes());
         }

@@ -32,7 +32,9 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
-            let Some(n) = due.row.or_else(|| self.work.feed(draw).draw(&mut client.rng)) else {
+            let sequence = &mut self.draws[usize::from(draw.feed)];
+            let feed = self.work.feed(draw);
+            let Some(n) = due.row.or_else(|| feed.draw(sequence, &mut client.rng)) else {
                 let feed = draw.feed;
                 self.feed_exhausted(now, intended, ScriptId(script), feed, cause);
                 return false;
@@ -71,7 +73,8 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
-            let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
+            let sequence = &mut self.draws[usize::from(draw.feed)];
+            let Some(n) = self.work.feed(draw).draw(sequence, &mut client.rng) else {
                 let feed = draw.feed;
                 self.feed_exhausted(now, now, ScriptId(script), feed, StartCause::ClientReady);
                 return self.finish_client(i);
