@@ -1,9 +1,10 @@
 //! Failure codes.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Reason why a request failed: an error of the server or of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Code {
     /// SQLSTATE: the five ASCII characters of the error response's field `C`, such as `40001`; PostgreSQL manual,
     /// appendix A.

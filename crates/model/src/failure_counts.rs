@@ -1,10 +1,11 @@
 //! Failure counts by code.
 
 use crate::Code;
+use serde::{Deserialize, Serialize};
 
 /// Failure counts by code. The first sixteen codes are counted individually, all other codes together. Counting does
 /// not allocate.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCounts {
     by_code: [Option<(Code, u64)>; 16],
     other: u64,

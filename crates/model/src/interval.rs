@@ -4,10 +4,11 @@ use crate::{
     Answer, AnswerSizes, CommandCounts, FailureCounts, LatencyHistogram, Nanos, Outcome, Record,
     ReplayCounts, SizeUnit, StatementAnswer, Successes,
 };
+use serde::{Deserialize, Serialize};
 
 /// Measurement from one time to another by one thread, or by all threads after merging. `H` is the type of the
 /// histograms.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Interval<H = LatencyHistogram> {
     pub from: Nanos,
     pub to: Nanos,
@@ -32,7 +33,7 @@ pub struct Interval<H = LatencyHistogram> {
 }
 
 /// Counts of one script's arrivals. `H` is the type of the histograms.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ScriptCounts<H = LatencyHistogram> {
     pub ok: u64,
     /// Number of `ok` transactions that ended after the window. The histograms include these transactions, but the rate
@@ -54,7 +55,7 @@ pub struct ScriptCounts<H = LatencyHistogram> {
 }
 
 /// CPU usage and lateness of one generator thread.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
@@ -94,6 +95,13 @@ impl<H> Interval<H> {
             answers: self.answers.clone(),
             replays: self.replays.clone(),
         }
+    }
+
+    /// The measurement by another clock, whose readings are `shift` nanoseconds higher.
+    pub fn shifted(self, shift: i64) -> Interval<H> {
+        let shifted = |it: Nanos| Nanos(it.0.saturating_add_signed(shift));
+        let successes = self.successes.map(|it| it.shifted(shift));
+        Interval { from: shifted(self.from), to: shifted(self.to), successes, ..self }
     }
 
     /// Adds the measurement of another thread or of the following interval; `histogram` adds one histogram to another.

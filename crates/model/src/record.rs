@@ -1,13 +1,14 @@
 //! Record of one arrival and its outcome.
 
 use crate::{Code, Nanos};
+use serde::{Deserialize, Serialize};
 
 /// Index of a script in the mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ScriptId(pub u16);
 
 /// Index of a client in the run, over all threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientId(pub u32);
 
 /// Outcome of a transaction.

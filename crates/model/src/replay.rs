@@ -30,7 +30,7 @@ impl StatementAnswer {
 }
 
 /// Counts from the comparison of one operation's responses with the recorded responses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayCounts {
     /// Index of the operation.
     pub operation: u16,

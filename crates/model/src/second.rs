@@ -1,6 +1,6 @@
 //! Compact measurement of one second of a trial.
 
-use crate::{HistogramSum, Interval, ScriptCounts, SparseHistogram, Tick};
+use crate::{HistogramSum, Interval, LatencyHistogram, ScriptCounts, SparseHistogram, Tick};
 
 /// Part of a [`Tick`] that sums and charts need. A whole tick would take megabytes.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,13 @@ impl CompactInterval {
             counts.service = other.service;
         }
         self
+    }
+}
+
+impl Interval {
+    /// Adds a compact measurement of another process.
+    pub fn merge_compact(&mut self, other: &CompactInterval) {
+        self.add(other, LatencyHistogram::merge_sparse);
     }
 }
 

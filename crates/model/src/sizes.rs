@@ -2,7 +2,7 @@
 
 use crate::StatementKind;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Size from which a bucket covers several sizes. Every smaller size has a separate bucket.
 const EXACT_BELOW: u64 = 16;
@@ -14,7 +14,8 @@ const BUCKETS: usize = EXACT_BELOW as usize + OCTAVES * BUCKETS_PER_OCTAVE;
 
 /// Histogram of sizes in bytes or rows: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are
 /// exact. A histogram takes 4.6 KiB.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "SizeHistogramParts", try_from = "SizeHistogramParts")]
 pub struct SizeHistogram {
     counts: Box<[u64]>,
     count: u64,
@@ -113,6 +114,34 @@ impl SizeHistogram {
     }
 }
 
+/// Serialised form of a [`SizeHistogram`].
+#[derive(Serialize, Deserialize)]
+struct SizeHistogramParts {
+    buckets: Vec<(usize, u64)>,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl From<SizeHistogram> for SizeHistogramParts {
+    fn from(histogram: SizeHistogram) -> SizeHistogramParts {
+        let SizeHistogram { sum, min, max, .. } = histogram;
+        SizeHistogramParts { buckets: histogram.buckets().collect(), sum, min, max }
+    }
+}
+
+impl TryFrom<SizeHistogramParts> for SizeHistogram {
+    type Error = &'static str;
+
+    fn try_from(parts: SizeHistogramParts) -> Result<SizeHistogram, &'static str> {
+        let SizeHistogramParts { buckets, sum, min, max } = parts;
+        if buckets.is_empty() {
+            return Ok(SizeHistogram::new());
+        }
+        SizeHistogram::from_parts(buckets.into_iter(), sum, min, max).ok_or("a damaged histogram of sizes")
+    }
+}
+
 impl Default for SizeHistogram {
     fn default() -> SizeHistogram {
         SizeHistogram::new()
@@ -120,7 +149,7 @@ impl Default for SizeHistogram {
 }
 
 /// Unit of the recorded sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SizeUnit {
     /// Bytes of HTTP response bodies, as received.
     Bytes,
@@ -129,7 +158,7 @@ pub enum SizeUnit {
 }
 
 /// Sizes of the responses or results of one command of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerSizes {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,

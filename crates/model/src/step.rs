@@ -47,7 +47,7 @@ pub struct RequestSample {
 }
 
 /// Sum of the durations of one phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseSum {
     pub count: u64,
     /// Sum of the durations; `max` is the longest one.
@@ -69,7 +69,7 @@ impl PhaseSum {
 }
 
 /// Counts of one command of a script. `H` is the form of the histogram.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CommandCounts<H = LatencyHistogram> {
     /// Times of the requests that succeeded.
     pub service: H,

@@ -1,6 +1,7 @@
 //! Times of successful transactions within about one second.
 
 use crate::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Base-2 logarithm of a bucket's length in nanoseconds; a bucket is 8.4 ms long.
 const SHIFT: u32 = 23;
@@ -11,7 +12,7 @@ const LAST: u64 = 127;
 /// times.
 ///
 /// In an interval longer than 1.07 s, the last bucket represents the remainder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Successes {
     pub first: Nanos,
     pub last: Nanos,
@@ -22,6 +23,13 @@ pub struct Successes {
 impl Successes {
     pub fn at(moment: Nanos) -> Successes {
         Successes { first: moment, last: moment, buckets: 1 }
+    }
+
+    /// Successes by another clock, whose readings are `shift` nanoseconds higher. Buckets are rounded: a gap may
+    /// begin or end one bucket earlier or later.
+    pub fn shifted(self, shift: i64) -> Successes {
+        let shifted = |it: Nanos| Nanos(it.0.saturating_add_signed(shift));
+        Successes { first: shifted(self.first), last: shifted(self.last), buckets: self.buckets }
     }
 
     /// Adds a success. Successes of one thread must be added in order of time.

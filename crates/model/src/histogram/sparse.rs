@@ -45,6 +45,21 @@ impl SparseHistogram {
     }
 }
 
+impl LatencyHistogram {
+    /// Adds all samples of `other`.
+    pub fn merge_sparse(&mut self, other: &SparseHistogram) {
+        for &(place, count) in &other.buckets {
+            // Any value of a bucket counts in it.
+            let value = bucket_upper_bound(place as usize);
+            self.histogram.record_n(value, count).expect("both histograms have the same bounds");
+        }
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        self.max = self.max.max(other.max);
+        self.min = self.min.min(other.min);
+    }
+}
+
 impl From<&LatencyHistogram> for SparseHistogram {
     fn from(histogram: &LatencyHistogram) -> SparseHistogram {
         let recorded = histogram.histogram.iter_recorded();
