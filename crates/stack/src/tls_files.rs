@@ -11,7 +11,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use std::path::PathBuf;
 use std::sync::Arc;
 use wire::pg::{Login, SslMode};
-use wire::tls::{TlsIdentity, TlsVersionRange, config};
+use wire::tls::TlsSource;
 
 /// Certificate files that only the stack's user and root can read. They are removed with the supervisor.
 #[derive(Clone, Debug)]
@@ -57,10 +57,11 @@ impl TlsFiles {
 
     /// Makes this login require TLS and a certificate that this run's root has signed.
     pub fn protect(&self, login: &mut Login) {
-        let identity = TlsIdentity { roots: Some(self.root_pem.as_bytes()), ..TlsIdentity::default() };
-        let terms = config(SslMode::VerifyFull, &identity, TlsVersionRange::default());
+        let source = TlsSource { roots: Some(self.root_pem.as_bytes().to_vec()), ..TlsSource::default() };
+        let config = source.config(SslMode::VerifyFull);
         login.ssl = SslMode::VerifyFull;
-        login.tls = Some(terms.expect("the root certificate that pgdyno created is valid"));
+        login.tls = Some(config.expect("the root certificate that pgdyno created is valid"));
+        login.tls_source = Some(Arc::new(source));
         HOST.clone_into(&mut login.host);
     }
 }

@@ -68,6 +68,31 @@ impl fmt::Debug for TlsIdentity<'_> {
     }
 }
 
+/// Texts from which a TLS configuration was made, to make the same one on another machine.
+#[derive(Clone, Default)]
+pub struct TlsSource {
+    pub roots: Option<Vec<u8>>,
+    pub certificate: Option<Vec<u8>>,
+    pub key: Option<Vec<u8>>,
+    pub versions: TlsVersionRange,
+}
+
+impl TlsSource {
+    /// TLS configuration, as from [`config`].
+    pub fn config(&self, mode: SslMode) -> Result<Arc<ClientConfig>, TlsConfigError> {
+        let TlsSource { roots, certificate, key, versions } = self;
+        let identity =
+            TlsIdentity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };
+        config(mode, &identity, *versions)
+    }
+}
+
+impl fmt::Debug for TlsSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TlsSource")
+    }
+}
+
 /// Error in a TLS configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsConfigError {

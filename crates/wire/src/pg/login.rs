@@ -1,7 +1,7 @@
 //! Login parameters that all connections to one server share.
 
 use super::scram::SaltedPasswordCache;
-use crate::tls::SslMode;
+use crate::tls::{SslMode, TlsSource};
 use rustls::ClientConfig;
 use std::fmt;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct Login {
     /// TLS configuration from `tls::config`. Without it, `allow` and `prefer` connect unencrypted, and the stricter
     /// modes fail with `ProtocolError::NoTls`.
     pub tls: Option<Arc<ClientConfig>>,
+    /// Texts from which `tls` was made, if they are known.
+    pub tls_source: Option<Arc<TlsSource>>,
     /// Server name as the user wrote it, sent as SNI and compared with the certificate.
     pub host: String,
     pub(super) salted: SaltedPasswordCache,
@@ -55,6 +57,7 @@ impl Login {
             channel_binding: ChannelBinding::Prefer,
             ssl: SslMode::Disable,
             tls: None,
+            tls_source: None,
             host: String::new(),
             salted: SaltedPasswordCache::default(),
         }

@@ -3,7 +3,7 @@
 use super::super::{AuthMethods, ChannelBinding, Login, Secret, SslMode, Transport};
 use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, passfile};
-use crate::tls::{self, TlsConfigError, TlsIdentity, TlsVersion, TlsVersionRange};
+use crate::tls::{TlsConfigError, TlsSource, TlsVersion, TlsVersionRange};
 use model::message;
 use model::message::Message;
 use rustls::ClientConfig;
@@ -23,6 +23,8 @@ pub struct Settings {
     pub ssl: SslMode,
     /// TLS configuration, if any host can be reached by TLS.
     pub tls: Option<Arc<ClientConfig>>,
+    /// Texts from which `tls` was made.
+    pub tls_source: Option<Arc<TlsSource>>,
     pub channel_binding: ChannelBinding,
     pub methods: AuthMethods,
     /// Timeout for one connection attempt in seconds, at least 2; `None` means unlimited.
@@ -98,6 +100,7 @@ impl Settings {
         login.channel_binding = self.channel_binding;
         login.ssl = self.ssl;
         login.tls.clone_from(&self.tls);
+        login.tls_source.clone_from(&self.tls_source);
         login.host = match (&*host.host, host.address) {
             ("", Some(address)) => address.to_string(),
             (name, _) => name.to_owned(),
@@ -137,6 +140,7 @@ impl Settings {
         }
         let uses_tls = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
         let tls = if uses_tls { tls_config(ssl, values, environment, diagnostics) } else { None };
+        let (tls, tls_source) = tls.unzip();
         let bindings = [
             ("disable", ChannelBinding::Disable),
             ("prefer", ChannelBinding::Prefer),
@@ -170,6 +174,7 @@ impl Settings {
             database,
             ssl,
             tls,
+            tls_source,
         })
     }
 }
@@ -323,7 +328,7 @@ fn tls_config(
     values: &Values,
     environment: Environment<'_>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Arc<ClientConfig>> {
+) -> Option<(Arc<ClientConfig>, Arc<TlsSource>)> {
     let shown =
         values.keyword("sslcertmode", &[("disable", false), ("allow", true)], diagnostics).unwrap_or(true);
     let mut file = |name: &'static str, usual: &str, kind: ConfigFile| {
@@ -357,11 +362,10 @@ fn tls_config(
     }
     let bytes = |value: &'_ Option<String>| value.as_ref().map(|it| it.as_bytes().to_vec());
     let (roots, certificate, key) = (bytes(&roots), bytes(&certificate), bytes(&key));
-    let identity =
-        TlsIdentity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };
     let versions = tls_versions(values, diagnostics);
-    match tls::config(mode, &identity, versions) {
-        Ok(config) => Some(config),
+    let source = TlsSource { roots, certificate, key, versions };
+    match source.config(mode) {
+        Ok(config) => Some((config, Arc::new(source))),
         Err(error) => {
             let (name, suggestion) = match &error {
                 TlsConfigError::MissingRoots => ("sslmode", message!("conninfo-write-sslrootcert")),
