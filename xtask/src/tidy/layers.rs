@@ -13,7 +13,7 @@ struct Layer {
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const LAYERS: [Layer; 11] = [
+const LAYERS: [Layer; 12] = [
     Layer {
         krate: "model",
         imports: &[],
@@ -53,8 +53,14 @@ const LAYERS: [Layer; 11] = [
         forbidden: &["libc", "socket2", "io-uring", "clap"],
     },
     Layer {
+        krate: "agent",
+        imports: &["model"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
+    },
+    Layer {
         krate: "pgdyno",
         imports: &[
+            "agent",
             "wire",
             "model",
             "load",
@@ -71,7 +77,7 @@ const LAYERS: [Layer; 11] = [
 ];
 
 /// Crates that may use an async runtime.
-const ASYNC_CRATES: [&str; 2] = ["stack", "pgdyno"];
+const ASYNC_CRATES: [&str; 3] = ["agent", "stack", "pgdyno"];
 
 fn layer_of(krate: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|wall| wall.krate == krate)
@@ -125,7 +131,7 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
             let todo = if wall.forbidden.contains(&name) {
                 "this crate has no use for it behind its wall; do that work in the crate that may"
             } else if ASYNC.contains(&name) && !ASYNC_CRATES.contains(&krate) {
-                "there is no async runtime below `stack` and `pgdyno`"
+                "there is no async runtime below `agent`, `stack` and `pgdyno`"
             } else {
                 continue;
             };
@@ -151,6 +157,7 @@ struct PathBan {
 fn is_pure(file: &File) -> bool {
     match file.krate() {
         Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report") => true,
+        Some("agent") => !file.path_in_crate().starts_with("nats"),
         Some("load") => !file.path_in_crate().starts_with("driver"),
         Some("traffic") => !file.path_in_crate().starts_with("proxy/serve"),
         _ => false,
