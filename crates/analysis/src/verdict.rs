@@ -10,6 +10,6 @@ pub(crate) mod validity;
 
 pub use summary::{distribution, summarise};
 pub use validity::{
-    add_clock_step, add_feed_end, add_incomplete_log, add_mix_difference, add_result_differences,
+    add_agents, add_clock_step, add_feed_end, add_incomplete_log, add_mix_difference, add_result_differences,
     add_throttling, add_unused_nodes, doubts_in_verdict, remove_outage_doubt,
 };

@@ -54,6 +54,8 @@ pub struct File {
     pub operations: OrderedMap<Operation>,
     /// Load on the system.
     pub load: Load,
+    /// Agents that generate the load, instead of this machine.
+    pub generators: Option<Generators>,
     /// Objectives, such as `p99 < 200ms` or `errors < 1%`.
     #[serde(default)]
     pub objectives: Vec<String>,
@@ -82,6 +84,20 @@ pub struct File {
     /// Paths and values that the option `--quick` sets.
     #[serde(default)]
     pub quick: OrderedMap<serde_json::Value>,
+}
+
+/// Agents that generate the load. Each runs `pgdyno agent`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Generators {
+    /// Number of agents.
+    #[schemars(range(min = 1, max = 4096))]
+    pub agents: u16,
+    /// Address of the NATS servers. Default: the environment variable `NATS_URL`, else `nats://127.0.0.1:4222`.
+    pub nats: Option<String>,
+    /// Labels that agents must have, each with its accepted values.
+    #[serde(default)]
+    pub select: OrderedMap<OneOrMany<Word>>,
 }
 
 /// Commands to run before and after each trial. A program name with a slash, and arguments that begin with `./` or `../`,

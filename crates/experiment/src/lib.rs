@@ -285,7 +285,7 @@ pub fn read(request: &ReadRequest<'_>) -> Result<Plan, Diagnostics> {
 fn build_plan(baseline: Option<Baseline>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
-    let find = first.find.clone();
+    let (find, generators) = (first.find.clone(), first.generators.clone());
     let durations: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
     let mut warnings: Vec<Message> = Vec::new();
     for warning in read.iter().flat_map(|(_, made)| &made.warnings) {
@@ -297,7 +297,11 @@ fn build_plan(baseline: Option<Baseline>, read: Vec<(matrix::Label, setup::CellS
     let durations = [durations, controls.iter().map(|it| it.duration).collect()].concat();
     let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
     let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
-    Plan { experiment: Experiment { name, seed, repeat, cells, baseline, goal: find }, durations, warnings }
+    Plan {
+        experiment: Experiment { name, seed, repeat, cells, baseline, goal: find, generators },
+        durations,
+        warnings,
+    }
 }
 
 /// Parses `path=value` arguments of the command line.

@@ -9,6 +9,7 @@ mod excerpt;
 mod failover;
 mod feeds;
 mod find;
+mod generators;
 mod guard;
 mod hooks;
 mod http;
@@ -40,7 +41,7 @@ use mix::Mix;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Content, Dataset, Goal, Setup};
+use model::plan::{Content, Dataset, Generators, Goal, Setup};
 use operations::Context;
 
 /// Setup of one cell, with the settings that are equal in all cells.
@@ -50,6 +51,7 @@ pub struct CellSetup {
     pub seed: u64,
     pub repeat: u32,
     pub find: Goal,
+    pub generators: Option<Generators>,
     pub setup: Setup,
     /// Setup of the cell's positive control, which does not promise that commits survive a failover. `None` without a
     /// control.
@@ -143,6 +145,7 @@ impl SetupBuilder<'_> {
         self.check_search(&find, &file.load, &mix);
         self.check_pooler_modes(&stack, &load, &operations);
         let hooks = self.hooks(file.hooks);
+        let generators = self.generators(file.generators, &find, &load);
         let setup = Setup {
             stack,
             dataset,
@@ -165,7 +168,7 @@ impl SetupBuilder<'_> {
         let window = Nanos(duration.0.saturating_sub(setup.load.warmup.0));
         self.check_fault_times(&find, &setup.faults, window);
         let control = self.failover(file.find.as_ref(), &find, &setup);
-        CellSetup { name, seed, repeat, find, setup, control, duration, warnings: self.warnings }
+        CellSetup { name, seed, repeat, find, generators, setup, control, duration, warnings: self.warnings }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

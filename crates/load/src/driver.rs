@@ -20,7 +20,7 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Defines [`Driver`] from the module, the variant and the name of each driver.
 macro_rules! drivers {
@@ -136,6 +136,12 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Nanos {
         Nanos(self.0.elapsed().as_nanos() as u64)
+    }
+
+    /// Reading of this clock at the time when `other` reads `at`; zero if that is before this clock's start.
+    pub fn convert(&self, at: Nanos, other: &Clock) -> Nanos {
+        let moment = other.0 + Duration::from_nanos(at.0);
+        Nanos(moment.saturating_duration_since(self.0).as_nanos() as u64)
     }
 }
 

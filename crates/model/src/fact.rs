@@ -15,7 +15,7 @@ use crate::server_log::DeadlockGroup;
 use crate::stop::StopEvent;
 use crate::table_sizes::TableSizes;
 use crate::target::TargetState;
-use crate::{Outage, ReplayFigures, StepFailure};
+use crate::{AgentPart, Outage, ReplayFigures, StepFailure};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Kind of a fact, as stored in a run file.
@@ -99,6 +99,8 @@ facts! {
     TableSizes(Vec<TableSizes>) = "table_sizes", 1;
     /// Deadlocks of about one second, by their statements.
     Deadlocks(Vec<DeadlockGroup>) = "deadlocks", 1;
+    /// Parts of the agents that generated the load.
+    Agents(Vec<AgentPart>) = "agents", 1;
     /// Comparison of responses with the responses in the replayed log, by operation.
     Replay(Vec<ReplayFigures>) = "replay", 1;
     /// First failure of a step with one code; one fact per step and code.

@@ -3,6 +3,7 @@
 //! Plain values: no I/O, no decisions, no formatted sentences.
 
 pub mod advice;
+mod agent_part;
 pub mod chart;
 mod code;
 pub mod comparison;
@@ -56,6 +57,7 @@ pub mod totals;
 mod utc;
 pub mod validity;
 
+pub use agent_part::AgentPart;
 pub use code::Code;
 pub use failure_counts::FailureCounts;
 pub use fill_in::{FILL_IN, fill_in_places};

@@ -5,6 +5,7 @@
 
 mod fault;
 mod feed_format;
+mod generators;
 mod goal;
 mod load;
 mod metrics_host;
@@ -20,6 +21,7 @@ mod stats;
 pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
 pub use feed_format::FeedFormat;
+pub use generators::Generators;
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{
     Load, LoadModel, MissingRequests, RecordedLog, RecordedMix, RecordedTimes, RecordingFile, ThinkTime,
@@ -61,6 +63,9 @@ pub struct Experiment {
     #[serde(default)]
     #[serde(alias = "find")]
     pub goal: Goal,
+    /// Agents that generate the load; `None` if pgdyno itself generates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generators: Option<Generators>,
 }
 
 /// Cells with which the other cells are compared.

@@ -20,7 +20,7 @@ use crate::stop::StopEvent;
 use crate::summary::{Failure, UnansweredArrivals};
 use crate::table_sizes::TableGrowth;
 use crate::validity::{Doubt, InvalidReason, Verdict};
-use crate::{Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
+use crate::{AgentPart, Nanos, PerSecond, RequestPhase, SizeFigures, StatementRows};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -380,6 +380,9 @@ pub struct TrialResult {
     pub charts: Charts,
     /// Notes, such as a note about a probe that could not be read.
     pub notes: Vec<Note>,
+    /// Parts of the agents that generated the load; empty without agents.
+    #[serde(skip)]
+    pub agents: Vec<AgentPart>,
 }
 
 impl TrialResult {

@@ -64,6 +64,21 @@ pub enum InvalidReason {
     },
     /// Clients aborted because their script could not continue; the load was smaller than planned.
     Aborted { clients: u32, total_clients: u32 },
+    /// Agent did not complete its part, so the load was smaller than planned. `agent` is its number from 0.
+    AgentLost { agent: usize },
+    /// Agent learned too late when the window begins, so its first arrivals were late by up to `late`.
+    AgentLate {
+        agent: usize,
+        #[serde(rename = "late_ns")]
+        late: Nanos,
+    },
+    /// Clock of an agent can differ by more than is acceptable: its window may have begun earlier or later than those
+    /// of the others by `uncertainty`. The uncertainty is absent if no clock reading arrived.
+    ClockUncertain {
+        agent: usize,
+        #[serde(rename = "uncertainty_ns")]
+        uncertainty: Option<Nanos>,
+    },
     /// No transaction succeeded.
     NoSuccess,
 }

@@ -194,6 +194,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         cells: vec![Cell { label: Vec::new(), control_of: None, setup }],
         baseline: None,
         goal: Goal::Once,
+        generators: None,
     }
 }
 

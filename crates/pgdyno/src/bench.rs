@@ -11,7 +11,7 @@ mod plan;
 pub mod prepare;
 pub mod ready;
 mod recording;
-mod scripts;
+pub mod scripts;
 mod secret;
 mod setup;
 mod watch;
@@ -20,11 +20,16 @@ use crate::cli::{CommandError, Terminal};
 use crate::clock;
 use crate::diagnostics;
 use crate::exit_status::ExitStatus;
-use crate::measure::{self, MeasureError};
+use crate::fleet::assignment::{AssignedLoad, Assignment, BenchLoad};
+use crate::fleet::options::FleetOptions;
+use crate::fleet::{Fleet, FleetLoad};
+use crate::measure::{self, LoadListener, LoadPart, MeasureError};
 use crate::run_report::RunReport;
 use crate::signals::Signals;
 use crate::{help, terminal};
 use analysis::verdict::objective::{self, Objective};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use load::driver::Clock;
 use load::script::builtin;
 use model::Summary;
@@ -43,7 +48,7 @@ use stack::interrupt::with_interrupt;
 use stack::location;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use watch::BenchDisplay;
 
 /// Runs the command. `program` is the name with which messages begin.
@@ -67,7 +72,7 @@ pub fn main(program: &str, args: &[String]) -> ExitStatus {
         }
         BenchCommand::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
         BenchCommand::Initialise(it) => return to_status(initialise(&it, &terminal), &terminal),
-        BenchCommand::Run(it) => return to_status(run(&it, &terminal), &terminal),
+        BenchCommand::Run(it) => return to_status(run(&it, args, &terminal), &terminal),
     }
     ExitStatus::Success
 }
@@ -95,15 +100,16 @@ fn to_status(done: Result<ExitStatus, CommandError>, terminal: &Terminal) -> Exi
     done.unwrap_or_else(|error| error.print(terminal))
 }
 
-fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
+fn run(options: &BenchOptions, args: &[String], terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     if let Some(http_options) = &options.http {
         return http::run(options, http_options, terminal);
     }
     let compiled = scripts::compile(options, terminal);
     let names: Vec<String> = options.scripts.iter().map(|it| setup::script_name(it).to_owned()).collect();
     let objectives = parse_objectives(options, &names);
-    let settings = connect::settings(&options.target, terminal, options.lang);
-    let (Some(compiled), Some(objectives), Some(settings)) = (compiled, objectives, settings) else {
+    let settings = connect::settings_with_environment(&options.target, terminal, options.lang);
+    let (Some(compiled), Some(objectives), Some((settings, environment))) = (compiled, objectives, settings)
+    else {
         return Ok(usage_status(terminal));
     };
     let seed = ready::seed(options.seed, clock::unix_time())?;
@@ -114,6 +120,7 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
     let location = location::locate_server(&connected.target.address, &mut connection);
     guard::check_load_allowed(&location, &connected.server.address, options.yes_load.as_deref(), terminal)?;
     guard::warn_if_shared(&mut connection, terminal);
+    let fleet = options.fleet.as_ref().map(|it| lease(it, &connected.target.address)).transpose()?;
     if !options.json {
         outln!("{}", report::bench::banner(&connected.server.version));
     }
@@ -132,7 +139,16 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
         print_settings(options, &connected.server, scale, seed, terminal);
     }
     let system = setup::postgres(options, &compiled, &connected);
-    let prepared = ready::prepare(options, compiled.program, &connected, scale, seed)?;
+    let part = fleet.as_ref().map_or(LoadPart::All, |it| LoadPart::Coordinator { agents: it.len() });
+    let prepared = ready::prepare(options, compiled.program, &connected, scale, seed, part)?;
+    let generators = fleet.map(|fleet| {
+        let environment = connected.with_password(environment);
+        let scripts = compiled.sources.iter().map(|it| STANDARD.encode(it)).collect();
+        let load = BenchLoad { arguments: args.to_vec(), scripts, scale, environment };
+        let plan = prepared.load.work.plan();
+        let (threads, driver) = (plan.threads, prepared.load.driver.name().to_owned());
+        (fleet, Assignment { seed, threads, driver, load: AssignedLoad::Bench(load) })
+    });
     let bench = Bench {
         options,
         server: &connected.server,
@@ -143,6 +159,7 @@ fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, Comman
         seed,
         signals: &signals,
         terminal,
+        generators,
     };
     let result = bench.measure(prepared)?;
     if let Some(change) = connected.address_change() {
@@ -192,6 +209,8 @@ struct Bench<'a> {
     seed: u64,
     signals: &'a Signals,
     terminal: &'a Terminal,
+    /// Agents that generate the load, with their assignment; `None` if this process generates it.
+    generators: Option<(Fleet, Assignment)>,
 }
 
 /// Result of a benchmark.
@@ -206,7 +225,8 @@ struct BenchResult {
 
 impl Bench<'_> {
     fn measure(self, prepared: PreparedBench) -> Result<BenchResult, CommandError> {
-        let Bench { options, server, named, tables, objectives, system, seed, signals, terminal } = self;
+        let Bench { options, server, named, tables, objectives, system, seed, signals, terminal, generators } =
+            self;
         let PreparedBench { load: mut ready, samples } = prepared;
         let plan = plan::plan(options, &ready, tables, seed);
         let epoch = clock::unix_time();
@@ -221,11 +241,25 @@ impl Bench<'_> {
         let interrupted = &signals.interrupted;
         let watch = clock::StepDetector::start();
         let load_clock = Clock::start();
+        let mut parts = Vec::new();
+        let has_agents = generators.is_some();
+        let run = |listener: &mut dyn LoadListener, stop: &AtomicBool| match generators {
+            None => measure::run(&ready, load_clock, listener, stop),
+            Some((mut fleet, assignment)) => {
+                let load = FleetLoad {
+                    assignment: &assignment,
+                    feeds: Vec::new(),
+                    work: &ready.work,
+                    clock: load_clock,
+                };
+                let measured = fleet.run(load, listener, (stop, &ready.abandon))?;
+                parts = measured.parts;
+                Ok(measured.measurement)
+            }
+        };
         let (measured, aborted) = match &recording {
-            Some(recording) => recording.measure(load_clock, interrupted, &mut show, |listener, stop| {
-                measure::run(&ready, load_clock, listener, stop)
-            }),
-            None => (measure::run(&ready, load_clock, &mut show, interrupted), None),
+            Some(recording) => recording.measure(load_clock, interrupted, &mut show, has_agents, run),
+            None => (run(&mut show, interrupted), None),
         };
         let measured = match measured {
             Ok(measured) => measured,
@@ -238,6 +272,16 @@ impl Bench<'_> {
         let was_interrupted = interrupted.load(Ordering::Relaxed);
         let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
         analysis::verdict::add_clock_step(&mut summary, watch.step());
+        analysis::verdict::add_agents(&mut summary, &parts);
+        for part in &parts {
+            if let Some(reason) = &part.lost {
+                terminal.error(&options.lang.message(&message!(
+                    "agents-failed",
+                    agent = &part.agent,
+                    reason = reason.clone()
+                )));
+            }
+        }
         if !logged {
             analysis::verdict::add_incomplete_log(&mut summary);
         }
@@ -249,11 +293,19 @@ impl Bench<'_> {
             objectives: &objectives,
             interrupted: was_interrupted,
             aborted,
+            agents: &parts,
         };
         let stored = recording.map(|it| it.finish(recorded)).transpose()?;
         let complete = measured.aborted_clients == 0 && !was_interrupted;
         Ok(BenchResult { summary, complete, objectives, stored })
     }
+}
+
+/// Leases the agents that generate the load for this target.
+fn lease(options: &FleetOptions, target: &stack::client::Address) -> Result<Fleet, CommandError> {
+    let fleet = Fleet::lease(options)?;
+    fleet.check_target(target)?;
+    Ok(fleet)
 }
 
 fn to_command_error(measure_error: &MeasureError) -> CommandError {
@@ -263,6 +315,7 @@ fn to_command_error(measure_error: &MeasureError) -> CommandError {
             CommandError::new(message!("failure-no-client-connected", reason = None::<String>))
         }
         MeasureError::Stopped => CommandError::new(message!("bench-stopped-early")),
+        MeasureError::Agents(reason) => CommandError::new(reason.clone()),
     }
 }
 

@@ -75,6 +75,24 @@ pub const GROUPS: [CommandGroup; 4] = [
                 page: "docs/run.md",
             },
             CommandDescription {
+                name: "agent",
+                about: "Generate load for a coordinator on another machine",
+                examples: &[
+                    "pgdyno agent --nats nats://10.0.0.5:4222 --allow db.internal",
+                    "pgdyno agent --labels zone=a",
+                ],
+                page: "docs/scale-out.md",
+            },
+            CommandDescription {
+                name: "agents",
+                about: "List the agents at a NATS server, or print a manifest that starts them",
+                examples: &[
+                    "pgdyno agents --nats nats://10.0.0.5:4222",
+                    "pgdyno agents manifest --agents 20 > agents.yaml",
+                ],
+                page: "docs/scale-out.md",
+            },
+            CommandDescription {
                 name: "stack",
                 about: "Start the system of an experiment file and keep it running",
                 examples: &["pgdyno stack up shop.yaml", "pgdyno stack status"],

@@ -3,9 +3,9 @@
 use crate::command_list::all;
 use crate::exit_status::ExitStatus;
 use crate::{
-    advise, bench, capture, check_command, compare, completions, demo, distil, doctor, export, help, history,
-    import, init, judge, manual, record, report, run, runs, schedule, schema, serve, stack_command,
-    try_command,
+    advise, agent_command, agents_command, bench, capture, check_command, compare, completions, demo, distil,
+    doctor, export, help, history, import, init, judge, manual, record, report, run, runs, schedule, schema,
+    serve, stack_command, try_command,
 };
 use clap::{Command, CommandFactory as _};
 
@@ -33,6 +33,8 @@ pub fn find(name: &str) -> Option<(Main, Arguments)> {
         "report" => (report::main, report::Args::command),
         "compare" => (compare::main, compare::Args::command),
         "runs" => (runs::main, runs::Args::command),
+        "agents" => (agents_command::main, agents_command::Args::command),
+        "agent" => (agent_command::main, agent_command::Args::command),
         "serve" => (serve::main, serve::Args::command),
         "history" => (history::main, history::Args::command),
         "advise" => (advise::main, advise::Args::command),

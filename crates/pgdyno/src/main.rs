@@ -6,6 +6,8 @@
 mod terminal;
 
 mod advise;
+mod agent_command;
+mod agents_command;
 mod bench;
 mod capture;
 mod cell_selector;
@@ -28,6 +30,7 @@ mod export;
 mod feed_requests;
 mod feeds;
 mod files;
+mod fleet;
 mod help;
 mod history;
 mod http_server;

@@ -6,11 +6,13 @@ use analysis::facts::statement_rows::EmptyStatementDetector;
 use load::driver::{Address, Clock, DriveResult, Driver, DriverContext, StartGate};
 use load::ledger::{self, LedgerConsumer, LedgerProducer};
 use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
-use model::{Interval, Measurement, Nanos, Record};
+use model::message::Message;
+use model::{Interval, LatencyHistogram, Measurement, Nanos, Record, ThreadUsage};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stack::host;
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
@@ -21,6 +23,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct LoadConfig {
     pub work: Arc<Workload>,
+    /// Threads of the workload that this process runs: all of them, or an agent's share.
+    pub threads: Range<u16>,
     /// Addresses of PostgreSQL, by endpoint and host. A second endpoint is for the replicas. Empty if the load contains
     /// no SQL.
     pub postgres: Vec<Vec<Address>>,
@@ -35,8 +39,55 @@ pub struct LoadConfig {
     pub abandon: Arc<AtomicBool>,
 }
 
+/// Part of a load that a process generates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadPart {
+    #[default]
+    All,
+    /// Part of agent number `agent` of `agents`.
+    Agent { agent: u16, agents: u16 },
+    /// Nothing, because `agents` agents generate the load.
+    Coordinator { agents: u16 },
+}
+
+impl LoadPart {
+    /// Number of threads of all processes together: at least one for each agent.
+    pub fn thread_count(self, requested: u16) -> u16 {
+        match self {
+            LoadPart::All => requested,
+            LoadPart::Agent { agents, .. } | LoadPart::Coordinator { agents } => requested.max(agents),
+        }
+    }
+
+    /// Threads of this process, of `threads` threads. The shares of agents differ by at most one.
+    pub fn threads(self, threads: u16) -> Range<u16> {
+        match self {
+            LoadPart::All => 0..threads,
+            LoadPart::Coordinator { .. } => 0..0,
+            LoadPart::Agent { agent, agents } => {
+                let bound = |agent: u16| (u32::from(threads) * u32::from(agent) / u32::from(agents)) as u16;
+                bound(agent)..bound(agent + 1)
+            }
+        }
+    }
+
+    /// Number of clients of this process, of `clients` clients on `threads` threads.
+    pub fn client_count(self, clients: u32, threads: u16) -> u32 {
+        // As in pgbench, the first threads have one client more.
+        let (each, more) = (clients / u32::from(threads), clients % u32::from(threads));
+        let before = |thread: u16| u32::from(thread) * each + u32::from(thread).min(more);
+        let range = self.threads(threads);
+        before(range.end) - before(range.start)
+    }
+}
+
 /// Listener for the events of a measurement. [`run`] calls it on its caller's thread.
 pub trait LoadListener {
+    /// Called when all clients were connected or refused, and again every millisecond until it returns the start of the
+    /// window, by the run's clock. `connected` is the number of connected clients.
+    fn start_time(&mut self, _connected: u32, now: Nanos) -> Option<Nanos> {
+        Some(now + START_DELAY)
+    }
     /// Called when the start time of the window is known. The argument is this time by the run's clock.
     fn on_begin(&mut self, _at: Nanos) {}
     /// Called with each second, after the data of all threads were merged. `start` is the start of the window.
@@ -65,6 +116,8 @@ pub enum MeasureError {
     NoClientConnected,
     /// `stop` was set before the window began.
     Stopped,
+    /// The agents could not measure, for this reason.
+    Agents(Message),
 }
 
 /// Interval at which the listener is called.
@@ -73,6 +126,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const START_DELAY: Nanos = Nanos::from_millis(5);
 /// Maximum number of a thread's intervals that the listener has not received yet.
 const INTERVALS_IN_FLIGHT: usize = 3;
+
+impl LoadConfig {
+    /// True if other processes run further threads of the workload.
+    fn is_share(&self) -> bool {
+        self.threads.len() < usize::from(self.work.plan().threads)
+    }
+}
 
 /// Creates a ledger producer for each thread, and their consumer. The consumer must be drained while
 /// [`run_with_ledger`] runs, because threads block until their reservations are written. `system` is the servers'
@@ -104,13 +164,13 @@ pub fn run_with_ledger(
     stop: &AtomicBool,
 ) -> Result<Measurement, MeasureError> {
     let mut taps = taps.into_iter();
-    let threads = ready.work.plan().threads;
-    let gate = StartGate::new(usize::from(threads));
+    let begun = clock.now();
+    let gate = StartGate::new(ready.threads.len());
     let (sender, receiver) = channel();
     thread::scope(|scope| {
         let mut lines = Vec::new();
         let mut handles = Vec::new();
-        for k in 0..threads {
+        for k in ready.threads.clone() {
             let (line, mut recorder) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
@@ -134,25 +194,24 @@ pub fn run_with_ledger(
             let handle = name.spawn_scoped(scope, move || driver.drive_measured(shard, &ground));
             handles.push(handle.map_err(MeasureError::System)?);
         }
-        let merged = ready.work.interval();
         let mut collector = Collector {
             lines,
+            first_thread: usize::from(ready.threads.start),
             events: receiver,
-            merged,
-            gaps: OutageDetector::default(),
-            empty_statements: EmptyStatementDetector::default(),
+            totals: Totals::new(&ready.work),
             listener: watch,
         };
-        let start = collector.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
+        let needs_client = !ready.work.plan().reconnect && !ready.is_share();
+        let start = collector.open_gate(&gate, &clock, stop, needs_client);
         let host = host::HostMonitor::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(POLL_INTERVAL);
-            collector.serve(start.as_ref().copied().unwrap_or_default());
+            collector.serve(start.as_ref().map(|it| it.window).unwrap_or_default());
         }
         let driven: io::Result<Vec<DriveResult<IntervalRecorder>>> =
             handles.into_iter().map(|it| it.join().expect("a driver does not panic")).collect();
         let driven = driven.map_err(MeasureError::System)?;
-        Ok(collector.close(driven, start?, clock, host))
+        Ok(collector.close(driven, (begun, &start?), clock, host))
     })
 }
 
@@ -200,42 +259,121 @@ impl ThreadChannel {
     }
 }
 
-/// Collects and merges the reports of the threads.
-struct Collector<'a> {
-    lines: Vec<ThreadChannel>,
-    events: Receiver<LoadEvent>,
+/// Merged measurement of all seconds so far.
+#[derive(Debug)]
+pub struct Totals {
     merged: Interval,
     gaps: OutageDetector,
     empty_statements: EmptyStatementDetector,
+}
+
+impl Totals {
+    pub fn new(work: &Workload) -> Totals {
+        Totals {
+            merged: work.interval(),
+            gaps: OutageDetector::default(),
+            empty_statements: EmptyStatementDetector::default(),
+        }
+    }
+
+    /// Adds one second, or the rest at the end, of all threads together.
+    pub fn add(&mut self, second: &Interval) {
+        self.merged.merge(second);
+        self.gaps.second(second);
+        self.empty_statements.second(&second.answers);
+    }
+
+    /// Measurement of the window that began at `start`. `process` has everything that is not counted in intervals.
+    pub fn finish(self, start: Nanos, process: ProcessMeasurement) -> Measurement {
+        let window = process.window;
+        Measurement {
+            window,
+            interval: Interval { from: start, to: start + window, ..self.merged },
+            outages: self.gaps.finish(window),
+            empty_statements: self.empty_statements.finish(),
+            clients: process.clients,
+            thread_usage: process.thread_usage,
+            connect_time: process.connect_time,
+            aborted_clients: process.aborted_clients,
+            jitter: process.jitter,
+            suspended: process.suspended,
+            steal_time: process.steal_time,
+            exhausted_connects: process.exhausted_connects,
+        }
+    }
+}
+
+/// Part of a [`Measurement`] that a process measures besides its intervals; the fields have the same meaning.
+#[derive(Clone, Debug)]
+pub struct ProcessMeasurement {
+    pub window: Nanos,
+    pub clients: Vec<u64>,
+    pub thread_usage: Vec<ThreadUsage>,
+    pub connect_time: Nanos,
+    pub aborted_clients: u32,
+    pub jitter: LatencyHistogram,
+    pub suspended: Nanos,
+    pub steal_time: Option<Nanos>,
+    pub exhausted_connects: u64,
+}
+
+/// Times at which a load begins, by the run's clock.
+struct LoadStart {
+    /// Time at which all clients had been connected or refused.
+    settled: Nanos,
+    window: Nanos,
+}
+
+/// Collects and merges the reports of the threads.
+struct Collector<'a> {
+    lines: Vec<ThreadChannel>,
+    /// Number of the first thread among those of all processes.
+    first_thread: usize,
+    events: Receiver<LoadEvent>,
+    totals: Totals,
     listener: &'a mut dyn LoadListener,
 }
 
 impl Collector<'_> {
-    /// Waits until every client is connected or refused, and opens the gate. Returns the start of the window.
+    /// Waits until every client is connected or refused, and opens the gate. With `needs_client`, fails if no client is
+    /// connected.
     fn open_gate(
         &mut self,
         gate: &StartGate,
         clock: &Clock,
         stop: &AtomicBool,
-        reconnect: bool,
-    ) -> Result<Nanos, MeasureError> {
-        while !gate.is_settled() {
+        needs_client: bool,
+    ) -> Result<LoadStart, MeasureError> {
+        self.wait_until(stop, |_| gate.is_settled().then_some(()))?;
+        // The reason for the last refusal may have arrived after the last look.
+        self.serve(Nanos::ZERO);
+        let (connected, settled) = (gate.connected(), clock.now());
+        if connected == 0 && needs_client {
+            stop.store(true, Ordering::Relaxed);
+            return Err(MeasureError::NoClientConnected);
+        }
+        let window = self.wait_until(stop, |listener| listener.start_time(connected, clock.now()))?;
+        gate.open(window);
+        self.listener.on_begin(window);
+        Ok(LoadStart { settled, window })
+    }
+
+    /// Calls `ready` every millisecond until it returns a value. Meanwhile, reports are passed on to the listener.
+    fn wait_until<T>(
+        &mut self,
+        stop: &AtomicBool,
+        ready: impl Fn(&mut dyn LoadListener) -> Option<T>,
+    ) -> Result<T, MeasureError> {
+        loop {
+            if let Some(value) = ready(self.listener) {
+                return Ok(value);
+            }
             if stop.load(Ordering::Relaxed) {
                 return Err(MeasureError::Stopped);
             }
             thread::sleep(Duration::from_millis(1));
             self.serve(Nanos::ZERO);
         }
-        // The reason for the last refusal may have arrived after the last look.
-        self.serve(Nanos::ZERO);
-        if gate.connected() == 0 && !reconnect {
-            stop.store(true, Ordering::Relaxed);
-            return Err(MeasureError::NoClientConnected);
-        }
-        let start = clock.now() + START_DELAY;
-        gate.open(start);
-        self.listener.on_begin(start);
-        Ok(start)
     }
 
     /// Passes pending reports on to the listener.
@@ -248,7 +386,7 @@ impl Collector<'_> {
             line.waiting.extend(line.filled.try_iter());
             if let Some(RecordChannel { filled, empty }) = &line.log {
                 for mut records in filled.try_iter() {
-                    self.listener.on_records(k, &records, start);
+                    self.listener.on_records(self.first_thread + k, &records, start);
                     records.clear();
                     // Ignore a thread that has ended, because it needs no buffer.
                     let _ = empty.try_send(records);
@@ -268,9 +406,7 @@ impl Collector<'_> {
                 let _ = line.empty.try_send(part);
             }
             let second = second.expect("there is a thread");
-            self.merged.merge(&second);
-            self.gaps.second(&*second);
-            self.empty_statements.second(&second.answers);
+            self.totals.add(&second);
             self.listener.on_tick(&second, start);
         }
     }
@@ -279,16 +415,16 @@ impl Collector<'_> {
     fn close(
         mut self,
         driven: Vec<DriveResult<IntervalRecorder>>,
-        start: Nanos,
+        (begun, start): (Nanos, &LoadStart),
         clock: Clock,
         host: host::HostMonitor,
     ) -> Measurement {
         let ends = driven.iter().map(|it| it.shard.window_end()).max().expect("there is a thread");
         let ended = driven.iter().map(|it| it.finished).max().expect("there is a thread");
-        let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - start;
-        let aborted = driven.iter().map(|it| it.shard.aborted_clients()).sum();
-        let exhausted = driven.iter().map(|it| it.exhausted).sum();
-        let efforts = driven.iter().map(|it| it.effort).collect();
+        let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - start.window;
+        let aborted_clients = driven.iter().map(|it| it.shard.aborted_clients()).sum();
+        let exhausted_connects = driven.iter().map(|it| it.exhausted).sum();
+        let thread_usage = driven.iter().map(|it| it.effort).collect();
         let mut clients = Vec::new();
         let mut last_intervals = Vec::new();
         for thread in driven {
@@ -296,44 +432,39 @@ impl Collector<'_> {
             clients.extend(counts);
             last_intervals.push(interval);
         }
-        self.serve(start);
+        self.serve(start.window);
         let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(last_intervals);
         let rest = left.reduce(|mut all, interval| {
             all.merge(&interval);
             all
         });
         if let Some(rest) = rest {
-            self.merged.merge(&rest);
-            self.gaps.second(&*rest);
-            self.empty_statements.second(&rest.answers);
+            self.totals.add(&rest);
             self.listener.on_rest(&rest);
         }
         let host_report = host.stop();
-        let connecting = start - START_DELAY;
-        let interval = Interval { from: start, to: start + window, ..self.merged };
-        Measurement {
+        let process = ProcessMeasurement {
             window,
-            interval,
-            outages: self.gaps.finish(window),
-            empty_statements: self.empty_statements.finish(),
             clients,
-            thread_usage: efforts,
-            connect_time: connecting,
-            aborted_clients: aborted,
+            thread_usage,
+            connect_time: start.settled - begun,
+            aborted_clients,
             jitter: host_report.jitter,
             suspended: host_report.suspended,
             steal_time: host_report.stolen,
-            exhausted_connects: exhausted,
-        }
+            exhausted_connects,
+        };
+        self.totals.finish(start.window, process)
     }
 }
 
 /// File descriptors that a thread needs besides its connections.
 const OTHER_FILES: u64 = 16;
 
-/// Raises the soft limit on open files to the number that clients and threads need. Fails if the hard limit is too low.
-pub fn raise_file_limit(clients: u32, threads: u16) -> Result<(), CommandError> {
-    let needed = u64::from(clients) + u64::from(threads) * OTHER_FILES;
+/// Raises the soft limit on open files to the number that connections and threads need. Fails if the hard limit is too
+/// low.
+pub fn raise_file_limit(connections: u32, threads: u16) -> Result<(), CommandError> {
+    let needed = u64::from(connections) + u64::from(threads) * OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|it| it >= needed) {
         return Ok(());

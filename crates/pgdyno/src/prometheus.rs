@@ -209,6 +209,7 @@ mod tests {
             cells: vec![],
             baseline: None,
             goal: model::plan::Goal::Once,
+            generators: None,
         };
         let arguments = |address: &str, anyone| PrometheusArgs {
             prometheus: Some(address.parse().expect("an address")),

@@ -1,5 +1,6 @@
 //! `pgdyno run`: measures the system that an experiment file describes
 
+mod assigned;
 mod completed;
 pub mod display;
 mod fault_injection;
@@ -22,6 +23,8 @@ use crate::cli::language::LanguageArgs;
 use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
+use crate::fleet::Fleet;
+use crate::fleet::options::{FleetOptions, LabelSelector, NatsArgs};
 use crate::operation_steps;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::run_file::{now_ms, write_error};
@@ -40,7 +43,7 @@ use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
 use model::note::Note;
-use model::plan::{Dataset, Experiment, Feed, Goal, ON_START, Setup, Sweep};
+use model::plan::{Dataset, Experiment, Feed, Generators, Goal, ON_START, Setup, Sweep};
 use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
@@ -77,6 +80,17 @@ pub struct Args {
     /// Directory for the file of the run
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
+    /// Generate the load on this many agents, see `pgdyno agents`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    agents: Option<u16>,
+    /// Start a temporary NATS server and this many agents on this machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096), conflicts_with_all = ["agents", "select", "url", "credentials"])]
+    local_agents: Option<u16>,
+    /// Use only agents with this label, such as zone=a or zone=a,b; repeatable
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = LabelSelector::parse)]
+    select: Vec<LabelSelector>,
+    #[command(flatten)]
+    nats: NatsArgs,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
@@ -103,7 +117,11 @@ pub fn main(args: &[String]) -> ExitStatus {
 fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
     let run_request = match request::read_request(args, lang)? {
-        Ok(request) => request,
+        Ok(mut request) => {
+            let experiment = &mut request.plan.experiment;
+            experiment.generators = args.generators(experiment);
+            request
+        }
         Err(error) => return Ok(error.print("pgdyno run", lang)),
     };
     let RunRequest { plan, completed: before, .. } = &run_request;
@@ -119,12 +137,14 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         show.print_metrics_url(endpoint.url());
     }
     check::warnings(plan, lang).iter().for_each(|it| show.print_diagnostic(it));
+    let fleet = args.lease(&plan.experiment)?;
     let writer = request::open_file(args, &run_request)?;
     if let Some(live) = &live {
         errln!("{}", say!(lang, "site-live", url = live.run_url(writer.path())));
     }
     stop_request::stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
-    let test_bed = TestBed::start(Arc::clone(&interrupted), abandoned)?;
+    let mut test_bed = TestBed::start(Arc::clone(&interrupted), abandoned)?;
+    test_bed.fleet = fleet;
     let mut bench = Runner {
         lang,
         test_bed,
@@ -194,6 +214,42 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         return Ok(ExitStatus::Incomplete);
     }
     Ok(outcome::exit_status(report.result(), args.strict))
+}
+
+impl Args {
+    /// Agents of the experiment, with the options of the command line; `None` if this process generates the load.
+    fn generators(&self, experiment: &Experiment) -> Option<Generators> {
+        let given = experiment.generators.clone();
+        let agents = self.local_agents.or(self.agents);
+        let mut generators = agents.map(|agents| Generators { agents, ..given.clone().unwrap_or_default() });
+        if let Some(generators) = &mut generators {
+            generators.local = self.local_agents.is_some();
+        }
+        let mut generators = generators.or(given)?;
+        if let Some(url) = &self.nats.url {
+            generators.nats = Some(url.clone());
+        }
+        let selected = self.select.iter().map(|it| (it.label.clone(), it.values.clone()));
+        generators.select.extend(selected);
+        Some(generators)
+    }
+
+    /// Leases the agents of the experiment.
+    fn lease(&self, experiment: &Experiment) -> Result<Option<Fleet>, CommandError> {
+        let Some(Generators { agents, nats, select, local }) = &experiment.generators else {
+            return Ok(None);
+        };
+        if let Some(reason) = assigned::unsupported(experiment) {
+            return Err(CommandError::usage(reason));
+        }
+        let select = select.iter().map(|(label, values)| {
+            let (label, values) = (label.clone(), values.clone());
+            LabelSelector { label, values }
+        });
+        let nats = NatsArgs { url: nats.clone(), credentials: self.nats.credentials.clone() };
+        let options = FleetOptions { agents: *agents, local: *local, select: select.collect(), nats };
+        Fleet::lease(&options).map(Some)
+    }
 }
 
 /// State of a whole run.
@@ -429,6 +485,7 @@ impl Runner {
             seconds,
             fault_injection,
             freshness,
+            agents,
         } = done;
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
@@ -442,6 +499,7 @@ impl Runner {
             (!measured.outages.is_empty()).then(|| Fact::Outages(summary.outages.clone())),
             (!table_sizes.is_empty()).then_some(Fact::TableSizes(table_sizes)),
             (!replays.is_empty()).then_some(Fact::Replay(replays)),
+            (!agents.is_empty()).then_some(Fact::Agents(agents)),
             fired.clone().map(Fact::StopRule),
         ];
         let judged = objectives.iter().cloned().map(Fact::Objective);

@@ -183,7 +183,9 @@ fn run_state(status: RunStatus) -> RunState {
 }
 
 fn trial(experiment: &Experiment, stored: StoredTrial) -> TrialResult {
-    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, notes, .. } = stored;
+    let StoredTrial {
+        recorded, step, status, fired, summary, charts, fault_injection, notes, agents, ..
+    } = stored;
     let (id, cell) = (recorded.id, recorded.trial.cell as usize);
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
     let ended = matches!(status, Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }));
@@ -212,6 +214,7 @@ fn trial(experiment: &Experiment, stored: StoredTrial) -> TrialResult {
         fault_injection,
         charts,
         notes,
+        agents,
     }
 }
 

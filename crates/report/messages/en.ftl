@@ -5635,3 +5635,89 @@ states-column-queue = queue
 states-column-connection-errors = failed connections
 states-column-response-errors = invalid responses
 states-column-retries = retries
+
+### Agents: agents-, and their NATS servers: nats-
+
+nats-start = cannot start the NATS client: { $reason }
+nats-unreachable = no NATS server answers at { $server }: { $reason }
+    .help = start one with  nats-server , or name another with --nats; --local-agents starts a server and agents on this machine
+nats-credentials = the NATS server at { $server } rejects the credentials: { $reason }
+    .help = set NATS_CREDS, or NATS_USER and NATS_PASSWORD, or NATS_TOKEN
+nats-closed = the connection to the NATS server is closed
+nats-password-argument = the address of the NATS server contains a password, which every user of this machine can read
+    .help = write --nats { $url }, and set NATS_USER and NATS_PASSWORD, or NATS_TOKEN
+agents-none = no agent answers at { $server }
+    .help = start agents with  pgdyno agent --nats { $server }
+agents-missing = { $needed } agents are needed, but only { $leased } can be leased at { $server }: { $refused }
+    .help = list the agents with  pgdyno agents
+agents-refused = { $agent } { $reason }
+agents-refused-label = does not have the required label { $label }
+agents-refused-busy = works for another coordinator ({ $coordinator })
+agents-refused-version = has version { $theirs } instead of { $ours }
+agents-refused-silent = does not answer
+agents-refused-key = sent an invalid key
+agents-failed = agent { $agent }: { $reason }
+agents-lost-lease = the agent has ended its lease, because it heard nothing from this coordinator for 3 seconds
+agents-lost-silent = the agent has been silent for { $seconds } s
+agents-lost-nats = the connection to the NATS server has been broken for { $seconds } s
+agents-lost-damaged = a message could not be read
+agents-not-allowed = the agent may not load { $target }, only { $allowed }
+    .help = start the agent with --allow and the host
+agents-wrong-network = { $text } is no network
+    .help = write an address and the length of its prefix, as in 10.0.0.0/8
+agents-no-driver = the driver { $driver } is not available on the agent's machine
+    .help = add --driver=epoll
+agents-loopback = the target { $target } is an address of this machine, but agent { $agent } runs on another one
+    .help = name the target by an address that the agents can reach
+bench-agent-lost = agent { $agent } did not complete its part; the load was smaller than planned
+bench-agent-late = agent { $agent } learned { $late } too late when the window begins
+bench-clock-uncertain = the clock of agent { $agent } is uncertain{ $uncertainty ->
+    [none] {""}
+   *[other] {" "}by { $uncertainty }
+}, so its window may have begun earlier or later than those of the others
+search-stop-agents = an agent was lost, late, or has an uncertain clock
+experiment-generators-failover = a failover trial cannot use agents: its ledger records every write on this machine, before the write is sent
+    .help = delete `generators`
+experiment-generators-recorded = a load that sends recorded traffic cannot use agents
+    .help = delete `generators`
+experiment-generators-clients = { $agents } agents need at least as many clients, but the load has { $clients }
+    .help = raise the number of clients, or use fewer agents
+experiment-generators-password = the address of the NATS servers contains a user or a password
+    .help = set the environment variables NATS_USER and NATS_PASSWORD, or NATS_TOKEN
+experiment-generators-secret = a load whose requests contain values of environment variables cannot use agents
+    .help = delete `generators`
+agents-no-login = the login at { $target } has a setting that agents do not support: channel_binding or require_auth
+    .help = remove it, or measure from this machine
+agents-line = { $agent } on { $host }: { $cpus ->
+    [one] { $cpus } CPU
+   *[other] { $cpus } CPUs
+}, { $files ->
+    [none] any number of files
+   *[other] { $files } files
+}, { $ports } ports, drivers { $drivers }{ $jitter ->
+    [none] {""}
+   *[other] , timers late by { $jitter } at p90
+}; labels: { $labels }; may load { $allowed }; { $coordinator ->
+    [none] idle
+   *[other] works for { $coordinator }
+}{ $other ->
+    [none] {""}
+   *[other] ; version { $other } differs from this one
+}
+agents-heading = Agents
+agents-caption = Each agent over all trials. Times and shares are those of the trial in which they were largest; quantiles are never averaged.
+agents-column-agent = agent
+agents-column-host = host
+agents-column-threads = threads
+agents-column-trials = trials
+agents-column-ok = successful
+agents-column-other = not successful
+agents-column-p99 = p99
+agents-column-send-lag = send lag p99
+agents-column-busy = busiest thread
+agents-column-jitter = timer jitter p99
+agents-column-clock = clock uncertainty
+agents-column-lost = lost
+agents-name-taken = another agent at { $server } has the name { $name }
+    .help = choose another one with --name
+agents-refused-duplicate = is the name of several agents

@@ -5796,3 +5796,90 @@ states-column-queue = очередь
 states-column-connection-errors = неудачные соединения
 states-column-response-errors = неверные ответы
 states-column-retries = повторы
+
+### Агенты: agents-, и их серверы NATS: nats-
+
+nats-start = не удалось запустить клиент NATS: { $reason }
+nats-unreachable = сервер NATS не отвечает по адресу { $server }: { $reason }
+    .help = запустите его командой  nats-server  или укажите другой с --nats; с --local-agents сервер и агенты запускаются на этой машине
+nats-credentials = сервер NATS по адресу { $server } не принимает учётные данные: { $reason }
+    .help = задайте NATS_CREDS, или NATS_USER и NATS_PASSWORD, или NATS_TOKEN
+nats-closed = соединение с сервером NATS закрыто
+nats-password-argument = адрес сервера NATS содержит пароль, который может прочитать любой пользователь этой машины
+    .help = напишите --nats { $url } и задайте NATS_USER и NATS_PASSWORD или NATS_TOKEN
+agents-none = по адресу { $server } не отвечает ни один агент
+    .help = запустите агентов командой  pgdyno agent --nats { $server }
+agents-missing = нужно агентов: { $needed }, но по адресу { $server } удалось занять только { $leased }: { $refused }
+    .help = список агентов выводит  pgdyno agents
+agents-refused = { $agent } { $reason }
+agents-refused-label = не имеет нужной метки { $label }
+agents-refused-busy = работает на другого координатора ({ $coordinator })
+agents-refused-version = имеет версию { $theirs } вместо { $ours }
+agents-refused-silent = не отвечает
+agents-refused-key = прислал неверный ключ
+agents-failed = агент { $agent }: { $reason }
+agents-lost-lease = агент прекратил работу на этого координатора, потому что 3 секунды не получал от него сообщений
+agents-lost-silent = агент не отвечает { $seconds } с
+agents-lost-nats = соединение с сервером NATS разорвано { $seconds } с
+agents-lost-damaged = сообщение не удалось прочитать
+agents-not-allowed = агенту не разрешено нагружать { $target }, только { $allowed }
+    .help = запустите агента с --allow и этим узлом
+agents-wrong-network = { $text } — не сеть
+    .help = напишите адрес и длину префикса, например 10.0.0.0/8
+agents-no-driver = драйвер { $driver } недоступен на машине агента
+    .help = добавьте --driver=epoll
+agents-loopback = цель { $target } — адрес этой машины, а агент { $agent } работает на другой
+    .help = укажите цель адресом, который доступен агентам
+bench-agent-lost = агент { $agent } не выполнил свою часть; нагрузка была меньше заданной
+bench-agent-late = агент { $agent } узнал о начале окна на { $late } позже, чем нужно
+bench-clock-uncertain = часы агента { $agent } известны неточно{ $uncertainty ->
+    [none] {""}
+   *[other] {" "}(до { $uncertainty })
+}, поэтому его окно могло начаться раньше или позже других
+search-stop-agents = агент потерян, опоздал, или его часы известны неточно
+experiment-generators-failover = испытание с отказами не может использовать агентов: журнал записывает каждую запись на этой машине до её отправки
+    .help = удалите `generators`
+experiment-generators-recorded = нагрузка, которая отправляет записанный трафик, не может использовать агентов
+    .help = удалите `generators`
+experiment-generators-clients = агентам ({ $agents }) нужно не меньше клиентов, чем их самих, а в нагрузке клиентов: { $clients }
+    .help = увеличьте число клиентов или уменьшите число агентов
+experiment-generators-password = адрес серверов NATS содержит пользователя или пароль
+    .help = задайте переменные окружения NATS_USER и NATS_PASSWORD или NATS_TOKEN
+experiment-generators-secret = нагрузка, запросы которой содержат значения переменных окружения, не может использовать агентов
+    .help = удалите `generators`
+agents-no-login = вход на { $target } имеет настройку, которую агенты не поддерживают: channel_binding или require_auth
+    .help = уберите её или измеряйте с этой машины
+agents-line = { $agent } на { $host }: { $cpus ->
+    [one] { $cpus } ЦП
+    [few] { $cpus } ЦП
+   *[many] { $cpus } ЦП
+}, файлов: { $files ->
+    [none] без ограничения
+   *[other] { $files }
+}, портов: { $ports }, драйверы { $drivers }{ $jitter ->
+    [none] {""}
+   *[other] , таймеры опаздывают на { $jitter } (p90)
+}; метки: { $labels }; может нагружать { $allowed }; { $coordinator ->
+    [none] свободен
+   *[other] работает на { $coordinator }
+}{ $other ->
+    [none] {""}
+   *[other] ; версия { $other } отличается от этой
+}
+agents-heading = Агенты
+agents-caption = Каждый агент за все испытания. Времена и доли взяты из испытания, в котором они наибольшие; квантили не усредняются.
+agents-column-agent = агент
+agents-column-host = машина
+agents-column-threads = потоки
+agents-column-trials = испытания
+agents-column-ok = успешно
+agents-column-other = неуспешно
+agents-column-p99 = p99
+agents-column-send-lag = опоздание отправки, p99
+agents-column-busy = занятость потока
+agents-column-jitter = опоздание таймеров, p99
+agents-column-clock = неточность часов
+agents-column-lost = потерян
+agents-name-taken = имя { $name } уже у другого агента на { $server }
+    .help = выберите другое с --name
+agents-refused-duplicate = — имя нескольких агентов

@@ -1,6 +1,7 @@
 //! Report of a run in one language, as a [view model](crate::view)
 
 mod advice;
+mod agents;
 mod answer;
 mod caveats;
 mod charts;
@@ -61,6 +62,7 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         ("results", say!(lang, "page-results"), [results::blocks(&case), steps::blocks(&case)].concat()),
         ("matrix", say!(lang, "page-matrix"), matrix),
         ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
+        ("agents", say!(lang, "agents-heading"), agents::blocks(&case)),
         ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
         ("tables", say!(lang, "tables-heading"), tables::blocks(&case)),
         ("states", say!(lang, "states-heading"), states::blocks(&case)),

@@ -9,12 +9,14 @@ use model::plan::Load;
 use model::summary::{Distribution, LoadModelSummary, Summary};
 pub use model::validity::Validity;
 use model::validity::{Doubt, InvalidReason, Verdict};
-use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, ReplayFigures, SizeUnit};
+use model::{AgentPart, EmptyStatement, Measurement, Nanos, ReplayCounts, ReplayFigures, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary language runtimes have the same lateness.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
 /// Largest ratio of the send lag to the host's timer jitter at which the host counts as the cause.
 const JITTER_FACTOR: u64 = 2;
+/// Largest uncertainty of an agent's clock in a valid measurement: 1 % of the second in which intervals are merged.
+const CLOCK_UNCERTAINTY_MAX: Nanos = Nanos::from_millis(10);
 /// Busy share of the window above which a thread is saturated.
 const SATURATED_SHARE: f64 = 0.9;
 /// Smallest difference between boot-time clock and monotonic clock that shows that the machine was suspended.
@@ -129,6 +131,28 @@ pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
         set_verdict(&mut summary.validity);
     }
+}
+
+/// Adds the reasons why the parts of agents make a measurement invalid.
+pub fn add_agents(summary: &mut Summary, parts: &[AgentPart]) {
+    for (agent, part) in parts.iter().enumerate() {
+        let uncertainty = part.clock_uncertainty;
+        let reason = if part.lost.is_some() {
+            InvalidReason::AgentLost { agent }
+        } else if part.late > SEND_LAG_MAX {
+            InvalidReason::AgentLate { agent, late: part.late }
+        } else if uncertainty.is_none_or(|it| it > CLOCK_UNCERTAINTY_MAX) {
+            InvalidReason::ClockUncertain { agent, uncertainty }
+        } else {
+            continue;
+        };
+        // A lost agent is the cause, and what else is wrong is an effect.
+        match part.lost {
+            Some(_) => summary.validity.reasons.insert(0, reason),
+            None => summary.validity.reasons.push(reason),
+        }
+    }
+    set_verdict(&mut summary.validity);
 }
 
 /// Adds the doubt that the generator's wall clock was changed by `step` nanoseconds during the measurement.

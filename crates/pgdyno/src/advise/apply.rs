@@ -94,6 +94,7 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
         cells: vec![cell("before", setup), cell("after", indexed)],
         baseline: Some(Baseline::Single(0)),
         goal: original.goal.clone(),
+        generators: None,
     })
 }
 

@@ -4,6 +4,7 @@ use super::options;
 use super::password;
 use super::prepare::libpq_text;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::fleet::assignment::RecordedEnvironment;
 use model::message;
 use model::message::Message;
 use model::summary::{Server, ServerTransport};
@@ -50,30 +51,41 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Connection settings from the options and the environment. If they have errors, prints all diagnostics and returns
 /// `None`.
 pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lang) -> Option<Settings> {
-    let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
-    let mut flags: Vec<(&str, &str)> =
-        flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-    flags.push(("fallback_application_name", &terminal.program));
+    settings_with_environment(target, terminal, lang).map(|it| it.0)
+}
+
+/// Connection settings like those of [`settings`], and the part of the environment that determines them.
+pub fn settings_with_environment(
+    target: &options::TargetOptions,
+    terminal: &Terminal,
+    lang: &Lang,
+) -> Option<(Settings, RecordedEnvironment)> {
     let unreadable = RefCell::new(Vec::new());
+    let os_user = os_user().unwrap_or_default();
+    let recorded = RefCell::new(RecordedEnvironment { os_user, ..RecordedEnvironment::default() });
     let env = |name: &str| {
         let value = std::env::var(name);
         if matches!(value, Err(VarError::NotUnicode(_))) {
             unreadable.borrow_mut().push(name.to_owned());
         }
-        value.ok()
+        let value = value.ok()?;
+        recorded.borrow_mut().variables.insert(name.to_owned(), value.clone());
+        Some(value)
     };
-    let around = Environment {
-        env: &env,
-        read: &|file, path| read(file, path, terminal, lang),
-        os_user: &os_user().unwrap_or_default(),
+    let read_file = |file: ConfigFile, path: &Path| {
+        let text = read(file, path, terminal, lang)?;
+        recorded.borrow_mut().files.insert(path.display().to_string(), text.clone());
+        Some(text)
     };
-    let resolved = conninfo::resolve(target.database.as_deref(), &flags, around);
+    let os_user = recorded.borrow().os_user.clone();
+    let around = Environment { env: &env, read: &read_file, os_user: &os_user };
+    let resolved = resolve(target, &terminal.program, around);
     if let Some(name) = unreadable.borrow().first() {
         terminal.print_error(&message!("bench-variable-not-utf8", name), lang);
         return None;
     }
     match resolved {
-        Ok(it) => Some(it),
+        Ok(settings) => Some((settings, recorded.take())),
         Err(diagnostics) => {
             for Diagnostic { place, found, suggestion } in diagnostics {
                 terminal.error(&say!(lang, "error-of", subject = place, error = found));
@@ -82,6 +94,37 @@ pub fn settings(target: &options::TargetOptions, terminal: &Terminal, lang: &Lan
             None
         }
     }
+}
+
+/// Connection settings in an environment that [`settings_with_environment`] recorded.
+pub fn recorded_settings(
+    target: &options::TargetOptions,
+    program: &str,
+    recorded: &RecordedEnvironment,
+) -> Result<Settings, Vec<Diagnostic>> {
+    let around = Environment {
+        env: &|name| recorded.variables.get(name).cloned(),
+        read: &|_, path| recorded.files.get(&path.display().to_string()).cloned(),
+        os_user: &recorded.os_user,
+    };
+    let mut settings = resolve(target, program, around)?;
+    for host in &mut settings.hosts {
+        let typed = || recorded.typed_password.clone().map(Secret::new);
+        host.password = host.password.take().or_else(typed);
+    }
+    Ok(settings)
+}
+
+fn resolve(
+    target: &options::TargetOptions,
+    program: &str,
+    around: Environment<'_>,
+) -> Result<Settings, Vec<Diagnostic>> {
+    let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
+    let mut flags: Vec<(&str, &str)> =
+        flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+    flags.push(("fallback_application_name", program));
+    conninfo::resolve(target.database.as_deref(), &flags, around)
 }
 
 /// Contents of a configuration file; `None` if the file contains secrets and other users may read it.
@@ -273,6 +316,12 @@ impl ConnectedServer {
                 .connect_timeout
                 .map_or(DEFAULT_CONNECT_TIMEOUT, |it| Duration::from_secs(it.into())),
         }
+    }
+
+    /// The environment with the password of this connection, which the user may have typed.
+    pub fn with_password(&self, environment: RecordedEnvironment) -> RecordedEnvironment {
+        let typed_password = self.target.login.password.as_ref().map(|it| it.reveal().to_owned());
+        RecordedEnvironment { typed_password, ..environment }
     }
 
     /// Message if the host's name now resolves to another address; see [`address_change`].

@@ -8,6 +8,7 @@ use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::exit_status::ExitStatus;
 use crate::files;
+use crate::measure::LoadPart;
 use load::Service;
 use load::driver::Address;
 use load::script::Program;
@@ -96,7 +97,7 @@ pub fn run(
         _ => None,
     };
     let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
-    let prepared = ready::prepare_for(options, program, targets, 1, seed)?;
+    let prepared = ready::prepare_for(options, program, targets, 1, seed, LoadPart::All)?;
     let signals = super::listen()?;
     let bench = Bench {
         options,
@@ -108,6 +109,7 @@ pub fn run(
         seed,
         signals: &signals,
         terminal,
+        generators: None,
     };
     let result = bench.measure(prepared)?;
     if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {

@@ -14,6 +14,7 @@ pub use table::{arguments, usage};
 use super::secret;
 use crate::cli::{OptionDiagnostic, language};
 use crate::connect_commands::shell_quote;
+use crate::fleet::options::FleetOptions;
 use load::driver::Driver;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
@@ -99,6 +100,8 @@ pub struct BenchOptions {
     pub yes_load: Option<String>,
     /// Language of the output that pgbench does not have.
     pub lang: &'static Lang,
+    /// Agents that generate the load; `None` if this process does.
+    pub fleet: Option<FleetOptions>,
 }
 
 /// HTTP request (`--http`) and the criteria for its response.

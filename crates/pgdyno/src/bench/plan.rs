@@ -22,7 +22,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
         partitions: tables.and_then(|it| it.partitions),
         query_mode: options.mode,
         clients: options.clients,
-        threads: options.threads,
+        threads: ready.work.plan().threads.into(),
         max_tries: options.max_tries,
         end: match options.end {
             RunEnd::Transactions(each) => summary::EndCondition::Transactions(each),

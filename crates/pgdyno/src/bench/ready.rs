@@ -3,7 +3,7 @@
 use super::connect::ConnectedServer;
 use super::options::{ArrivalModel, BenchOptions, RunEnd, SeedOption};
 use crate::cli::CommandError;
-use crate::measure;
+use crate::measure::{self, LoadPart};
 use load::driver::{Address, Driver};
 use load::random::{Prng, SeedSequence};
 use load::script::{self, Program};
@@ -38,6 +38,7 @@ pub fn prepare(
     connected: &ConnectedServer,
     scale: u32,
     seed: u64,
+    part: LoadPart,
 ) -> Result<PreparedBench, CommandError> {
     let (address, transport) = match &connected.target.address {
         client::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
@@ -47,7 +48,7 @@ pub fn prepare(
         postgres: Some((PostgresEndpoint::new(Arc::clone(&connected.target.login), transport), address)),
         services: Vec::new(),
     };
-    prepare_for(options, program, targets, scale, seed)
+    prepare_for(options, program, targets, scale, seed, part)
 }
 
 /// Targets of a run, and their addresses.
@@ -64,17 +65,20 @@ pub fn prepare_for(
     targets: BenchTargets,
     scale: u32,
     seed: u64,
+    part: LoadPart,
 ) -> Result<PreparedBench, CommandError> {
     let threads = u16::try_from(options.threads).map_err(|_| {
         CommandError::new(format!("{} threads are too many", options.threads))
             .with_hint("use fewer, as in -j 2")
     })?;
+    let threads = part.thread_count(threads);
     let driver = driver(options)?;
     // Without PostgreSQL, no sessions are opened, but the driver may still reserve files for sessions.
     let sessions = u32::from(targets.postgres.is_some() || driver.properties().reserves_files);
-    let connections = options.clients.saturating_mul(sessions + targets.services.len() as u32);
-    measure::raise_file_limit(connections, threads)?;
-    let (seeds, samples) = seeding(options, &program, scale, seed);
+    let clients = part.client_count(options.clients, threads);
+    let connections = clients.saturating_mul(sessions + targets.services.len() as u32);
+    measure::raise_file_limit(connections, part.threads(threads).len() as u16)?;
+    let (seeds, samples) = seeding(options, &program, threads, scale, seed);
     let schedule = match &options.pace {
         ArrivalModel::Closed { think } => Schedule::Closed { think: *think },
         ArrivalModel::Rate { rate, spacing } => {
@@ -121,6 +125,7 @@ pub fn prepare_for(
     let (services, addresses) = targets.services.into_iter().unzip();
     let ready = measure::LoadConfig {
         work: Arc::new(Workload::with_services(plan, postgres, services)),
+        threads: part.threads(threads),
         postgres: address.map(|it| vec![it]).into_iter().collect(),
         services: addresses,
         driver,
@@ -154,7 +159,13 @@ fn driver(options: &BenchOptions) -> Result<Driver, CommandError> {
 }
 
 /// Seeds in pgbench's order, so that equal seeds yield equal numbers.
-fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> (RngSeeds, Vec<Prng>) {
+fn seeding(
+    options: &BenchOptions,
+    program: &Program,
+    threads: u16,
+    scale: u32,
+    seed: u64,
+) -> (RngSeeds, Vec<Prng>) {
     let mut seeds = SeedSequence::new(seed);
     let clients = (0..options.clients).map(|_| seeds.client_rng()).collect();
     let defined = |name: &str| options.defines.iter().any(|(it, _)| it == name);
@@ -175,7 +186,7 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
     if !defined("random_seed") {
         set("random_seed", InitialValue::Int(seed as i64));
     }
-    let threads: Vec<_> = (0..options.threads).map(|_| seeds.thread_rngs()).collect();
+    let threads: Vec<_> = (0..threads).map(|_| seeds.thread_rngs()).collect();
     let samples = threads.iter().map(|it| it.sample).collect();
     let script_rngs = threads.iter().map(|it| it.choose).collect();
     (RngSeeds { clients, script_rngs, arrivals: seed, other: !seed, variables }, samples)

@@ -17,7 +17,7 @@ use model::objective::ObjectiveResult;
 use model::plan::{Cell, Experiment, Goal, Setup};
 use model::summary::Script;
 use model::validity::Verdict;
-use model::{Interval, Measurement, Nanos, Record, Summary};
+use model::{AgentPart, Interval, Measurement, Nanos, Record, Summary};
 use report::lang::Lang;
 use stack::sampler::{Sampler, SamplingTarget};
 use std::path::PathBuf;
@@ -49,6 +49,8 @@ pub struct RecordedResult<'a> {
     pub interrupted: bool,
     /// Reason why the first client aborted; `None` if none did.
     pub aborted: Option<Message>,
+    /// Parts of the agents; empty without agents.
+    pub agents: &'a [AgentPart],
 }
 
 impl Recording {
@@ -70,6 +72,7 @@ impl Recording {
             cells: vec![cell],
             baseline: None,
             goal: Goal::Once,
+            generators: None,
         };
         let header = run_file::header(&experiment, text);
         let mut writer = store::create(&save.directory, &header)?;
@@ -87,18 +90,20 @@ impl Recording {
     }
 
     /// Measures with `run`, which receives a listener and the flag that ends the load. The listener stores each second
-    /// and passes all events on to `listener`. Also returns the reason why the first client aborted.
+    /// and passes all events on to `listener`. This process is sampled unless agents generate the load. Also returns the reason why the first client aborted.
     pub fn measure<T>(
         &self,
         clock: Clock,
         interrupted: &AtomicBool,
         listener: &mut dyn LoadListener,
+        has_agents: bool,
         run: impl FnOnce(&mut dyn LoadListener, &AtomicBool) -> T,
     ) -> (T, Option<Message>) {
         let (sender, observations) = channel();
         let trial_clock = TrialClock::new(clock);
         let sampled = trial_clock.clone();
-        let targets = [SamplingTarget::host(), SamplingTarget::generator()].into_iter();
+        let generator = (!has_agents).then(SamplingTarget::generator);
+        let targets = [SamplingTarget::host()].into_iter().chain(generator);
         let targets = targets.chain(self.sampled.clone()).collect();
         let sampler = Sampler::start(targets, move || sampled.now(), sender);
         let stop = AtomicBool::new(false);
@@ -128,8 +133,11 @@ impl Recording {
 
     /// Ends the trial and the run. Returns the path of the file.
     pub fn finish(self, result: RecordedResult<'_>) -> Result<PathBuf, CommandError> {
-        let RecordedResult { measured, summary, objectives, interrupted, aborted } = result;
+        let RecordedResult { measured, summary, objectives, interrupted, aborted, agents } = result;
         let Recording { writer, trial, setup, lang, .. } = self;
+        if !agents.is_empty() {
+            writer.fact(Some(trial), Fact::Agents(agents.to_vec()));
+        }
         if !measured.outages.is_empty() {
             writer.fact(Some(trial), Fact::Outages(summary.outages.clone()));
         }

@@ -1,6 +1,6 @@
 //! Reader and compiler of the scripts
 
-use super::options::{BenchOptions, Source};
+use super::options::{BenchOptions, Source, WeightedScript};
 use super::ready::mode;
 use crate::cli::Terminal;
 use crate::files;
@@ -18,45 +18,56 @@ use std::path::Path;
 pub struct CompiledScripts {
     pub program: Program,
     pub texts: Vec<String>,
+    /// Texts as they were read, which may not be UTF-8.
+    pub sources: Vec<Vec<u8>>,
 }
 
 /// Reads and compiles all scripts. If they have errors, prints every diagnostic and returns `None`.
 pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<CompiledScripts> {
-    let defined = options.defines.iter().map(|(name, _)| name.as_str());
-    let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
-    let mut readable = true;
-    let mut texts = Vec::new();
+    let mut readable = Vec::new();
     for script in &options.scripts {
         match &script.source {
-            Source::Builtin(builtin) => texts.push((builtin.description, builtin.text.into(), script.weight)),
+            Source::Builtin(builtin) => readable.push((script, builtin.text.into())),
             Source::File(name) => match read(name) {
-                Ok(text) => texts.push((name.as_str(), text, script.weight)),
-                Err(error) => {
-                    terminal.print_error(&error, options.lang);
-                    readable = false;
-                }
+                Ok(text) => readable.push((script, text)),
+                Err(error) => terminal.print_error(&error, options.lang),
             },
         }
     }
-    let sources: Vec<script::ScriptSource> = texts
-        .iter()
-        .map(|(name, text, weight)| script::ScriptSource { name, text, weight: *weight })
-        .collect();
-    if sources.is_empty() {
+    if readable.is_empty() {
         return None;
     }
-    match script::parse(&sources, mode(options.mode), options.allow_shell, &defined) {
+    let is_complete = readable.len() == options.scripts.len();
+    match compile_sources(options, &readable) {
         Ok(program) => {
             program.undefined.iter().for_each(|it| warn(it, options, terminal));
             program.scripts.iter().for_each(|script| warn_of_encoding(script, terminal));
-            let texts = texts.iter().map(|it| String::from_utf8_lossy(&it.1).into_owned()).collect();
-            Some(CompiledScripts { program, texts }).filter(|_| readable)
+            let texts = readable.iter().map(|it| String::from_utf8_lossy(&it.1).into_owned()).collect();
+            let sources = readable.into_iter().map(|it| it.1).collect();
+            Some(CompiledScripts { program, texts, sources }).filter(|_| is_complete)
         }
         Err(diagnostics) => {
             diagnostics.iter().for_each(|it| print_diagnostic(it, options.lang, terminal));
             None
         }
     }
+}
+
+/// Compiles scripts of the options from their texts.
+pub fn compile_sources(
+    options: &BenchOptions,
+    sources: &[(&WeightedScript, Vec<u8>)],
+) -> Result<Program, Vec<Diagnostic>> {
+    let defined = options.defines.iter().map(|(name, _)| name.as_str());
+    let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
+    let named = sources.iter().map(|(script, text)| {
+        let name = match &script.source {
+            Source::Builtin(builtin) => builtin.description,
+            Source::File(name) => name,
+        };
+        script::ScriptSource { name, text, weight: script.weight }
+    });
+    script::parse(&named.collect::<Vec<_>>(), mode(options.mode), options.allow_shell, &defined)
 }
 
 /// Largest script in bytes.

@@ -86,6 +86,7 @@ fn ledger_records_every_write_once() {
         });
         let ready = LoadConfig {
             work: Arc::new(work()),
+            threads: 0..2,
             postgres: Vec::new(),
             services: vec![Address::Tcp(address)],
             driver,
@@ -138,5 +139,27 @@ fn ledger_records_every_write_once() {
         let mut stored: Vec<WriteKey> = tokens.iter().map(|it| it.key).collect();
         stored.sort();
         assert_eq!(stored, all, "{driver:?}");
+    }
+}
+
+#[test]
+fn agents_share_threads_and_clients_exactly() {
+    for (threads, clients) in
+        (1_u16..20).flat_map(|it| [1, 7, 100].map(|clients| (it, u32::from(it) + clients)))
+    {
+        for agents in 1..=threads {
+            let parts: Vec<_> = (0..agents).map(|agent| LoadPart::Agent { agent, agents }).collect();
+            let shares: Vec<_> = parts.iter().map(|it| it.threads(threads)).collect();
+            assert_eq!(
+                shares.iter().cloned().flatten().collect::<Vec<u16>>(),
+                (0..threads).collect::<Vec<_>>()
+            );
+            let lengths = shares.iter().map(ExactSizeIterator::len);
+            assert!(lengths.clone().max().unwrap() - lengths.min().unwrap() <= 1);
+            let clients_of: Vec<u32> = parts.iter().map(|it| it.client_count(clients, threads)).collect();
+            assert_eq!(clients_of.iter().sum::<u32>(), clients, "{threads} threads, {agents} agents");
+        }
+        assert_eq!(LoadPart::All.client_count(clients, threads), clients);
+        assert_eq!(LoadPart::Coordinator { agents: 3 }.client_count(clients, threads), 0);
     }
 }

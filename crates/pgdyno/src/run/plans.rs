@@ -7,6 +7,7 @@
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
+use crate::measure::LoadPart;
 use crate::measure::{self, IgnoreEvents};
 use analysis::explain::advice;
 use load::driver::Clock;
@@ -138,6 +139,8 @@ fn listen(
         variables: &variables,
         transactions: None,
         abandoned: test_bed.abandoned(),
+        part: LoadPart::All,
+        driver: None,
     };
     let PreparedLoad { config: ready, .. } =
         workload::prepare(&short_setup(setup), &inputs, seed.wrapping_add(SEED_XOR))

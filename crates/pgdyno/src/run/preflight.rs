@@ -13,6 +13,7 @@ use super::known_nodes::KnownNodes;
 use super::test_bed::{SetupError, TestBed, Update};
 use super::workload::{self, LoadInputs};
 use crate::cli::{CommandError, Terminal};
+use crate::measure::LoadPart;
 use execution::Execution;
 use model::message::Message;
 use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Replication, Setup};
@@ -271,6 +272,8 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Preparation
         variables: &workload::variables(setup),
         transactions: None,
         abandoned: test_bed.abandoned(),
+        part: LoadPart::All,
+        driver: None,
     };
     let program = workload::compile(setup, &inputs)?;
     // Prefer a direct connection to PostgreSQL, because a pooler may hide its errors.

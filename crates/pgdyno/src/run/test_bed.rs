@@ -11,6 +11,7 @@ use super::workload::HttpTarget;
 use crate::bench::connect;
 use crate::cli::CommandError;
 use crate::feeds::{self, Feeds};
+use crate::fleet::Fleet;
 use crate::signals::Signals;
 use data::LoadedDataset;
 use load::ledger::SERVER_IDENTITY_SQL;
@@ -66,6 +67,8 @@ pub struct TestBed {
     hooks: Option<Hooks>,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
+    /// Agents that generate the load; `None` if this process does.
+    pub fleet: Option<Fleet>,
 }
 
 impl Drop for TestBed {
@@ -132,6 +135,7 @@ impl TestBed {
             hooks: None,
             stop,
             abandoned,
+            fleet: None,
         })
     }
 

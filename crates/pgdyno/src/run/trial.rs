@@ -1,10 +1,14 @@
 //! Measurement of one trial
 
+use super::assigned;
 use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
 use super::test_bed::{SetupError, TestBed, failed};
-use super::workload::{self, PreparedLoad};
+use super::workload::{self, LoadInputs, PreparedLoad};
+use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
-use crate::measure::{self, IgnoreEvents, MeasureError};
+use crate::fleet::assignment::Assignment;
+use crate::fleet::{Fleet, FleetLoad};
+use crate::measure::{self, IgnoreEvents, LoadConfig, LoadListener, LoadPart, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
@@ -22,7 +26,7 @@ use model::message::Message;
 use model::objective::ObjectiveResult;
 use model::plan::{GENERATOR, LoadModel, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
-use model::{Measurement, Summary};
+use model::{AgentPart, Measurement, Summary};
 use stack::chain::{Chain, RunningNode};
 use stack::freshness::FreshnessProber;
 use stack::limits::{Group, Usage};
@@ -68,12 +72,30 @@ pub struct TrialOutput {
     pub fault_injection: Option<FaultInjection>,
     /// Staleness of reads on replicas; `None` without replicas.
     pub freshness: Option<Freshness>,
+    /// Parts of the agents; empty without agents.
+    pub agents: Vec<AgentPart>,
 }
 
 /// Measures the system in the test bed. If `interrupted` is set, the trial ends early and its results are returned.
 pub fn run(
     spec: TrialSpec<'_>,
     test_bed: &mut TestBed,
+    writer: (&Writer, TrialId),
+    interrupted: &AtomicBool,
+    show: &mut dyn FnMut(TrialEvent<'_>),
+) -> Result<TrialOutput, SetupError> {
+    // The agents remain leased, even if the trial fails.
+    let mut fleet = test_bed.fleet.take();
+    let output = run_by(spec, test_bed, fleet.as_mut(), writer, interrupted, show);
+    test_bed.fleet = fleet;
+    output
+}
+
+/// Measures as [`run`] does, with the load of these agents, or of this process without agents.
+fn run_by(
+    spec: TrialSpec<'_>,
+    test_bed: &mut TestBed,
+    mut fleet: Option<&mut Fleet>,
     (writer, id): (&Writer, TrialId),
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(TrialEvent<'_>),
@@ -90,8 +112,10 @@ pub fn run(
         writer.fact(Some(id), Fact::Note(note));
     }
     let web = test_bed.http_target();
+    let has_agents = fleet.is_some();
+    let part = fleet.as_ref().map_or(LoadPart::All, |it| LoadPart::Coordinator { agents: it.len() });
     let planned = FaultPlan::for_setup(setup);
-    let inputs = workload::LoadInputs {
+    let inputs = LoadInputs {
         postgres: &test_bed.chain().primary_endpoints(),
         replicas: &test_bed.chain().replica_endpoints(),
         secret: planned.as_ref().map(|it| it.secret),
@@ -100,17 +124,22 @@ pub fn run(
         variables: &variables,
         transactions: None,
         abandoned: test_bed.abandoned(),
+        part,
+        driver: None,
     };
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);
         // Use another seed for the warm-up, so that the trial does not repeat its requests.
-        let inputs = workload::LoadInputs { secret: None, ..inputs };
-        let PreparedLoad { config: ready, .. } =
-            workload::prepare(&warm_up_setup(setup), &inputs, !seed).map_err(failed)?;
-        let warmed = measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted);
+        let inputs = LoadInputs { secret: None, ..inputs };
+        let setup = warm_up_setup(setup);
+        let PreparedLoad { config: ready, .. } = workload::prepare(&setup, &inputs, !seed).map_err(failed)?;
+        let mut load =
+            GeneratedLoad::new(fleet.as_deref_mut(), &setup, &inputs, &ready, !seed).map_err(failed)?;
+        let warmed = load.run(Clock::start(), &mut IgnoreEvents, interrupted);
         drop(warmed.map_err(|it| to_setup_error(&it, None))?);
     }
     let PreparedLoad { config: ready, plan } = workload::prepare(setup, &inputs, seed).map_err(failed)?;
+    let mut load = GeneratedLoad::new(fleet, setup, &inputs, &ready, seed).map_err(failed)?;
     let context = Ruled::for_setup(setup);
     let rules = setup
         .stop_rules
@@ -123,7 +152,8 @@ pub fn run(
     let (out, observations) = channel();
     let watched = trial_clock.clone();
     let group = generator_group.clone();
-    let sampler = Sampler::start(probe_points(test_bed, generator_group), move || watched.now(), out.clone());
+    let points = probe_points(test_bed, generator_group, has_agents);
+    let sampler = Sampler::start(points, move || watched.now(), out.clone());
     let prober = freshness_prober(test_bed.chain(), &trial_clock, &out)?;
     let stop = AtomicBool::new(false);
     let mut observer = Observer::new(
@@ -154,8 +184,9 @@ pub fn run(
                 planned.measure(test_bed, &ready, trial_context, &mut observer, &stop)?;
             (measured, Some(fault_run))
         }
-        None => (measure::run(&ready, clock, &mut observer, &stop), None),
+        None => (load.run(clock, &mut observer, &stop), None),
     };
+    let agents = load.finish();
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| throttled_share(&before, &now));
     let freshness = prober.map(|it| it.stop(interrupted.load(Ordering::Relaxed)));
@@ -171,6 +202,7 @@ pub fn run(
     let measured = measured.map_err(|it| to_setup_error(&it, refused.as_deref()))?;
     let mut summary = analysis::verdict::summarise(&measured, server(test_bed.chain(), setup), plan);
     analysis::verdict::add_throttling(&mut summary, held);
+    analysis::verdict::add_agents(&mut summary, &agents);
     analysis::verdict::add_clock_step(&mut summary, wall.step());
     if let Some(rows) = exhausted {
         analysis::verdict::add_feed_end(&mut summary, rows, load_duration(setup));
@@ -200,7 +232,55 @@ pub fn run(
         seconds,
         fault_injection,
         freshness,
+        agents,
     })
+}
+
+/// Load that this process or its agents generate.
+struct GeneratedLoad<'a> {
+    config: &'a LoadConfig,
+    /// Agents with their assignment and the rows of the feeds.
+    agents: Option<(&'a mut Fleet, Assignment, Vec<Vec<u8>>)>,
+    parts: Vec<AgentPart>,
+}
+
+impl<'a> GeneratedLoad<'a> {
+    fn new(
+        fleet: Option<&'a mut Fleet>,
+        setup: &Setup,
+        inputs: &LoadInputs<'_>,
+        config: &'a LoadConfig,
+        seed: u64,
+    ) -> Result<GeneratedLoad<'a>, CommandError> {
+        let assign = |fleet: &'a mut Fleet| {
+            let (assignment, feeds) = assigned::assignment(fleet, setup, inputs, config, seed)?;
+            Ok::<_, CommandError>((fleet, assignment, feeds))
+        };
+        let agents = fleet.map(assign).transpose()?;
+        Ok(GeneratedLoad { config, agents, parts: Vec::new() })
+    }
+
+    fn run(
+        &mut self,
+        clock: Clock,
+        listener: &mut dyn LoadListener,
+        stop: &AtomicBool,
+    ) -> Result<Measurement, MeasureError> {
+        let Some((fleet, assignment, feeds)) = &mut self.agents else {
+            return measure::run(self.config, clock, listener, stop);
+        };
+        fleet.replace_lost()?;
+        let feeds = std::mem::take(feeds);
+        let load = FleetLoad { assignment, feeds, work: &self.config.work, clock };
+        let measured = fleet.run(load, listener, (stop, &self.config.abandon))?;
+        self.parts = measured.parts;
+        Ok(measured.measurement)
+    }
+
+    /// Parts of the agents in the last measurement.
+    fn finish(self) -> Vec<AgentPart> {
+        self.parts
+    }
 }
 
 /// Starts the freshness probe if it is enabled and there are replicas.
@@ -253,11 +333,12 @@ fn to_setup_error(measure_error: &MeasureError, refused: Option<&str>) -> SetupE
         MeasureError::System(error) => failed(message!("failure-load-start", error = Message::from(error))),
         MeasureError::NoClientConnected => failed(message!("failure-no-client-connected", reason = refused)),
         MeasureError::Stopped => SetupError::Stopped,
+        MeasureError::Agents(reason) => SetupError::Failed(reason.clone()),
     }
 }
 
-/// All targets that can be sampled.
-fn probe_points(test_bed: &TestBed, generator_group: Option<Group>) -> Vec<SamplingTarget> {
+/// All targets that can be sampled. This process is none of them if agents generate the load.
+fn probe_points(test_bed: &TestBed, generator_group: Option<Group>, has_agents: bool) -> Vec<SamplingTarget> {
     let chain = test_bed.chain();
     let database = &chain.users().database;
     let replicas = chain.servers().into_iter().skip(1);
@@ -266,7 +347,8 @@ fn probe_points(test_bed: &TestBed, generator_group: Option<Group>) -> Vec<Sampl
     let generator = SamplingTarget { group: generator_group, ..SamplingTarget::generator() };
     let hosts = SamplingTarget::remote_hosts(chain.nodes().iter().map(|it| &it.plan));
     let shared = SamplingTarget::shared_hosts(&test_bed.supervisor);
-    [SamplingTarget::host(), generator].into_iter().chain(nodes).chain(hosts).chain(shared).collect()
+    let generator = (!has_agents).then_some(generator);
+    [SamplingTarget::host()].into_iter().chain(generator).chain(nodes).chain(hosts).chain(shared).collect()
 }
 
 /// Description of the load's target for the report. A service has no database.

@@ -3,7 +3,7 @@
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
 use crate::feed_requests;
-use crate::measure::{self, LoadConfig};
+use crate::measure::{self, LoadConfig, LoadPart};
 use crate::operation_steps::{self, add_operation};
 use crate::recording::{self, MappedRecording};
 use load::driver::{Address, Driver};
@@ -68,6 +68,10 @@ pub struct LoadInputs<'a> {
     pub transactions: Option<u64>,
     /// Flag that ends the load without completing transactions in flight.
     pub abandoned: &'a Arc<AtomicBool>,
+    /// Part of the load that this process generates.
+    pub part: LoadPart,
+    /// Driver; `None` selects the driver that suits the load.
+    pub driver: Option<Driver>,
 }
 
 /// Target of HTTP requests.
@@ -88,12 +92,15 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     };
     let replay = replay(load)?;
     let clients = replay.as_ref().map_or(client_count(load), Replay::clients);
-    let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
+    let threads = u32::from(inputs.part.thread_count(load.threads)).min(clients);
+    let threads = u16::try_from(threads).expect("the lesser of two");
+    let own_threads = inputs.part.threads(threads);
     let speaks = |kind: fn(&OperationKind) -> bool| setup.operations.iter().any(|it| kind(&it.kind));
     let (sql, replicas) = endpoints(setup, inputs);
     let web = inputs.web.filter(|_| speaks(|it| !it.is_sql()));
     let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
-    measure::raise_file_limit(clients.saturating_mul(each.iter().sum()), threads)?;
+    let own_clients = inputs.part.client_count(clients, threads);
+    measure::raise_file_limit(own_clients.saturating_mul(each.iter().sum()), own_threads.len() as u16)?;
     let plan = LoadPlan {
         seeds: seeding(&program, inputs.variables, clients, threads, seed),
         program,
@@ -115,13 +122,17 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         measured: MeasuredCommands::Steps,
     };
     let batched = !load.model.is_open() && !load.reconnect;
-    let driver = Driver::for_load(batched);
+    let driver = inputs.driver.unwrap_or_else(|| Driver::for_load(batched));
     let described = describe(setup, &plan, driver, seed);
     let (postgres, hosts): (Option<PostgresEndpoint>, Option<Vec<Address>>) = sql.to_endpoint().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds = setup.feeds.iter().zip(inputs.feeds).map(|(feed, rows)| {
         let fixed = feed_requests::row_of_only_tag(setup, feed, rows).map(|row| DrawOrder::Fixed { row });
-        Feed::new(rows.clone(), fixed.unwrap_or_else(|| order(feed.order, seed)))
+        let feed = Feed::new(rows.clone(), fixed.unwrap_or_else(|| order(feed.order, seed)));
+        match inputs.part {
+            LoadPart::Agent { agent, agents } => feed.with_process((agent, agents)),
+            LoadPart::All | LoadPart::Coordinator { .. } => feed,
+        }
     });
     let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
     let work = work.with_row_scripts(row_scripts);
@@ -148,6 +159,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
     let work = Arc::new(work);
     let ready = LoadConfig {
         work,
+        threads: own_threads,
         postgres: host_addresses,
         services: addresses,
         driver,

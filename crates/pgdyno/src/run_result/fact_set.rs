@@ -15,7 +15,7 @@ use model::server_log::DeadlockGroup;
 use model::stop::StopEvent;
 use model::table_sizes::TableSizes;
 use model::target::TargetState;
-use model::{Outage, ReplayFigures, StepFailure};
+use model::{AgentPart, Outage, ReplayFigures, StepFailure};
 use std::collections::BTreeMap;
 use store::{Run, TrialId};
 
@@ -37,6 +37,7 @@ pub struct FactSet {
     pub freshness: Option<Freshness>,
     pub table_sizes: Vec<TableSizes>,
     pub deadlocks: Vec<DeadlockGroup>,
+    pub agents: Vec<AgentPart>,
     pub replays: Vec<ReplayFigures>,
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -77,6 +78,7 @@ impl FactSet {
             Fact::Deadlocks(groups) => {
                 groups.into_iter().for_each(|it| it.add_to(&mut self.deadlocks));
             }
+            Fact::Agents(parts) => self.agents = parts,
             Fact::Replay(figures) => self.replays = figures,
             Fact::StepFailure(failure) => self.step_failures.push(failure),
             Fact::Plans(plans) => self.plans = Some(plans),

@@ -38,8 +38,8 @@ use model::summary::{BenchPlan, Server};
 use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use model::{
-    CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures, Sample,
-    SecondSum, StepFailure, Summary,
+    AgentPart, CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures,
+    Sample, SecondSum, StepFailure, Summary,
 };
 use report::lang::english;
 use serde::de::DeserializeOwned;
@@ -103,6 +103,8 @@ pub struct StoredTrial {
     pub table_sizes: Vec<TableSizes>,
     /// Deadlocks by their statements, in order of time.
     pub deadlocks: Vec<DeadlockGroup>,
+    /// Parts of the agents; empty without agents.
+    pub agents: Vec<AgentPart>,
     /// First failures of the steps, by code.
     pub step_failures: Vec<StepFailure>,
     pub plans: Option<Plans>,
@@ -166,6 +168,7 @@ fn read_trial(
         freshness,
         table_sizes,
         deadlocks,
+        agents,
         replays,
         step_failures,
         plans,
@@ -231,6 +234,7 @@ fn read_trial(
         // counters.
         analysis::verdict::add_throttling(summary, throttled_share(stored_summary));
         analysis::verdict::add_clock_step(summary, clock_step(stored_summary));
+        analysis::verdict::add_agents(summary, &agents);
         if let Some(rows) = exhausted_rows(stored_summary) {
             analysis::verdict::add_feed_end(summary, rows, load_duration(setup));
         }
@@ -297,6 +301,7 @@ fn read_trial(
         freshness,
         table_sizes,
         deadlocks,
+        agents,
         step_failures,
         plans,
         notes,

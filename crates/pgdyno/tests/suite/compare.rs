@@ -121,6 +121,7 @@ impl Run {
             cells,
             baseline: None,
             goal: Goal::Once,
+            generators: None,
         }
     }
 

@@ -142,6 +142,14 @@ impl Lang {
             InvalidReason::Aborted { clients, total_clients: total } => {
                 say!(self, "bench-aborted", clients, total)
             }
+            InvalidReason::AgentLost { agent } => say!(self, "bench-agent-lost", agent = agent + 1),
+            InvalidReason::AgentLate { agent, late } => {
+                say!(self, "bench-agent-late", agent = agent + 1, late = self.time(late))
+            }
+            InvalidReason::ClockUncertain { agent, uncertainty } => {
+                let uncertainty = uncertainty.map(|it| self.time(it));
+                say!(self, "bench-clock-uncertain", agent = agent + 1, uncertainty)
+            }
             InvalidReason::NoSuccess => self.nothing_succeeded(None),
         }
     }

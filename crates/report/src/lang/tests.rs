@@ -72,10 +72,14 @@ fn reasons() -> Vec<InvalidReason> {
         InvalidReason::Throttled { share: 0.12 },
         InvalidReason::Stalled { thread: 0, duration: lag },
         InvalidReason::Aborted { clients: 2, total_clients: 50 },
+        InvalidReason::AgentLost { agent: 1 },
+        InvalidReason::AgentLate { agent: 0, late: lag },
+        InvalidReason::ClockUncertain { agent: 2, uncertainty: Some(lag) },
+        InvalidReason::ClockUncertain { agent: 2, uncertainty: None },
         InvalidReason::NoSuccess,
     ];
     covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted,
-        NoSuccess);
+        AgentLost, AgentLate, ClockUncertain, NoSuccess);
     all
 }
 

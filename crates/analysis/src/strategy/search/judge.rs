@@ -167,6 +167,11 @@ fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopR
             SearchStopReason::Failed { reason: message!("search-stop-suspended") }
         }
         InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: message!("search-stop-aborted") },
+        InvalidReason::AgentLost { .. }
+        | InvalidReason::AgentLate { .. }
+        | InvalidReason::ClockUncertain { .. } => {
+            SearchStopReason::Failed { reason: message!("search-stop-agents") }
+        }
         InvalidReason::NoSuccess => return None,
     })
 }

@@ -7,6 +7,7 @@ use super::{
     OptionDiagnostic, ProgressReport, RunEnd, SaveOptions, SeedOption, Source, TargetOptions, Vacuum,
     WeightedScript,
 };
+use crate::fleet::options::{FleetOptions, NatsArgs};
 use crate::run_name;
 use load::script::builtin;
 use model::summary::PartitionMethod;
@@ -88,7 +89,9 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
             "add -T 60, or give a number, as in --max-tries=10",
         ));
     }
+    let fleet = fleet(&mut draft, diagnostics);
     BenchCommand::Run(Box::new(BenchOptions {
+        fleet,
         log: log(&draft, end, diagnostics),
         progress: progress(&draft, diagnostics),
         save: save(&mut draft, diagnostics),
@@ -127,6 +130,41 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         yes_load: draft.yes_load,
         lang: draft.lang.unwrap_or(english()),
     }))
+}
+
+/// Agents that generate the load; `None` without agents.
+fn fleet(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<FleetOptions> {
+    let mut wrong = |message: &str, hint: &str| diagnostics.push(OptionDiagnostic::new(message, hint));
+    let local = draft.local_agents.is_some();
+    let Some(agents) = draft.local_agents.or(draft.agents) else {
+        if draft.nats != NatsArgs::default() || !draft.select.is_empty() {
+            wrong("--nats, --creds and --label are allowed only with --agents", "add --agents=3");
+        }
+        return None;
+    };
+    if local && (draft.agents.is_some() || draft.nats != NatsArgs::default() || !draft.select.is_empty()) {
+        wrong(
+            "--local-agents cannot be used with --agents, --nats, --creds or --label",
+            "leave them out: --local-agents starts a server and agents of its own",
+        );
+    }
+    for (option, _) in [("-l", draft.log), ("--allow-shell", draft.allow_shell), ("--http", draft.has_http)]
+        .into_iter()
+        .filter(|it| it.1)
+    {
+        wrong(&format!("{option} cannot be used with agents"), "leave it out, or generate the load here");
+    }
+    if draft.clients.unwrap_or(1) < u32::from(agents) {
+        wrong("fewer clients (-c) than agents", &format!("write -c {agents} or more, or use fewer agents"));
+    }
+    if draft.threads.is_some_and(|it| it < u32::from(agents)) {
+        wrong(
+            "fewer threads (-j) than agents",
+            &format!("-j is the number of threads of all agents together: write -j {agents} or more"),
+        );
+    }
+    let (select, nats) = (std::mem::take(&mut draft.select), std::mem::take(&mut draft.nats));
+    Some(FleetOptions { agents, local, select, nats })
 }
 
 fn http(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<HttpOptions> {

@@ -3,6 +3,7 @@
 use super::getopt::{Spelling, ValueRule};
 use super::value::{self, INT_MAX, MAX_BACKLOG, int};
 use super::{BenchCommand, OptionDiagnostic, SeedOption, Source, TargetOptions, WeightedScript};
+use crate::fleet::options::{LabelSelector, NatsArgs};
 use load::driver::Driver;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
@@ -42,6 +43,8 @@ pub enum Section {
     Run,
     /// Options that pgbench does not have.
     Extended,
+    /// Options of load generators on other machines.
+    Agents,
     Http,
     Common,
 }
@@ -109,6 +112,10 @@ pub struct Draft {
     pub strict: bool,
     pub allow_shell: bool,
     pub yes_load: Option<String>,
+    pub agents: Option<u16>,
+    pub local_agents: Option<u16>,
+    pub select: Vec<LabelSelector>,
+    pub nats: NatsArgs,
 
     /// First option that requires `--http`.
     pub first_of_http: Option<&'static str>,
@@ -395,6 +402,22 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Extended, "allow load on HOST or HOST:PORT, on another machine")],
         |draft, it| { draft.yes_load = Some(it.to_owned()); Ok(()) }),
 
+    opt(NONE, "agents", "NUM", Phase::Run,
+        &[(Section::Agents, "generate the load on NUM agents instead of this machine")],
+        read!(agents = |text| value::agents(text, "--agents"))),
+    opt(NONE, "local-agents", "NUM", Phase::Run,
+        &[(Section::Agents, "start a temporary NATS server and NUM agents on this machine")],
+        read!(local_agents = |text| value::agents(text, "--local-agents"))),
+    opt(NONE, "nats", "URL", Phase::Run,
+        &[(Section::Agents, "NATS servers (default: NATS_URL, else nats://127.0.0.1:4222)")],
+        |draft, it| { draft.nats.url = Some(it.to_owned()); Ok(()) }),
+    opt(NONE, "creds", "FILE", Phase::Run,
+        &[(Section::Agents, "NATS credentials file (default: NATS_CREDS)")],
+        |draft, it| { draft.nats.credentials = Some(it.into()); Ok(()) }),
+    opt(NONE, "label", "NAME=VALUE", Phase::Run,
+        &[(Section::Agents, "use only agents with this label, such as zone=a or zone=a,b; repeatable")],
+        |draft, it| { draft.select.push(value::selector(it)?); Ok(()) }),
+
     opt(NONE, "http", "URL", Phase::Run,
         &[(Section::Http, "measure this service instead of PostgreSQL: http://host:port/path, https://..., unix:/socket:/path")],
         |draft, url| {
@@ -456,7 +479,10 @@ pub fn spellings() -> Vec<Spelling> {
             value if value.starts_with('[') => ValueRule::Optional,
             _ => ValueRule::Required,
         },
-        preferred: option.help.iter().all(|it| !matches!(it.0, Section::Extended | Section::Http)),
+        preferred: option
+            .help
+            .iter()
+            .all(|it| !matches!(it.0, Section::Extended | Section::Agents | Section::Http)),
     };
     TABLE.iter().map(spelling).collect()
 }
@@ -486,11 +512,12 @@ pub fn arguments() -> clap::Command {
 
 /// Text of `--help`. `program` is the name by which the program was called.
 pub fn usage(program: &str) -> String {
-    const SECTIONS: [(Section, &str); 6] = [
+    const SECTIONS: [(Section, &str); 7] = [
         (Section::Initialise, "Initialization options:"),
         (Section::Scripts, "Options to select what to run (default: -b tpcb-like):"),
         (Section::Run, "Benchmarking options, same as pgbench:"),
         (Section::Extended, "Benchmarking options that pgbench does not have:"),
+        (Section::Agents, "Options to generate the load on agents:"),
         (Section::Http, "Options to measure an HTTP service:"),
         (Section::Common, "Common options:"),
     ];

@@ -6,6 +6,7 @@
 use super::{OptionDiagnostic, SeedOption};
 use crate::cli::language;
 use crate::diagnostics;
+use crate::fleet::options::LabelSelector;
 use load::driver::Driver;
 use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
@@ -20,6 +21,9 @@ pub const INT_MAX: u32 = i32::MAX as u32;
 
 /// Largest backlog. It is allocated before the run and takes a quarter of a GB.
 pub const MAX_BACKLOG: u32 = 10_000_000;
+
+/// Largest number of agents.
+const AGENTS_MAX: u16 = 4096;
 
 /// Default name of a stored run, if `--save` contains none.
 const DEFAULT_RUN_NAME: &str = "bench";
@@ -177,6 +181,17 @@ pub fn lang(code: &str, source: &str) -> Result<&'static Lang, OptionDiagnostic>
         OptionDiagnostic::new(english().message(&error), english().help(&error))
     };
     report::lang::find(code).ok_or_else(unknown)
+}
+
+/// Number of agents. `option` is the option's name in messages.
+pub fn agents(text: &str, option: &str) -> Result<u16, OptionDiagnostic> {
+    int(text, option, 1..=AGENTS_MAX.into()).map(|count| count as u16)
+}
+
+/// Selector of agents.
+pub fn selector(text: &str) -> Result<LabelSelector, OptionDiagnostic> {
+    LabelSelector::parse(text)
+        .map_err(|error| OptionDiagnostic::new(error, "write a label and a value, as in --label zone=a"))
 }
 
 pub fn query_mode(text: &str) -> Result<QueryMode, OptionDiagnostic> {

@@ -20,7 +20,8 @@ fn first_second(arguments: &[String]) -> Option<usize> {
         postgres: Some((PostgresEndpoint::new(login, Transport::Unix), Address::Unix("/nowhere".into()))),
         services: Vec::new(),
     };
-    let PreparedBench { load: ready, .. } = prepare_for(&options, program, targets, 1, 7).ok()?;
+    let PreparedBench { load: ready, .. } =
+        prepare_for(&options, program, targets, 1, 7, LoadPart::All).ok()?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
     let shards = (0..ready.work.plan().threads).map(shard).collect();
     let shards = drive_until(shards, &SimulatedSystem::default(), DEADLINE, STEPS_MAX);

@@ -4,6 +4,7 @@ use super::OperationError;
 use super::statements::place;
 use crate::bench::http;
 use crate::cli::{CommandError, language, os_error_text};
+use crate::measure::LoadPart;
 use crate::messages;
 use crate::run::test_bed::TestBed;
 use crate::run::workload::{self, LoadInputs, PreparedLoad};
@@ -108,6 +109,8 @@ pub fn execute(
         variables: &workload::variables(setup),
         transactions: Some(1),
         abandoned: &abandoned,
+        part: LoadPart::All,
+        driver: None,
     };
     let PreparedLoad { config, .. } = workload::prepare(&single_setup(setup, operation), &inputs, seed)?;
     let program = &config.work.plan().program;

@@ -5,12 +5,13 @@ use crate::check;
 use crate::cli::CommandError;
 use crate::diagnostics;
 use crate::feeds::Feeds;
+use crate::measure::LoadPart;
 use crate::run::search_runner;
 use analysis::strategy::search::{self, NextStep};
 use analysis::strategy::step_setup;
 use experiment::Plan;
-use load::Shard;
 use load::sim::{SimulatedSystem, drive_until};
+use load::{Recorder, Shard};
 use model::plan::{Feed, FeedSource, OperationKind, Setup};
 use model::row_table::Rows;
 use model::{Nanos, Record};
@@ -37,18 +38,39 @@ pub enum SimulationError {
 
 /// Runs the first second of each cell, or of a search's first step. Returns the records of all cells.
 pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
-    let plan = check::plan(Path::new("file.yaml"), text, &[], false)
-        .map_err(|it| SimulationError::Check(diagnostics::render(&it, false, english())))?;
+    let plan = plan(text)?;
     // Also exercise the output of `check`, because it depends on the plan.
     check::overview(&plan, english());
     let mut records = Vec::new();
     for setup in setups(&plan) {
-        records.extend(
-            run(&setup, plan.experiment.seed)
-                .map_err(|it| SimulationError::Prepare(it.message.describe()))?,
-        );
+        let shards = run(&setup, plan.experiment.seed, &[LoadPart::All]);
+        let shards: Vec<Vec<Record>> =
+            shards.map_err(|it| SimulationError::Prepare(it.message.describe()))?;
+        records.extend(shards.into_iter().flatten());
     }
     Ok(records)
+}
+
+/// Runs the first second of each cell once by these processes, and returns what each thread of all processes recorded.
+/// Each thread's operations have at least `threads` threads.
+pub fn first_second_by<R: Recorder + Default>(
+    text: &str,
+    threads: u16,
+    parts: &[LoadPart],
+) -> Result<Vec<Vec<R>>, SimulationError> {
+    let plan = plan(text)?;
+    let run_cell = |setup: &Setup| {
+        let mut setup = setup.clone();
+        setup.load.threads = setup.load.threads.max(threads);
+        let shards = run(&setup, plan.experiment.seed, parts);
+        shards.map_err(|it| SimulationError::Prepare(it.message.describe()))
+    };
+    setups(&plan).iter().map(run_cell).collect()
+}
+
+fn plan(text: &str) -> Result<Plan, SimulationError> {
+    check::plan(Path::new("file.yaml"), text, &[], false)
+        .map_err(|it| SimulationError::Check(diagnostics::render(&it, false, english())))
 }
 
 /// Setup of each cell; for a search, the setup of its first step.
@@ -67,7 +89,8 @@ fn setups(plan: &Plan) -> Vec<Setup> {
     plan.experiment.cells.iter().map(|it| setup(&it.setup)).collect()
 }
 
-fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
+/// Recorders of all threads. Each process prepares its part of the load by itself.
+fn run<R: Recorder + Default>(setup: &Setup, seed: u64, parts: &[LoadPart]) -> Result<Vec<R>, CommandError> {
     let port = |port: u16| Address::Tcp(([127, 0, 0, 1], port).into());
     let login = Arc::new(Login::new("user", "database"));
     let target = |number| Target { address: port(number), login: Arc::clone(&login) };
@@ -86,13 +109,18 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
         transactions: None,
         abandoned: &Arc::default(),
+        part: LoadPart::All,
+        driver: None,
     };
-    let PreparedLoad { config: ready, .. } = prepare(setup, &inputs, seed)?;
-    let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
-    let shards = (0..ready.work.plan().threads).map(shard).collect();
+    let mut shards = Vec::new();
+    for part in parts {
+        let PreparedLoad { config, .. } = prepare(setup, &LoadInputs { part: *part, ..inputs }, seed)?;
+        let shard = |k| Shard::new(Arc::clone(&config.work), k, R::default());
+        shards.extend(config.threads.clone().map(shard));
+    }
     let world = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
     let shards = drive_until(shards, &world, DEADLINE, STEPS_MAX);
-    Ok(shards.into_iter().flat_map(|it| it.recorder).collect())
+    Ok(shards.into_iter().map(|it| it.recorder).collect())
 }
 
 /// Rows of all feeds. A query yields one row, whose values are the names of its columns.

@@ -1,5 +1,9 @@
 use super::generated;
-use super::simulated::{SimulationError, first_second};
+use super::simulated::{SimulationError, first_second, first_second_by};
+use crate::measure::LoadPart;
+use load::random::Prng;
+use load::{Recorder, TraceEvent};
+use model::Record;
 
 const STACK: &str = "stack: { postgres: {} }\n";
 
@@ -136,4 +140,82 @@ fn generated_files_run_their_first_second() {
     );
     assert!(panics.is_empty(), "{} files panic\n{}", panics.len(), panics.join("\n\n"));
     assert!(ran * 100 >= files * ACCEPTED_MIN, "{ran} of {files} files ran");
+}
+
+/// Everything that a thread sends and records.
+#[derive(Debug, Default, PartialEq)]
+struct ThreadTrace {
+    records: Vec<Record>,
+    /// Requests with the values of their variables.
+    requests: Vec<String>,
+}
+
+impl Recorder for ThreadTrace {
+    const TRACES: bool = true;
+
+    fn trace(&mut self, event: TraceEvent<'_>) {
+        if matches!(event, TraceEvent::Statement { .. } | TraceEvent::Request(_)) {
+            self.requests.push(format!("{event:?}"));
+        }
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.records.push(*record);
+    }
+}
+
+/// Number of generated files for agents, unless `PGDYNO_AGENT_FILES` is set.
+const AGENT_FILES: u64 = 60;
+
+/// Agents prepare their parts by themselves. All agents together send what one process with the same threads sends:
+/// the same arrivals, operations and values, in every thread.
+#[test]
+fn agents_together_send_what_one_process_sends() {
+    let files = std::env::var("PGDYNO_AGENT_FILES").map_or(AGENT_FILES, |it| it.parse().expect("a number"));
+    let mut compared = 0;
+    for seed in 1..=files {
+        let text = generated::file(seed);
+        let mut rng = Prng::seeded(seed);
+        let agents = rng.u64_range(1, 16) as u16;
+        let threads = agents + rng.u64_range(0, 5) as u16;
+        // A feed that is drawn once is shared by the threads of a process; see the next test.
+        let whole = first_second_by::<ThreadTrace>(&text, threads, &[LoadPart::All]);
+        let Ok(whole) =
+            whole.map_err(drop).and_then(|it| if text.contains("once") { Err(()) } else { Ok(it) })
+        else {
+            continue;
+        };
+        let parts: Vec<LoadPart> = (0..agents).map(|agent| LoadPart::Agent { agent, agents }).collect();
+        let split = first_second_by::<ThreadTrace>(&text, threads, &parts).expect("the same file");
+        assert!(whole == split, "seed {seed}, {agents} agents, {threads} threads:\n{text}");
+        compared += whole.iter().flatten().map(|it| it.requests.len()).sum::<usize>();
+    }
+    println!("{files} files, {compared} requests");
+    assert!(compared > 0);
+}
+
+/// Rows that are drawn once are drawn by one agent each.
+#[test]
+fn agents_share_a_feed_that_is_drawn_once() {
+    let rows: Vec<String> = (0..1000).map(|it| format!("{{ id: {it} }}")).collect();
+    let text = format!(
+        "{STACK}feeds: {{ f: {{ rows: [{}], order: once }} }}\n\
+         operations: {{ a: {{ feed: f, sql: \"SELECT :id\" }} }}\n\
+         load: {{ model: open, max_in_flight: 20, schedule: \"const(300, 5s)\" }}",
+        rows.join(", ")
+    );
+    let requests = |agents: u16| {
+        let parts: Vec<LoadPart> = (0..agents).map(|agent| LoadPart::Agent { agent, agents }).collect();
+        let threads = first_second_by::<ThreadTrace>(&text, 4, &parts).expect("the file is valid");
+        let mut all: Vec<String> = threads.into_iter().flatten().flat_map(|it| it.requests).collect();
+        all.sort();
+        all
+    };
+    let one = requests(1);
+    let mut distinct = one.clone();
+    distinct.dedup();
+    assert!(one.len() > 200 && distinct == one);
+    for agents in [2, 4] {
+        assert_eq!(requests(agents), one, "{agents} agents");
+    }
 }

@@ -345,6 +345,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
         fault_injection: None,
         charts: charts(),
         notes: vec![],
+        agents: Vec::new(),
     }
 }
 
@@ -442,6 +443,7 @@ pub fn account() -> RunResult {
             cells,
             baseline: Some(Baseline::Single(0)),
             goal: Goal::Once,
+            generators: None,
         },
         matrix: Matrix {
             rows,

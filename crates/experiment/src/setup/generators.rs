@@ -1,0 +1,37 @@
+//! Agents that generate the load.
+
+use super::SetupBuilder;
+use crate::file;
+use model::message;
+use model::plan::{Generators, Goal, Load};
+
+impl SetupBuilder<'_> {
+    pub(super) fn generators(
+        &mut self,
+        given: Option<file::Generators>,
+        find: &Goal,
+        load: &Load,
+    ) -> Option<Generators> {
+        let file::Generators { agents, nats, select } = given?;
+        if *find == Goal::Failover {
+            self.report("generators", message!("experiment-generators-failover"));
+        }
+        if load.is_recorded() {
+            self.report("generators", message!("experiment-generators-recorded"));
+        }
+        if load.model.clients() < u32::from(agents) {
+            let (clients, agents) = (load.model.clients().to_string(), agents.to_string());
+            self.report("generators.agents", message!("experiment-generators-clients", agents, clients));
+        }
+        // A password in the address would be stored with the run.
+        if nats.as_ref().is_some_and(|it| it.contains('@')) {
+            self.report("generators.nats", message!("experiment-generators-password"));
+        }
+        let values = |values: file::OneOrMany<crate::unit::Word>| match values {
+            file::OneOrMany::One(value) => vec![value.0],
+            file::OneOrMany::Many(values) => values.into_iter().map(|it| it.0).collect(),
+        };
+        let select = select.0.into_iter().map(|(label, it)| (label, values(it))).collect();
+        Some(Generators { agents, nats, select, local: false })
+    }
+}

@@ -1,0 +1,17 @@
+//! Agents that a run has leased, as its load generators
+//!
+//! An agent runs threads of the load, and is to the coordinator what a thread is to a process: it reports one interval
+//! per second, and the intervals of all agents are merged without loss.
+
+pub mod assignment;
+mod discovery;
+pub mod event;
+mod lease;
+mod load;
+mod local;
+mod merge;
+pub mod options;
+
+pub use discovery::discover;
+pub use lease::{Fleet, machine_id, version};
+pub use load::FleetLoad;
