@@ -5818,9 +5818,9 @@ agents-refused-version = имеет версию { $theirs } вместо { $our
 agents-refused-silent = не отвечает
 agents-refused-key = прислал неверный ключ
 agents-failed = агент { $agent }: { $reason }
-agents-lost-lease = агент прекратил работу на этого координатора, потому что 3 секунды не получал от него сообщений
-agents-lost-silent = агент не отвечает { $seconds } с
-agents-lost-nats = соединение с сервером NATS разорвано { $seconds } с
+agents-lost-lease = агент прекратил работу на этого координатора, потому что 3 секунды не получал от него сообщений
+agents-lost-silent = агент не отвечает { $seconds } с
+agents-lost-nats = соединение с сервером NATS разорвано { $seconds } с
 agents-lost-damaged = сообщение не удалось прочитать
 agents-not-allowed = агенту не разрешено нагружать { $target }, только { $allowed }
     .help = запустите агента с --allow и этим узлом
@@ -5850,9 +5850,9 @@ experiment-generators-secret = нагрузка, запросы которой �
 agents-no-login = вход на { $target } имеет настройку, которую агенты не поддерживают: channel_binding или require_auth
     .help = уберите её или измеряйте с этой машины
 agents-line = { $agent } на { $host }: { $cpus ->
-    [one] { $cpus } ЦП
-    [few] { $cpus } ЦП
-   *[many] { $cpus } ЦП
+    [one] { $cpus } ЦП
+    [few] { $cpus } ЦП
+   *[many] { $cpus } ЦП
 }, файлов: { $files ->
     [none] без ограничения
    *[other] { $files }

@@ -229,10 +229,23 @@ fn thread_cpu() -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-fn nats_server(port: u16) -> Child {
-    let mut command = Command::new("/usr/sbin/nats-server");
-    command.args(["-a", "127.0.0.1", "-p", &port.to_string()]).stderr(Stdio::null());
-    command.spawn().expect("nats-server is installed")
+/// NATS server, which ends when this is dropped.
+struct Server(Child);
+
+impl Server {
+    fn start(port: u16) -> Server {
+        let mut command = Command::new("/usr/sbin/nats-server");
+        command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Server(command.spawn().expect("nats-server is installed"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Field of `/proc/PID/status` in kB, or the CPU time of `/proc/PID/stat` in ticks of 10 ms.
@@ -254,7 +267,7 @@ fn simulated_agents_are_merged() {
     let numbers = std::env::var("PGDYNO_SIMULATED_AGENTS").unwrap_or_else(|_| "5".to_owned());
     for count in numbers.split(',').map(|it| it.parse::<u16>().expect("a number")) {
         let port = stack::supervisor::free_port().expect("a free port");
-        let mut server = nats_server(port);
+        let server = Server::start(port);
         let url = format!("nats://127.0.0.1:{port}");
         let options = NatsOptions { url: url.clone(), ..NatsOptions::default() };
         let nats = loop {
@@ -292,10 +305,10 @@ fn simulated_agents_are_merged() {
             let mut delays = Delays { clock, start: Nanos::ZERO, ticks: 0, worst: Nanos::ZERO };
             let load = FleetLoad { assignment: &assignment, feeds: Vec::new(), work: &work, clock };
             let flags = (&AtomicBool::new(false), &AtomicBool::new(false));
-            let (before, (_, ticks)) = (thread_cpu(), usage(server.id()));
+            let (before, (_, ticks)) = (thread_cpu(), usage(server.0.id()));
             let measured = fleet.run(load, &mut delays, flags).expect("a measurement");
             let cpu = thread_cpu() - before;
-            let (memory, after) = usage(server.id());
+            let (memory, after) = usage(server.0.id());
             let expected = u64::from(count) * 2 * TRANSACTIONS * SECONDS;
             let ok: u64 = measured.measurement.interval.scripts.iter().map(|it| it.ok).sum();
             assert_eq!((ok, delays.ticks), (expected, SECONDS));
@@ -310,7 +323,5 @@ fn simulated_agents_are_merged() {
             );
         });
         drop(nats);
-        server.kill().expect("it runs");
-        server.wait().expect("it was started");
     }
 }

@@ -207,7 +207,9 @@ fn agents_share_a_feed_that_is_drawn_once() {
     let requests = |agents: u16| {
         let parts: Vec<LoadPart> = (0..agents).map(|agent| LoadPart::Agent { agent, agents }).collect();
         let threads = first_second_by::<ThreadTrace>(&text, 4, &parts).expect("the file is valid");
-        let mut all: Vec<String> = threads.into_iter().flatten().flat_map(|it| it.requests).collect();
+        // Another client may draw the row, so only the values of the row are compared.
+        let row = |request: &String| request.rsplit("texts").next().unwrap_or_default().to_owned();
+        let mut all: Vec<String> = threads.iter().flatten().flat_map(|it| &it.requests).map(row).collect();
         all.sort();
         all
     };

@@ -13,11 +13,32 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Process that ends when this is dropped.
+struct Process(Child);
+
+impl Process {
+    fn start(command: &mut Command) -> Process {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Process(command.spawn().expect("the program can be run"))
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 /// NATS server and agents.
 struct Site {
     port: u16,
-    server: Child,
-    agents: Vec<Child>,
+    server: Process,
+    agents: Vec<Process>,
     directory: PathBuf,
 }
 
@@ -40,20 +61,14 @@ impl Site {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    fn start_agent_at(&self, url: &str, name: &str) -> Child {
+    fn start_agent_at(url: &str, name: &str, arguments: &[&str]) -> Process {
         let mut command = Command::new(PGDYNO);
-        command.args(["agent", "--nats", url, "--name", name]).stdin(Stdio::null()).stderr(Stdio::null());
-        command.spawn().expect("pgdyno can be run")
+        command.args(["agent", "--nats", url, "--name", name, "--labels", "zone=a"]).args(arguments);
+        Process::start(&mut command)
     }
 
-    fn start_agent(&self, name: &str, arguments: &[&str]) -> Child {
-        Command::new(PGDYNO)
-            .args(["agent", "--nats", &self.url(), "--name", name, "--labels", "zone=a"])
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("pgdyno can be run")
+    fn start_agent(&self, name: &str, arguments: &[&str]) -> Process {
+        Site::start_agent_at(&self.url(), name, arguments)
     }
 
     fn pgdyno(&self, arguments: &[&str]) -> Output {
@@ -99,24 +114,15 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        for child in self.agents.iter_mut().chain([&mut self.server]) {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-fn start_server(port: u16) -> Child {
-    let program = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
-    let program =
-        program.into_iter().find(|it| fs::exists(it).unwrap_or(false)).expect("nats-server is installed");
-    Command::new(program)
-        .args(["-a", "127.0.0.1", "-p", &port.to_string()])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("nats-server can be run")
+fn start_server(port: u16) -> Process {
+    let programs = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
+    let program = programs.into_iter().find(|it| fs::exists(it).unwrap_or(false));
+    let mut command = Command::new(program.expect("nats-server is installed"));
+    Process::start(command.args(["-a", "127.0.0.1", "-p", &port.to_string()]))
 }
 
 fn end(mut run: Child, path: &PathBuf) -> (Option<i32>, String) {
@@ -169,11 +175,10 @@ fn impossible_requests_are_refused_at_once() {
     check_on(&["--agents", "2", "-c", "2", "-l"], "-l cannot be used with agents");
     check(&["--agents", "1", "--nats", "nats://127.0.0.1:1"], "no NATS server answers at nats://127.0.0.1:1");
     check(&["--agents", "1", "--nats", "nats://u:secret@127.0.0.1:1"], "contains a password");
-    let other = site.start_agent("strict", &["--allow", "192.0.2.0/24"]);
-    let mut guard = Site { agents: vec![other], ..Site::without_server(&site) };
+    let mut other = site.start_agent("strict", &["--allow", "192.0.2.0/24"]);
     site.wait_for("the third agent", |text| text.contains("strict"));
     check_on(&["--agents", "3", "-c", "3"], "the agent may not load");
-    guard.stop_agents();
+    other.kill();
     site.wait_for("idle agents", |text| text.matches("idle").count() == 2 && !text.contains("strict"));
 }
 
@@ -190,13 +195,9 @@ fn kill_agent_and_coordinator() {
     site.wait_for_output(&path, "progress: 1.0 s");
     let busy = SHARED.bench(&["-S", "-n", "-T", "1", "-c", "3", "--agents", "3", "--nats", &site.url()]);
     assert!(combined_output(&busy).contains("works for another coordinator"), "{}", combined_output(&busy));
-    site.agents[1].kill().expect("it runs");
+    site.agents[1].kill();
     let (_, text) = end(run, &path);
-    assert!(
-        text.contains("verdict") && text.contains("invalid") && text.contains("agent 2 did not complete"),
-        "{text}"
-    );
-    site.agents[1].wait().expect("it was killed");
+    assert!(text.contains("INVALID: agent 2 did not complete"), "{text}");
     site.agents[1] = site.start_agent("a2", &[]);
     site.wait_for("idle agents", |text| text.matches("idle").count() == 3);
 
@@ -224,8 +225,7 @@ fn restart_nats_server() {
     let mut site = Site::start(3);
     let (run, path) = site.bench("run", &[&["--agents", "3"], &load[..]].concat());
     site.wait_for_output(&path, "progress: 1.0 s");
-    site.server.kill().expect("it runs");
-    site.server.wait().expect("it was killed");
+    site.server.kill();
     site.server = start_server(site.port);
     let (_, text) = end(run, &path);
     let begin = text.find('{').unwrap_or_else(|| panic!("no document: {text}"));
@@ -233,21 +233,6 @@ fn restart_nats_server() {
         serde_json::from_str(&text[begin..]).unwrap_or_else(|it| panic!("{it}: {text}"));
     assert_eq!(count(&all, "ok"), count(&one, "ok"));
     assert_eq!(all["generator"]["threads"].as_array().map(Vec::len), Some(3), "{all}");
-}
-
-impl Site {
-    /// Holder of agents only, at the server of another site.
-    fn without_server(site: &Site) -> Site {
-        let server = Command::new("/bin/true").spawn().expect("true can be run");
-        Site { port: site.port, server, agents: Vec::new(), directory: site.directory.join("none") }
-    }
-
-    fn stop_agents(&mut self) {
-        for mut agent in self.agents.drain(..) {
-            let _ = agent.kill();
-            let _ = agent.wait();
-        }
-    }
 }
 
 /// Connections that pass through this proxy break silently: bytes are no longer forwarded, but nothing is closed.
@@ -299,7 +284,7 @@ fn check_disturbed(site: &Site, disturb: impl FnOnce(&Site)) {
     let begin = Instant::now();
     disturb(site);
     let (_, text) = end(run, &path);
-    assert!(text.contains("invalid") && text.contains("agent 2 did not complete"), "{text}");
+    assert!(text.contains("INVALID: agent 2 did not complete"), "{text}");
     while sessions() != "0" {
         assert!(begin.elapsed() < Duration::from_secs(20), "{} sessions are left", sessions());
     }
@@ -317,7 +302,7 @@ fn a_frozen_agent_stops_when_it_continues() {
 fn freeze_agent() {
     let site = Site::start(3);
     let send = |signal: &str| {
-        let pid = site.agents[1].id().to_string();
+        let pid = site.agents[1].0.id().to_string();
         assert!(Command::new("/bin/kill").args([signal, &pid]).status().expect("kill can be run").success());
     };
     check_disturbed(&site, |_| {
@@ -340,8 +325,8 @@ fn cut_agent_off() {
     let mut site = Site::start(1);
     let proxy = Proxy::start(site.port);
     let direct = site.url();
-    site.agents.push(site.start_agent_at(&format!("nats://127.0.0.1:{}", proxy.port), "a2"));
-    site.agents.push(site.start_agent_at(&direct, "a3"));
+    site.agents.push(Site::start_agent_at(&format!("nats://127.0.0.1:{}", proxy.port), "a2", &[]));
+    site.agents.push(Site::start_agent_at(&direct, "a3", &[]));
     site.wait_for("the agents", |text| text.matches("idle").count() == 3);
     check_disturbed(&site, |_| proxy.is_cut.store(true, Ordering::Relaxed));
 }
