@@ -19,10 +19,6 @@ impl SetupBuilder<'_> {
         if load.is_recorded() {
             self.report("generators", message!("experiment-generators-recorded"));
         }
-        if load.model.clients() < u32::from(agents) {
-            let (clients, agents) = (load.model.clients().to_string(), agents.to_string());
-            self.report("generators.agents", message!("experiment-generators-clients", agents, clients));
-        }
         // A password in the address would be stored with the run.
         if nats.as_ref().is_some_and(|it| it.contains('@')) {
             self.report("generators.nats", message!("experiment-generators-password"));

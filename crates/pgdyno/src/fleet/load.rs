@@ -98,10 +98,12 @@ impl Fleet {
         let documents = [vec![to_bytes(assignment)], feeds].concat();
         let lengths: Vec<u64> = documents.iter().map(|it| it.len() as u64).collect();
         let first_document = self.publish(documents);
+        // A small load, such as the first step of a search, may have fewer clients and threads than there are agents.
+        let count = self.agents.len().min(assignment.threads.into());
         let mut running = RunningLoad {
             trial: self.trial,
-            agents: self.agents.iter().map(|_| AgentProgress::default()).collect(),
-            merger: SecondMerger::new(self.agents.len(), work.interval()),
+            agents: (0..count).map(|_| AgentProgress::default()).collect(),
+            merger: SecondMerger::new(count, work.interval()),
             totals: Totals::new(work),
             decoder: HistogramDecoder::new(),
             listener,
@@ -113,7 +115,7 @@ impl Fleet {
             lease: self.lease.clone(),
             trial: self.trial,
             agent: 0,
-            agents: self.len(),
+            agents: count as u16,
             documents: lengths,
             first_document,
         };

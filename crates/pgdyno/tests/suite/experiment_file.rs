@@ -3,5 +3,6 @@
 mod common;
 mod failover;
 mod find;
+mod generators;
 mod plan;
 mod replication;

@@ -25,6 +25,44 @@ fn a_quiet_run_is_valid() {
 }
 
 #[test]
+fn invalid_if_an_agent_is_lost_or_late_or_its_clock_is_uncertain() {
+    let part = AgentPart {
+        agent: "a".to_owned(),
+        host: "h".to_owned(),
+        threads: 1,
+        ok: 10,
+        arrivals: 10,
+        p99: None,
+        send_lag: None,
+        busy: None,
+        jitter: None,
+        clock_uncertainty: Some(Nanos::from_micros(80)),
+        late: Nanos::ZERO,
+        lost: None,
+    };
+    let check = |spoil: &dyn Fn(&mut AgentPart), expected: &[InvalidReason]| {
+        let mut summary = summarise(&quiet_measurement(), Server::default(), open_plan());
+        let mut spoilt = part.clone();
+        spoil(&mut spoilt);
+        add_agents(&mut summary, &[part.clone(), spoilt]);
+        assert_eq!(summary.validity.reasons, expected);
+        assert_eq!(summary.validity.verdict == Verdict::Invalid, !expected.is_empty());
+    };
+    let agent = 1;
+    let (late, uncertain) = (Nanos::from_millis(2), Some(Nanos::from_millis(11)));
+    check(&|_| {}, &[]);
+    check(&|it| it.late = Nanos::from_micros(900), &[]);
+    check(&|it| it.late = late, &[InvalidReason::AgentLate { agent, late }]);
+    check(
+        &|it| it.clock_uncertainty = uncertain,
+        &[InvalidReason::ClockUncertain { agent, uncertainty: uncertain }],
+    );
+    check(&|it| it.clock_uncertainty = None, &[InvalidReason::ClockUncertain { agent, uncertainty: None }]);
+    let lost = model::message!("agents-lost-damaged");
+    check(&|it| (it.lost, it.late) = (Some(lost.clone()), late), &[InvalidReason::AgentLost { agent }]);
+}
+
+#[test]
 fn invalid_if_the_generator_is_late() {
     check(
         open_plan(),
