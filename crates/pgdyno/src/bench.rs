@@ -32,17 +32,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use load::driver::Clock;
 use load::script::builtin;
-use model::Summary;
 use model::message;
 use model::objective::ObjectiveResult;
 use model::summary::Server;
 use model::validity::{Doubt, Verdict};
+use model::{AgentPart, Summary};
 pub use options::arguments;
 use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
 use recording::{RecordedResult, Recording};
 use report::json_document::{BenchDocument, to_json};
+use report::lang::Lang;
+use report::say;
 use setup::RecordedSystem;
 use stack::interrupt::with_interrupt;
 use stack::location;
@@ -273,15 +275,7 @@ impl Bench<'_> {
         let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
         analysis::verdict::add_clock_step(&mut summary, watch.step());
         analysis::verdict::add_agents(&mut summary, &parts);
-        for part in &parts {
-            if let Some(reason) = &part.lost {
-                terminal.error(&options.lang.message(&message!(
-                    "agents-failed",
-                    agent = &part.agent,
-                    reason = reason.clone()
-                )));
-            }
-        }
+        parts.iter().for_each(|it| print_part(it, options.lang, terminal));
         if !logged {
             analysis::verdict::add_incomplete_log(&mut summary);
         }
@@ -299,6 +293,18 @@ impl Bench<'_> {
         let complete = measured.aborted_clients == 0 && !was_interrupted;
         Ok(BenchResult { summary, complete, objectives, stored })
     }
+}
+
+/// Prints the part of one agent.
+fn print_part(part: &AgentPart, lang: &Lang, terminal: &Terminal) {
+    if let Some(reason) = &part.lost {
+        let failed = message!("agents-failed", agent = &part.agent, reason = reason.clone());
+        return terminal.error(&lang.message(&failed));
+    }
+    let numbers = lang.numbers();
+    let [lag, clock] = [part.send_lag, part.clock_uncertainty].map(|time| time.map(|it| lang.time(it)));
+    let (ok, arrivals) = (numbers.count(part.ok), numbers.count(part.arrivals));
+    terminal.info(&say!(lang, "agents-part", agent = &part.agent, ok, arrivals, lag, clock));
 }
 
 /// Leases the agents that generate the load for this target.

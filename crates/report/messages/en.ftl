@@ -5719,3 +5719,10 @@ agents-column-lost = lost
 agents-name-taken = another agent at { $server } has the name { $name }
     .help = choose another one with --name
 agents-refused-duplicate = is the name of several agents
+agents-part = agent { $agent }: { $ok } of { $arrivals } arrivals successful{ $lag ->
+    [none] {""}
+   *[other] , send lag { $lag } at p99
+}{ $clock ->
+    [none] {""}
+   *[other] , clock known to { $clock }
+}

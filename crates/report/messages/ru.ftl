@@ -5881,3 +5881,10 @@ agents-column-lost = потерян
 agents-name-taken = имя { $name } уже у другого агента на { $server }
     .help = выберите другое с --name
 agents-refused-duplicate = — имя нескольких агентов
+agents-part = агент { $agent }: успешно { $ok } из { $arrivals }{ $lag ->
+    [none] {""}
+   *[other] , опоздание отправки { $lag } (p99)
+}{ $clock ->
+    [none] {""}
+   *[other] , часы известны с точностью { $clock }
+}
