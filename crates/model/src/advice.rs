@@ -60,6 +60,11 @@ pub enum Remedy {
     NotNeeded,
     /// Remedy: create the index at position `index` of [`Advice::indexes`].
     Index { index: usize },
+    /// Remedy: VACUUM FULL or an equivalent, because most of the table's space holds dead row versions.
+    Vacuum { table: String, live_rows: f64, dead_rows: f64, bytes: u64 },
+    /// Remedy: ANALYZE, because the planner's estimate for a scan of the table is far from the rows that it returned, and
+    /// the table was changed since its statistics were collected.
+    Analyze { table: String, estimated_rows: f64, actual_rows: f64 },
     /// No remedy: the statement needs every row of a table.
     EveryRow,
     /// No remedy: a full scan is fastest, because the statement needs a large share (0..=1) of a table.

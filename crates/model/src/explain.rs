@@ -118,6 +118,14 @@ pub struct TableStats {
     pub rows: f64,
     /// Size in bytes without indexes.
     pub bytes: u64,
+    /// Live rows, dead row versions, and rows changed since the last ANALYZE, by the server's counters; `None` if the
+    /// counters know nothing about the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live_rows: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_rows: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_rows: Option<f64>,
     pub columns: Vec<ColumnStats>,
     pub indexes: Vec<ExistingIndex>,
 }

@@ -68,6 +68,13 @@ pub struct Perturbation {
     pub amount: Option<(f64, f64)>,
 }
 
+impl Perturbation {
+    /// True if the perturbation lowers a quota.
+    pub fn is_decrease(&self) -> bool {
+        self.amount.is_some_and(|(from, to)| to < from)
+    }
+}
+
 /// Knob of the setup. Nodes are given by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -176,6 +183,13 @@ pub enum SearchStopReason {
     /// Lowest level of the search, which was not sustained.
     #[serde(alias = "least")]
     MinLevelFailed { level: f64 },
+    /// Too few samples to judge an objective or, if `objective` is `None`, the delivered share of the load.
+    TooFewSamples {
+        objective: Option<String>,
+        /// Number of samples that were measured, and that the objective requires.
+        samples: u64,
+        needed: u64,
+    },
     /// Contradictory results of trials at about the same level, which may mean that the system has two states.
     Undecided { level: f64 },
     /// Trials that failed or were interrupted by the user.
@@ -271,6 +285,24 @@ pub struct Suspect {
     pub perturbation: Option<Perturbation>,
     /// Suspected limiter.
     pub limit: Limit,
+    /// Throughput of the overloaded levels, if it is the only evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+}
+
+impl Suspect {
+    pub fn new(limit: Limit, perturbation: Option<Perturbation>) -> Suspect {
+        Suspect { perturbation, limit, saturation: None }
+    }
+}
+
+/// Throughput that does not rise with the offered load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Saturation {
+    /// Successful transactions per second.
+    pub delivered: f64,
+    /// Lowest and highest offered level.
+    pub offered: (f64, f64),
 }
 
 /// Suspected limiters of a cell.
@@ -316,6 +348,10 @@ pub enum Limit {
     },
     /// Threads of a service.
     ServiceThreads {
+        node: String,
+    },
+    /// Inside of a service that shows no exhausted resource.
+    Service {
         node: String,
     },
     /// Connection slots of PostgreSQL.

@@ -1851,6 +1851,8 @@ advice-index-costs = { $size ->
 advice-not-needed = none needed: it reads no large table completely
 advice-index = an index
 advice-index-number = index { $number }: cost { $before } → { $after }
+advice-vacuum = VACUUM FULL { $table }: it has { $live } live rows and { $dead } dead row versions in { $size }; find out why autovacuum did not remove them
+advice-analyze = ANALYZE { $table }: the planner expected { $estimated } rows and got { $actual }, because its statistics are old
 advice-every-row = no index helps: it needs every row of the table
 advice-most-rows = no index helps: it needs { $share } of the rows
 advice-condition = no b-tree index supports { $condition }
@@ -3269,6 +3271,7 @@ search-sustained-clients = { $clients ->
 
 search-outcome-held = sustained
 search-outcome-invalid = invalid: { $reason }
+search-outcome-not-judged = not judged: { $reason }
 
 # Reasons why a level is not sustained.
 search-overload-objective = { $objective } is violated
@@ -3289,6 +3292,10 @@ search-stop-feed-end = a feed was exhausted
 search-stop-unmeasured = { $objective }
 search-stop-suspended = suspended
 search-stop-aborted = clients aborted
+search-stop-few-samples = { $objective ->
+    [none] a judgement of the delivered load
+   *[other] a judgement of { $objective }
+ } needs { $needed } samples, but there were { $samples }
 search-stop-undecided = the system sustains { $level } in some trials and not in others
 
 # Limits, as subjects of sentences.
@@ -3301,6 +3308,7 @@ search-limit-memory = the memory of { $node }
 search-limit-pool = the pool of { $node }
 search-limit-service-pool = the connection pool of the service { $node }
 search-limit-service-threads = the threads of the service { $node }
+search-limit-service = the inside of the service { $node }
 search-limit-slots = the connection slots of { $node }
 search-limit-row-locks = row locks{ $statement ->
     [none] {""}
@@ -3398,6 +3406,7 @@ search-remedy-generator = Give the generator more threads, or a machine of its o
 search-remedy-host = Stop other programs on this machine, or run the generator on another one.
 search-remedy-descriptors = Raise the limit on open files, or widen the range of local ports; `pgdyno doctor` shows both.
 search-remedy-client-cap = Raise `max_in_flight`.
+search-remedy-few-samples = Choose a longer `window`.
 search-remedy-max-level = Raise the limit of the search.
 search-remedy-min-level = Start the search at a lower level.
 # `consumer`: work that saturates the CPU.
@@ -3411,7 +3420,45 @@ search-cause-proven = limited by { $limit }{ $proof ->
 search-cause-elasticity = elasticity { $value }
 search-cause-feed = with rows of the whole table, the maximum is { $ratio } times as high
 search-cause-switch = without this limit, the maximum is { $ratio } times as high
-search-cause-suspected = limiter not proven; suspected: { $limit }
+search-cause-suspected = limiter not proven; suspected: { $limit }{ $tested ->
+    [none] {""}
+   *[other] {" "}({ $tested })
+ }
+# What to do about a limiter.
+search-do-cpu = Give { $node } more CPUs, or let it do less work per transaction.
+search-do-reads = Give { $node } enough memory for the data in use, or a disk with more reads per second.
+search-do-writes = Write less per transaction, or give { $node } a disk with more writes per second.
+search-do-wal = Put WAL on a disk with faster flushes, or combine several changes into one transaction. Where the last commits may be lost, set `synchronous_commit = off`.
+search-do-sync-replicas = Give the replicas faster disks and a shorter network path, or choose a weaker `synchronous_commit` for transactions that may be lost.
+search-do-memory = Give { $node } more memory, or let transactions read fewer blocks.
+search-do-pool = Enlarge the pool of { $node }, or shorten the transactions that hold its connections.
+search-do-service-pool = Enlarge the connection pool of { $node }, or shorten the time for which requests hold a connection.
+search-do-service-threads = Give { $node } more threads, or shorten its requests.
+search-do-service = Look inside { $node }, at its locks, queues and calls. If it reports its pools and threads (`stats`), pgdyno can name them.
+search-do-slots = Use fewer connections, for example through a pooler, or raise `max_connections`.
+search-do-row-locks = Shorten the time from the change of the row to the commit, or spread the changes over several rows.
+search-do-locks-advisory = Shorten the time for which the application holds the advisory lock, or use one lock per key.
+search-do-locks-relation = Do not lock whole tables or other objects under load, or shorten the transactions that do.
+search-do-locks-extend = Insert in larger batches, or with fewer sessions.
+search-do-locks-buffer-pin = Close cursors early, and do not leave statements unfinished.
+search-do-locks-heavyweight = Shorten the transactions that hold this lock.
+search-do-locks-lightweight = Use fewer concurrent sessions, for example a smaller pool.
+search-do-scan = { $ddl ->
+    [none] Let the statement read fewer rows, for example with a better condition or a summary table.
+   *[other] Create the index: { $ddl }.
+ }
+search-do-checkpoints = Raise `max_wal_size`, so that checkpoints become rarer; `wal_compression` makes the full-page writes after them smaller.
+search-do-clients = Use more clients, or the open model.
+search-do-feed = Use a feed whose values cover the data that users request.
+search-do-host = Give the stack more CPUs, or run the generator on another machine.
+search-gain = Tried: { $perturbation } gives a maximum { $ratio } times as high.
+# A suspect with the throughput of overloaded levels.
+search-saturation = { $limit }: { $delivered } per second however much is offered ({ $offered } per second)
+search-offered-range = { $low } to { $high }
+search-cause-undecided = tested, undecided: { $perturbation }{ $ratio ->
+    [none] {""}
+   *[other] {" "}gives a maximum { $ratio } times as high
+ }
 search-cause-unknown = limiter not proven
 search-answered-cells = { $answered } of { $cells ->
     [one] { $cells } cell

@@ -1956,6 +1956,8 @@ advice-index-costs = { $size ->
 advice-not-needed = индекс не нужен: большие таблицы целиком не читаются
 advice-index = индекс
 advice-index-number = индекс { $number }: стоимость { $before } → { $after }
+advice-vacuum = VACUUM FULL { $table }: живых строк { $live }, мёртвых версий { $dead }, размер { $size }; выясните, почему их не убрала автоочистка
+advice-analyze = ANALYZE { $table }: планировщик ожидал { $estimated }, а получил { $actual }, потому что статистика устарела
 advice-every-row = индекс не поможет: нужна каждая строка таблицы
 advice-most-rows = индекс не поможет: нужно { $share } строк
 advice-condition = условие { $condition } не ускорит ни один индекс типа «B-дерево»
@@ -3399,6 +3401,7 @@ search-sustained-clients = { $clients ->
 
 search-outcome-held = выдержано
 search-outcome-invalid = недостоверно: { $reason }
+search-outcome-not-judged = не оценено: { $reason }
 
 # Почему уровень не выдержан.
 search-overload-objective = не соблюдается { $objective }
@@ -3419,6 +3422,10 @@ search-stop-feed-end = строки одной из лент данных зак
 search-stop-unmeasured = { $objective }
 search-stop-suspended = процесс был приостановлен
 search-stop-aborted = клиенты прерваны
+search-stop-few-samples = { $objective ->
+    [none] чтобы судить о доле выполненной нагрузки
+   *[other] чтобы судить о { $objective }
+ }, нужно замеров: { $needed }, а было: { $samples }
 search-stop-undecided = один и тот же уровень система то выдерживает, то нет ({ $level })
 
 # Пределы, как подлежащие.
@@ -3431,6 +3438,7 @@ search-limit-memory = память узла { $node }
 search-limit-pool = пул узла { $node }
 search-limit-service-pool = пул соединений сервиса { $node }
 search-limit-service-threads = потоки сервиса { $node }
+search-limit-service = внутри сервиса { $node }
 search-limit-slots = слоты подключений узла { $node }
 search-limit-row-locks = блокировки строк{ $statement ->
     [none] {""}
@@ -3530,6 +3538,7 @@ search-remedy-generator = Дайте генератору больше пото�
 search-remedy-host = Остановите другие программы на этой машине или запустите генератор на другой.
 search-remedy-descriptors = Поднимите предел открытых файлов или расширьте диапазон локальных портов; оба показывает `pgdyno doctor`.
 search-remedy-client-cap = Увеличьте `max_in_flight`.
+search-remedy-few-samples = Увеличьте `window`.
 search-remedy-max-level = Поднимите верхнюю границу поиска.
 search-remedy-min-level = Начните поиск с меньшего уровня.
 # `consumer`: чем занят ЦП.
@@ -3543,7 +3552,45 @@ search-cause-proven = узкое место — { $limit }{ $proof ->
 search-cause-elasticity = эластичность { $value }
 search-cause-feed = со строками всей таблицы максимум — { $ratio } от исходного
 search-cause-switch = без этого предела максимум — { $ratio } от исходного
-search-cause-suspected = узкое место не доказано, предположительно { $limit }
+search-cause-suspected = узкое место не доказано, предположительно { $limit }{ $tested ->
+    [none] {""}
+   *[other] {" "}({ $tested })
+ }
+# Что делать с пределом.
+search-do-cpu = Дайте узлу { $node } больше ЦП или уменьшите работу на одну транзакцию.
+search-do-reads = Дайте узлу { $node } память под нужные данные или диск, который быстрее читает.
+search-do-writes = Пишите меньше в одной транзакции или дайте узлу { $node } диск, который быстрее пишет.
+search-do-wal = Разместите WAL на диске с быстрым сбросом или объединяйте изменения в одну транзакцию. Если последние транзакции можно потерять, задайте `synchronous_commit = off`.
+search-do-sync-replicas = Дайте репликам более быстрые диски и сеть или выберите более слабый `synchronous_commit` для транзакций, которые можно потерять.
+search-do-memory = Дайте узлу { $node } больше памяти или читайте меньше блоков в одной транзакции.
+search-do-pool = Увеличьте пул узла { $node } или сократите транзакции, которые занимают его соединения.
+search-do-service-pool = Увеличьте пул соединений сервиса { $node } или сократите время, на которое запрос занимает соединение.
+search-do-service-threads = Дайте сервису { $node } больше потоков или сократите запросы.
+search-do-service = Ищите внутри сервиса { $node }: блокировки, очереди, вызовы. Если он показывает свои пулы и потоки (`stats`), pgdyno сможет их назвать.
+search-do-slots = Открывайте меньше подключений, например через пулер, или увеличьте `max_connections`.
+search-do-row-locks = Сократите время от изменения строки до фиксации или распределите изменения по нескольким строкам.
+search-do-locks-advisory = Сократите время, на которое приложение берёт рекомендательную блокировку, или берите отдельную блокировку на каждый ключ.
+search-do-locks-relation = Не блокируйте под нагрузкой целые таблицы и другие объекты или сократите такие транзакции.
+search-do-locks-extend = Вставляйте строки крупными пакетами или меньшим числом сеансов.
+search-do-locks-buffer-pin = Закрывайте курсоры раньше и не оставляйте запросы незавершёнными.
+search-do-locks-heavyweight = Сократите транзакции, которые держат эту блокировку.
+search-do-locks-lightweight = Уменьшите число одновременных сеансов, например размер пула.
+search-do-scan = { $ddl ->
+    [none] Читайте меньше строк: уточните условие или заведите сводную таблицу.
+   *[other] Создайте индекс: { $ddl }.
+ }
+search-do-checkpoints = Увеличьте `max_wal_size`, чтобы контрольные точки были реже; `wal_compression` уменьшает записи полных страниц после них.
+search-do-clients = Возьмите больше клиентов или открытую модель.
+search-do-feed = Возьмите ленту, значения которой охватывают запрашиваемые данные.
+search-do-host = Дайте стенду больше ЦП или перенесите генератор на другую машину.
+search-gain = Проверено: { $perturbation } — максимум { $ratio } от исходного.
+# Подозреваемый и пропускная способность при перегрузке.
+search-saturation = { $limit }: { $delivered } в секунду, сколько ни предлагай ({ $offered } в секунду)
+search-offered-range = от { $low } до { $high }
+search-cause-undecided = проверено, не решено: { $perturbation }{ $ratio ->
+    [none] {""}
+   *[other] {" "}— максимум { $ratio } от исходного
+ }
 search-cause-unknown = узкое место не доказано
 search-answered-cells = ответ есть для { $answered } из { $cells ->
     [one] { $cells } ячейки

@@ -5,6 +5,7 @@
 //! maintenance.
 
 mod candidates;
+mod maintenance;
 mod predicates;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,9 @@ pub use candidates::candidates;
 
 use candidates::{FullScan, SELECTED_SHARE_MAX, full_scans};
 use model::advice::{Advice, CostChange, IndexAdvice, Remedy, Scan, StatementAdvice, StatementChange};
-use model::explain::{IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPlan, normalize_placeholders};
+use model::explain::{
+    IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPlan, TableStats, normalize_placeholders,
+};
 use model::run_result::StatementStats;
 use predicates::updated_columns;
 
@@ -72,11 +75,11 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             mean: (calls > 0.0).then(|| total / calls),
             scan: worst.map(|scan| Scan {
                 table: format!("{}.{}", scan.table.schema, scan.table.name),
-                rows: scan.table.rows,
+                rows: scan.read_rows,
                 rows_kept: scan.selected_rows,
                 actual: scan.counted,
             }),
-            remedy: remedy(number, statement, worst, &indexes),
+            remedy: remedy(number, statement, worst, &indexes, &plans.tables),
             plan: statement.plan.clone(),
         }
     };
@@ -193,6 +196,7 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     // Costs with the candidates chosen so far.
     let mut best = before.clone();
     let mut taken = Vec::new();
+    let is_useful = |estimate: &IndexEstimate| needs_index(plans, &estimate.candidate);
     loop {
         let gain = |estimate: &IndexEstimate| -> (f64, bool) {
             let (mut gain, mut substantial) = (0.0, false);
@@ -207,6 +211,7 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
             .estimates
             .iter()
             .enumerate()
+            .filter(|it| is_useful(it.1))
             .filter_map(|(n, estimate)| {
                 let (gain, substantial) = gain(estimate);
                 (substantial && gain >= SAVING_MIN).then_some((n, gain))
@@ -224,9 +229,20 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     }
 }
 
+/// True unless VACUUM or ANALYZE comes first: the table is bloated, or the planner misjudged all statements that suggest
+/// the index.
+fn needs_index(plans: &Plans, candidate: &IndexCandidate) -> bool {
+    let is_misjudged = |number: &usize| {
+        let plan = plans.statements.get(*number).and_then(|it| it.plan.as_ref());
+        plan.is_some_and(|it| maintenance::analyze(it, &plans.tables).is_some())
+    };
+    let misjudged = !candidate.requested_by.is_empty() && candidate.requested_by.iter().all(is_misjudged);
+    !misjudged && !find_table(plans, candidate).is_some_and(maintenance::is_bloated)
+}
+
 /// Number of rows that a scan reads and discards per execution.
 fn discarded_rows(scan: &FullScan<'_>) -> f64 {
-    scan.table.rows - scan.selected_rows
+    scan.read_rows - scan.selected_rows
 }
 
 fn remedy(
@@ -234,9 +250,16 @@ fn remedy(
     statement: &StatementPlan,
     worst: Option<&FullScan<'_>>,
     indexes: &[IndexAdvice],
+    tables: &[TableStats],
 ) -> Remedy {
-    if statement.plan.is_none() {
+    let Some(plan) = &statement.plan else {
         return Remedy::NoPlan { reason: statement.error.clone() };
+    };
+    if let Some(remedy) = worst.and_then(|it| maintenance::vacuum(it.table)) {
+        return remedy;
+    }
+    if let Some(remedy) = maintenance::analyze(plan, tables) {
+        return remedy;
     }
     // If several indexes help, use the index with the lowest cost.
     let costs = indexes.iter().enumerate().filter_map(|(n, index)| {
@@ -257,7 +280,7 @@ fn remedy(
     }
 }
 
-fn find_table<'a>(plans: &'a Plans, candidate: &IndexCandidate) -> Option<&'a model::explain::TableStats> {
+fn find_table<'a>(plans: &'a Plans, candidate: &IndexCandidate) -> Option<&'a TableStats> {
     plans.tables.iter().find(|table| table.schema == candidate.schema && table.name == candidate.table)
 }
 

@@ -4,12 +4,15 @@
 //! saturated resource is a symptom, not a cause, so the resources nearest to the data come first. CPUs come before
 //! pools, because a throttled pooler or server holds its connections longer.
 
+mod saturation;
+
 use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
 use model::explain::IndexCandidate;
 use model::finding::{Bound, Circumstance, Finding};
 use model::plan::{Node, NodeKind, Pooler, Setup};
-use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspect};
+use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, StepResult, Suspect};
+use saturation::LoadResponse;
 
 /// Factor by which a perturbation raises a quota. If the machine has too few spare CPUs, the quota is lowered by
 /// `QUOTA_DECREASE` instead.
@@ -38,6 +41,8 @@ enum CauseRank {
     ServicePool,
     ServiceThreads,
     Clients,
+    /// Inside of a service, whose resources are not visible.
+    Service,
     /// Other programs use the machine.
     OtherPrograms,
     Generator,
@@ -47,14 +52,26 @@ enum CauseRank {
 /// the maximum. `processors` is the number of CPUs of the machine.
 ///
 /// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no other resource is a
-/// suspect and no transactions wait for one.
-pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
+/// suspect, no transactions wait for one, and transactions do not take longer at the cap than without load. `steps` are
+/// the steps of the unchanged cell. If they show that the throughput does not rise with the load, and nothing else is
+/// suspected, the limiter is inside the service.
+pub fn suspects(
+    setup: &Setup,
+    cell: usize,
+    findings: &[Finding],
+    steps: &[StepResult],
+    processors: f64,
+) -> Vec<Suspect> {
     let context = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
         findings.iter().filter_map(|it| context.suspect(cell, it)).collect();
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
-    known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
+    let response = LoadResponse::of_steps(steps);
+    known.retain(|it| it.2.limit != Limit::ClientCap || !behind && !response.takes_longer_at_cap);
+    if !behind && !known.iter().any(|it| it.2.limit == Limit::ClientCap) {
+        known.extend(context.inside_service(&response));
+    }
     // Among suspects of equal rank, the suspect with the higher utilisation comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
@@ -91,6 +108,26 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     suspects
 }
 
+/// Makes proofs by a lowered quota undecided, unless every other suspect that can be perturbed was excluded.
+///
+/// A lower maximum shows that the lowered resource limits the system now, not that it did before: a bystander that is
+/// almost saturated becomes the limiter too.
+pub fn settle_decreases(suspects: &[Suspect], proofs: &mut [Proof]) {
+    let excluded = |suspect: &Suspect| {
+        proofs.iter().any(|it| it.limit == suspect.limit && it.verdict == ProofVerdict::DoesNotLimit)
+    };
+    let open: Vec<&Limit> =
+        suspects.iter().filter(|it| it.perturbation.is_some() && !excluded(it)).map(|it| &it.limit).collect();
+    let is_alone = |limit: &Limit| open.iter().all(|it| *it == limit);
+    let settled: Vec<bool> =
+        proofs.iter().map(|it| !it.perturbation.is_decrease() || is_alone(&it.limit)).collect();
+    for (proof, settled) in proofs.iter_mut().zip(settled) {
+        if proof.verdict == ProofVerdict::Limits && !settled {
+            proof.verdict = ProofVerdict::Undecided;
+        }
+    }
+}
+
 /// Proven limit with the largest effect on the maximum. If no limit is proven, the first suspect that no perturbation
 /// excluded.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
@@ -98,11 +135,22 @@ pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     if let Some((proof, strongest)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
         return Cause::Proven { proof, root_cause: work_behind_cpu(setup, suspects, &strongest.limit) };
     }
-    let cleared = |suspect: &Suspect| {
-        proofs.iter().any(|proof| proof.limit == suspect.limit && proof.verdict == ProofVerdict::DoesNotLimit)
-    };
+    let cleared =
+        |suspect: &Suspect| proofs.iter().any(|proof| proof.limit == suspect.limit && excludes(proof));
     let suspect = suspects.iter().find(|it| !cleared(it)).cloned();
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
+}
+
+/// Ratio of maxima below which a doubled in-flight cap did not raise what is delivered.
+const CAP_RATIO_MIN: f64 = 1.1;
+
+/// True if the perturbation shows that its limit is not the limiter. Any slow resource fills the in-flight cap, so the cap
+/// is excluded unless raising it raised the maximum.
+fn excludes(proof: &Proof) -> bool {
+    match proof.limit {
+        Limit::ClientCap => proof.ratio.is_none_or(|it| it.0 < CAP_RATIO_MIN),
+        _ => proof.verdict == ProofVerdict::DoesNotLimit,
+    }
 }
 
 /// Full scans that no index would avoid, if `limit` is PostgreSQL's CPU.
@@ -141,9 +189,18 @@ struct CauseContext<'a> {
 }
 
 impl CauseContext<'_> {
+    /// The service nearest to the generator, if the throughput is saturated.
+    fn inside_service(&self, response: &LoadResponse) -> Option<(CauseRank, f64, Suspect)> {
+        let saturation = response.saturation?;
+        let is_service = |it: &&Node| matches!(it.kind, NodeKind::Service(_));
+        let node = self.setup.stack.nodes.iter().find(is_service)?.name.clone();
+        let suspect = Suspect { saturation: Some(saturation), ..Suspect::new(Limit::Service { node }, None) };
+        Some((CauseRank::Service, 0.0, suspect))
+    }
+
     fn suspect(&self, number: usize, finding: &Finding) -> Option<(CauseRank, f64, Suspect)> {
         let found = |nearness, full: f64, limit, perturbation| {
-            Some((nearness, full, Suspect { perturbation, limit }))
+            Some((nearness, full, Suspect::new(limit, perturbation)))
         };
         let full = |used: f64, available: f64, throttled: &Option<f64>| {
             (used / available).max(throttled.unwrap_or(0.0))
@@ -289,7 +346,7 @@ impl CauseContext<'_> {
                 (CauseRank::Clients, 1.0, Limit::Clients, Some(perturbation))
             }
         };
-        Some((nearness, full, Suspect { perturbation, limit }))
+        Some((nearness, full, Suspect::new(limit, perturbation)))
     }
 
     /// Raises the quota by half if the machine has enough spare CPUs, otherwise lowers it by a quarter.

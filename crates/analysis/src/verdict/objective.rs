@@ -279,18 +279,29 @@ impl Objective {
         if is_met { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
     }
 
-    /// Verdict for a quantile with too few samples beyond it: violated if a lower quantile already exceeds the bound.
+    /// Verdict for a quantile with too few samples beyond it: violated if a lower quantile, all samples or, from p90, the
+    /// mean already exceed the bound.
     fn by_lower_quantile(&self, distribution: &Distribution) -> ObjectiveVerdict {
         let ObjectiveMetric::Quantile(quantile) = self.figure else { return ObjectiveVerdict::Unknown };
         let lower = Quantile::ALL
             .into_iter()
             .take_while(|it| *it != quantile)
             .filter_map(|q| q.quantile_of(distribution));
-        let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == ObjectiveVerdict::Violated);
+        // Chance that all samples exceed the quantile.
+        let chance = (1.0 - quantile.share()).powf(distribution.count as f64);
+        let (min, mean) = (distribution.min, distribution.mean);
+        let min = min.filter(|_| chance <= CHANCE_MAX);
+        let mean = mean.filter(|_| chance <= CHANCE_MAX && quantile.share() >= MEAN_QUANTILE_MIN);
+        let mut known = lower.chain(min).chain(mean).map(Nanos::as_secs_f64);
+        let broken = known.any(|it| self.compare(it) == ObjectiveVerdict::Violated);
         if broken { ObjectiveVerdict::Violated } else { ObjectiveVerdict::Unknown }
     }
 }
 
+/// Lowest quantile that counts as above a bound if it cannot be measured and the mean is above the bound.
+const MEAN_QUANTILE_MIN: f64 = 0.9;
+/// Largest probability that chance explains samples that are all above a quantile.
+const CHANCE_MAX: f64 = 0.01;
 /// Minimum number of samples beyond a quantile.
 const SAMPLES_BEYOND: f64 = 10.0;
 

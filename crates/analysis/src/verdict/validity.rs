@@ -11,7 +11,7 @@ pub use model::validity::Validity;
 use model::validity::{Doubt, InvalidReason, Verdict};
 use model::{AgentPart, EmptyStatement, Measurement, Nanos, ReplayCounts, ReplayFigures, SizeUnit};
 
-/// Largest send lag of a valid measurement. Timers of ordinary language runtimes have the same lateness.
+/// Largest send lag of a measurement that is valid in any case. Timers of ordinary language runtimes have the same lateness.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
 /// Largest ratio of the send lag to the host's timer jitter at which the host counts as the cause.
 const JITTER_FACTOR: u64 = 2;
@@ -23,6 +23,10 @@ const SATURATED_SHARE: f64 = 0.9;
 const SUSPENSION_MIN: Nanos = Nanos::from_millis(10);
 /// Smallest difference between wall clock and boot-time clock at which the wall clock counts as changed.
 const CLOCK_STEP_MIN: Nanos = Nanos::from_millis(100);
+/// Largest send lag (p99) and stall of a valid measurement, as shares of the mean service time, if they exceed the times
+/// above. A disturbance of 2 % of the answers' own time does not change a verdict about them.
+const SEND_LAG_SHARE: f64 = 0.02;
+const STALL_SHARE: f64 = 0.05;
 /// Minimum time between two clock readings of a thread at which the thread counts as stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(100);
 /// Minimum share of throttled quota periods that makes a measurement invalid. In each such period, the whole generator
@@ -61,7 +65,10 @@ const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut reasons = Vec::new();
     let mut doubts = Vec::new();
-    match late_cause(&summary.generator.send_lag, &summary.generator.jitter) {
+    let service = summary.total.service.mean.unwrap_or_default();
+    let tolerated = |share: f64| Nanos::from_secs_f64(service.as_secs_f64() * share);
+    let lag_max = SEND_LAG_MAX.max(tolerated(SEND_LAG_SHARE));
+    match late_cause(&summary.generator.send_lag, &summary.generator.jitter, lag_max) {
         Some(LateCause::Generator(it)) => reasons.push(it),
         Some(LateCause::Host(it)) => doubts.push(it),
         None => {}
@@ -70,7 +77,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
         if usage.busy >= SATURATED_SHARE {
             reasons.push(InvalidReason::Saturated { thread, busy: usage.busy });
         }
-        if usage.longest_stall > STALL_MIN {
+        if usage.longest_stall > STALL_MIN.max(tolerated(STALL_SHARE)) {
             reasons.push(InvalidReason::Stalled { thread, duration: usage.longest_stall });
         }
         if let Some(share) = usage.starved.filter(|it| *it >= RUNNABLE_SHARE_MIN) {
@@ -246,7 +253,7 @@ enum LateCause {
 
 /// Cause of late sends; `None` if they are not late. The function compares send lag and timer jitter at the highest
 /// quantile, up to p99, for which both have enough samples. A lag of up to twice the jitter is caused by the host.
-fn late_cause(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
+fn late_cause(lag: &Distribution, jitter: &Distribution, lag_max: Nanos) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
     let quantiles: [(f64, Read); 4] =
         [(0.99, |it| it.p99), (0.95, |it| it.p95), (0.9, |it| it.p90), (0.5, |it| it.p50)];
@@ -254,7 +261,7 @@ fn late_cause(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
         quantiles.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, Some(read(jitter)?))));
     let alone = || quantiles.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, None)));
     let (quantile, lag, jitter) = both.or_else(alone)?;
-    if lag <= SEND_LAG_MAX {
+    if lag <= lag_max {
         return None;
     }
     Some(match jitter {

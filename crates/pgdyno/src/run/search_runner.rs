@@ -87,7 +87,8 @@ impl Runner {
         }
     }
 
-    /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until a limiter is proven.
+    /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until a raised quota or another
+    /// setting proves a limiter.
     fn prove_cause(
         &mut self,
         experiment: &Experiment,
@@ -112,7 +113,8 @@ impl Runner {
             let [base, changed] = &pair;
             let seed = experiment.seed;
             let proof = search::proof(limit.clone(), &perturbation, &base.done, &changed.done, max, seed);
-            if proof.verdict == ProofVerdict::Limits {
+            // A lowered quota proves nothing until the other suspects are excluded.
+            if proof.verdict == ProofVerdict::Limits && !perturbation.is_decrease() {
                 return;
             }
         }

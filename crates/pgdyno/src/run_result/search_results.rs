@@ -64,7 +64,8 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
             search::proof(limit.clone(), &perturbation, &base, &changed, &max, reading.experiment.seed)
         })
     };
-    let proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
+    let mut proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
+    cause::settle_decreases(&suspects, &mut proofs);
     let cause = cause::cause(&reading.experiment.cells[cell].setup, &suspects, &proofs);
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
 }
@@ -77,12 +78,20 @@ pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), Comma
         return Ok((known, true));
     }
     let account = super::from_file(path)?;
-    Ok((suspects(&reading, cell, &account.findings, &account.advice), false))
+    let maximum = account.maxima.iter().find(|it| it.cell == cell);
+    let steps = maximum.map_or(&[][..], |it| &it.steps);
+    Ok((suspects(&reading, cell, &account.findings, &account.advice, steps), false))
 }
 
-fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Advice]) -> Vec<Suspect> {
+fn suspects(
+    reading: &StoredRun,
+    cell: usize,
+    findings: &[Finding],
+    advice: &[Advice],
+    steps: &[StepResult],
+) -> Vec<Suspect> {
     let setup = &reading.experiment.cells[cell].setup;
-    let found = cause::suspects(setup, cell, findings, reading.processors.unwrap_or(1.0));
+    let found = cause::suspects(setup, cell, findings, steps, reading.processors.unwrap_or(1.0));
     cause::with_indexes(found, cell, advice)
 }
 
@@ -93,8 +102,8 @@ pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Fin
     for maximum in maxima.iter_mut().filter(is_measured) {
         if stored_suspects(reading, maximum.cell).is_none() {
             let setup = &reading.experiment.cells[maximum.cell].setup;
-            maximum.cause =
-                cause::cause(setup, &suspects(reading, maximum.cell, findings, advice), &maximum.proofs);
+            let suspects = suspects(reading, maximum.cell, findings, advice, &maximum.steps);
+            maximum.cause = cause::cause(setup, &suspects, &maximum.proofs);
         }
     }
 }

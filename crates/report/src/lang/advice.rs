@@ -69,6 +69,14 @@ impl Lang {
                 say!(self, "advice-index-number", number, before, after)
             }
             (Remedy::Index { .. }, None) => say!(self, "advice-index"),
+            (Remedy::Vacuum { table, live_rows, dead_rows, bytes }, _) => {
+                let [live, dead] = [live_rows, dead_rows].map(|it| it.round() as u64);
+                say!(self, "advice-vacuum", table, live, dead, size = self.bytes(*bytes as f64))
+            }
+            (Remedy::Analyze { table, estimated_rows, actual_rows }, _) => {
+                let [estimated, actual] = [estimated_rows, actual_rows].map(|it| it.round() as u64);
+                say!(self, "advice-analyze", table, estimated, actual)
+            }
             (Remedy::EveryRow, _) => say!(self, "advice-every-row"),
             (Remedy::MostRows { share }, _) => {
                 say!(self, "advice-most-rows", share = self.numbers().percent(*share, 0))

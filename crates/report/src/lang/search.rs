@@ -9,8 +9,8 @@ use model::lock::LockKind;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
-    RequiredConnections, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric,
-    TrendVerdict,
+    RequiredConnections, Saturation, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose,
+    TrendMetric, TrendVerdict,
 };
 
 /// Question of a search.
@@ -43,8 +43,12 @@ pub enum CauseAnswer<'a> {
         elasticity: Option<FittedValue>,
         ratio: Option<FittedValue>,
     },
+    /// Not proven. `tested` is the perturbation of the suspect and the ratio of the maxima, if it was tried without a
+    /// decision.
     Suspected {
         limit: &'a Limit,
+        saturation: Option<Saturation>,
+        tested: Option<(&'a Perturbation, Option<FittedValue>)>,
     },
     NotKnown,
 }
@@ -96,6 +100,9 @@ impl Lang {
         match outcome {
             LevelOutcome::Sustained => say!(self, "search-outcome-held"),
             LevelOutcome::NotSustained { reason } => self.overload_reason(reason),
+            LevelOutcome::Invalid { reason: reason @ SearchStopReason::TooFewSamples { .. } } => {
+                say!(self, "search-outcome-not-judged", reason = self.search_stop_reason(reason, scale))
+            }
             LevelOutcome::Invalid { reason } => {
                 say!(self, "search-outcome-invalid", reason = self.search_stop_reason(reason, scale))
             }
@@ -137,6 +144,13 @@ impl Lang {
             SearchStopReason::MinLevelFailed { level: min } => {
                 say!(self, "search-stop-min-level", level = level(*min))
             }
+            SearchStopReason::TooFewSamples { objective, samples, needed } => say!(
+                self,
+                "search-stop-few-samples",
+                objective = objective.as_ref(),
+                samples = *samples,
+                needed = *needed
+            ),
             SearchStopReason::Undecided { level: undecided } => {
                 say!(self, "search-stop-undecided", level = level(*undecided))
             }
@@ -156,6 +170,7 @@ impl Lang {
             Limit::Pool { node } => say!(self, "search-limit-pool", node),
             Limit::ServicePool { node } => say!(self, "search-limit-service-pool", node),
             Limit::ServiceThreads { node } => say!(self, "search-limit-service-threads", node),
+            Limit::Service { node } => say!(self, "search-limit-service", node),
             Limit::Slots { node } => say!(self, "search-limit-slots", node),
             Limit::RowLocks { statement } => {
                 say!(self, "search-limit-row-locks", statement = statement.as_ref())
@@ -171,6 +186,61 @@ impl Lang {
             Limit::Host => say!(self, "search-limit-host"),
             Limit::Generator => say!(self, "search-limit-generator"),
         }
+    }
+
+    /// A suspected limiter with its evidence, if the throughput of overloaded levels is the only evidence.
+    fn suspect(&self, limit: &Limit, saturation: Option<Saturation>) -> String {
+        let Some(saturation) = saturation else { return self.limit(limit) };
+        let rate = |rate: f64| self.numbers().three(rate);
+        let (low, high) = saturation.offered;
+        let (low, high) = (rate(low), rate(high));
+        let offered = if low == high { high } else { say!(self, "search-offered-range", low, high) };
+        say!(
+            self,
+            "search-saturation",
+            limit = self.limit(limit),
+            delivered = rate(saturation.delivered),
+            offered
+        )
+    }
+
+    /// What to do about a limiter: one or two sentences.
+    pub fn cause_remedy(&self, limit: &Limit) -> String {
+        match limit {
+            Limit::Cpu { node } => say!(self, "search-do-cpu", node),
+            Limit::Reads { node } => say!(self, "search-do-reads", node),
+            Limit::Writes { node } => say!(self, "search-do-writes", node),
+            Limit::WalFlush => say!(self, "search-do-wal"),
+            Limit::SyncReplicas => say!(self, "search-do-sync-replicas"),
+            Limit::Memory { node } => say!(self, "search-do-memory", node),
+            Limit::Pool { node } => say!(self, "search-do-pool", node),
+            Limit::ServicePool { node } => say!(self, "search-do-service-pool", node),
+            Limit::ServiceThreads { node } => say!(self, "search-do-service-threads", node),
+            Limit::Service { node } => say!(self, "search-do-service", node),
+            Limit::Slots { .. } => say!(self, "search-do-slots"),
+            Limit::RowLocks { .. } => say!(self, "search-do-row-locks"),
+            Limit::Locks { lock, .. } => match lock {
+                LockKind::Advisory => say!(self, "search-do-locks-advisory"),
+                LockKind::Relation | LockKind::Object => say!(self, "search-do-locks-relation"),
+                LockKind::Extend => say!(self, "search-do-locks-extend"),
+                LockKind::BufferPin => say!(self, "search-do-locks-buffer-pin"),
+                LockKind::Heavyweight { .. } => say!(self, "search-do-locks-heavyweight"),
+                LockKind::Lightweight { .. } => say!(self, "search-do-locks-lightweight"),
+            },
+            Limit::Scan { ddl, .. } => say!(self, "search-do-scan", ddl = ddl.as_ref()),
+            Limit::Checkpoints => say!(self, "search-do-checkpoints"),
+            Limit::Clients => say!(self, "search-do-clients"),
+            Limit::ClientCap => say!(self, "search-remedy-client-cap"),
+            Limit::Feed { .. } => say!(self, "search-do-feed"),
+            Limit::Host => say!(self, "search-do-host"),
+            Limit::Generator => say!(self, "search-remedy-generator"),
+        }
+    }
+
+    /// What the perturbation that proved the limiter changed: one sentence.
+    pub fn proven_gain(&self, perturbation: &Perturbation, ratio: FittedValue) -> String {
+        let perturbation = self.perturbation(perturbation);
+        say!(self, "search-gain", perturbation, ratio = self.fitted(&ratio))
     }
 
     /// Locks of a kind, in the plural.
@@ -234,7 +304,7 @@ impl Lang {
             answer.stop_reason.as_ref().map(|reason| self.search_stop_reason(reason, answer.scale));
         let Some(level) = answer.level else {
             let suspect = match maximum.cause {
-                CauseAnswer::Suspected { limit } => Some(self.limit(limit)),
+                CauseAnswer::Suspected { limit, saturation, .. } => Some(self.suspect(limit, saturation)),
                 CauseAnswer::Proven { .. } | CauseAnswer::NotKnown => None,
             };
             let reason = stop_reason.unwrap_or_else(|| say!(self, "search-unfinished"));
@@ -286,6 +356,7 @@ impl Lang {
             SearchStopReason::ClientCap { .. } => say!(self, "search-remedy-client-cap"),
             SearchStopReason::MaxLevelHeld { .. } => say!(self, "search-remedy-max-level"),
             SearchStopReason::MinLevelFailed { .. } => say!(self, "search-remedy-min-level"),
+            SearchStopReason::TooFewSamples { .. } => say!(self, "search-remedy-few-samples"),
             SearchStopReason::Undecided { .. } | SearchStopReason::Failed { .. } => return None,
         })
     }
@@ -328,8 +399,17 @@ impl Lang {
                 let consumer = consumer.map(|consumer| self.limit(consumer));
                 say!(self, "search-cause-proven", limit = self.limit(limit), proof, consumer)
             }
-            CauseAnswer::Suspected { limit } => {
-                say!(self, "search-cause-suspected", limit = self.limit(limit))
+            CauseAnswer::Suspected { limit, saturation, tested } => {
+                let tested = tested.map(|(perturbation, ratio)| {
+                    let ratio = ratio.map(|it| self.fitted(&it));
+                    say!(
+                        self,
+                        "search-cause-undecided",
+                        perturbation = self.perturbation(perturbation),
+                        ratio
+                    )
+                });
+                say!(self, "search-cause-suspected", limit = self.suspect(limit, *saturation), tested)
             }
             CauseAnswer::NotKnown => say!(self, "search-cause-unknown"),
         }

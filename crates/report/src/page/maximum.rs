@@ -21,6 +21,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         blocks.push(Block::Text(line(case, maximum)));
         let remedy = maximum.answer.stop_reason.as_ref().and_then(|it| lang.search_remedy(it));
         blocks.extend(remedy.map(|text| Block::Text(Line { text, tone: Tone::Plain })));
+        blocks.extend(cause_remedy(maximum, lang).map(|text| Block::Text(Line { text, tone: Tone::Plain })));
         if maximum.rounds.len() > 1 {
             blocks.push(Block::Text(Line { text: lang.search_rounds(&maximum.rounds), tone: Tone::Plain }));
         }
@@ -91,8 +92,26 @@ fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
                 ratio: proof.ratio.map(to_fitted),
             })
         }
-        Cause::Suspected { suspect } => CauseAnswer::Suspected { limit: &suspect.limit },
+        Cause::Suspected { suspect } => {
+            let proof = maximum.proofs.iter().find(|it| it.limit == suspect.limit);
+            let tested = proof.map(|it| (&it.perturbation, it.ratio.map(to_fitted)));
+            CauseAnswer::Suspected { limit: &suspect.limit, saturation: suspect.saturation, tested }
+        }
         Cause::NotKnown => CauseAnswer::NotKnown,
+    }
+}
+
+/// What to do about the limiter, and what was gained when it was tried; `None` without a limiter.
+fn cause_remedy(maximum: &Maximum, lang: &Lang) -> Option<String> {
+    match &maximum.cause {
+        Cause::Proven { proof, root_cause } => {
+            let proof = maximum.proofs.get(*proof)?;
+            let remedy = lang.cause_remedy(root_cause.as_ref().unwrap_or(&proof.limit));
+            let gain = proof.ratio.map(|it| lang.proven_gain(&proof.perturbation, to_fitted(it)));
+            Some([Some(remedy), gain].into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }
+        Cause::Suspected { suspect } => Some(lang.cause_remedy(&suspect.limit)),
+        Cause::NotKnown => None,
     }
 }
 

@@ -15,8 +15,10 @@ pub(super) fn table_statistics(
         "(select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace \
          where n.nspname = {of_schema} and c.relname = {of_name})"
     );
-    let size = connection
-        .query(&format!("select reltuples, pg_table_size(oid) from pg_class where oid = {table_id}"))?;
+    let size = connection.query(&format!(
+        "select reltuples, pg_table_size(oid), pg_stat_get_live_tuples(oid), pg_stat_get_dead_tuples(oid), \
+               pg_stat_get_mod_since_analyze(oid) from pg_class where oid = {table_id}"
+    ))?;
     let columns = connection.query(&format!(
         "select a.attname, case when s.n_distinct < 0 then -s.n_distinct * c.reltuples else s.n_distinct end, \
            s.correlation \
@@ -50,12 +52,19 @@ pub(super) fn table_statistics(
             correlation: parse_number(row.get(2)?),
         })
     };
+    let counter = |at: usize| size.get(at).and_then(parse_number);
+    // A copied database has no counters yet.
+    let is_counted = [2, 3, 4].iter().any(|at| counter(*at).is_some_and(|it| it > 0.0));
+    let counter = |at: usize| counter(at).filter(|_| is_counted);
     Ok(TableStats {
         schema: schema.to_owned(),
         name: name.to_owned(),
         // The row count is negative if the table was never vacuumed or analyzed.
         rows: size.first().and_then(parse_number).unwrap_or(0.0).max(0.0),
         bytes: size.get(1).and_then(parse_number).unwrap_or(0.0) as u64,
+        live_rows: counter(2),
+        dead_rows: counter(3),
+        changed_rows: counter(4),
         columns: columns.rows.iter().filter_map(column).collect(),
         indexes: known,
     })

@@ -17,13 +17,12 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| ColumnMapping::new(&SERIES).read(answer.rows()?, out),
 };
 
-static SERIES: [Series; 4] = [
+static SERIES: [Series; 3] = [
     gauge(
         "pg_idle_transactions",
         Unit::Count,
         "Sessions idle in transaction for more than one second; pg_stat_activity.state_change",
     ),
-    gauge("pg_idle_transaction_longest", Unit::Seconds, "Longest current time idle in transaction"),
     gauge(
         "pg_idle_transactions_horizon",
         Unit::Count,
@@ -47,7 +46,6 @@ const SQL: &str = "with clients as materialized (\
       from pg_stat_get_activity(null) where backend_type = 'client backend'), \
     long as materialized (select array_agg(pid) as pids from clients where idle > 1) \
     select '' as label, count(*) filter (where idle > 1) as pg_idle_transactions, \
-      coalesce(max(idle), 0) as pg_idle_transaction_longest, \
       count(*) filter (where idle > 1 and coalesce(backend_xid, backend_xmin) is not null) as pg_idle_transactions_horizon, \
       (select count(*) from clients, long where pids is not null and wait_event_type = 'Lock' \
         and pg_blocking_pids(clients.pid) && pids) as pg_idle_transactions_blocked \

@@ -35,7 +35,7 @@ fn samples() -> Vec<Fact> {
     };
     vec![
         Fact::Command("pgdyno run 'my shop.yaml'".to_owned()),
-        Fact::Suspects(CellSuspects { cell: 1, suspects: vec![Suspect { perturbation: None, limit }] }),
+        Fact::Suspects(CellSuspects { cell: 1, suspects: vec![Suspect::new(limit, None)] }),
         Fact::SearchStep(SearchStep {
             scale: LoadScale::Rate,
             level: 1200.5,

@@ -22,6 +22,8 @@ pub(super) struct FullScan<'a> {
     pub condition: Option<&'a str>,
     /// Number of rows that one execution passes on to the parent node.
     pub selected_rows: f64,
+    /// Number of rows that one execution reads: counted if it was executed, otherwise the live rows of the table.
+    pub read_rows: f64,
     pub counted: bool,
     /// True if joins above the scan compare columns of its table. The joins could then supply a value for each
     /// execution.
@@ -41,7 +43,7 @@ impl FullScan<'_> {
 
     /// Share of the table's rows that the scan passes on, 0..=1.
     pub fn share(&self) -> f64 {
-        (self.selected_rows / self.table.rows.max(1.0)).min(1.0)
+        (self.selected_rows / self.read_rows.max(1.0)).min(1.0)
     }
 }
 
@@ -167,6 +169,10 @@ fn full_scan<'a>(
         table,
         condition: node.filter.as_deref(),
         selected_rows: passed,
+        read_rows: match node.removed {
+            Some(_) if node.actual_rows.is_some() => read,
+            _ => table.live_rows.unwrap_or(table.rows),
+        },
         counted: node.actual_rows.is_some(),
         joined: join_predicates > 0,
         equal,

@@ -20,6 +20,9 @@ fn books(indexes: &[&str]) -> TableStats {
         name: "bookv2".to_owned(),
         rows: 1e6,
         bytes: 120 << 20,
+        live_rows: None,
+        dead_rows: None,
+        changed_rows: None,
         columns: vec![
             column("id", 1e6),
             column("author", 2e5),
@@ -331,4 +334,53 @@ fn names_updates_that_would_lose_hot() {
         !writes_to_table(&plans.statements[4], &index_on("other"))
             && !writes_to_table(&plans.statements[0], &index_on("bookv2"))
     );
+}
+
+/// Advice for one statement that reads `table`, with an estimate for an index on `author`.
+fn advice_on(table: TableStats, plan: PlanNode) -> Advice {
+    let mut plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
+    let candidates = candidates(&plans);
+    plans.estimates = estimate_indexes(&plans, &candidates);
+    advice(vec![0], &plans, &[counted("x", 1.0)])
+}
+
+/// A queue of 600 live rows, of which nobody removed the 19,400 dead versions, needs VACUUM and no index.
+#[test]
+fn advises_vacuum_for_bloated_tables() {
+    let queue = |live, dead| TableStats {
+        rows: 20_000.0,
+        live_rows: Some(live),
+        dead_rows: Some(dead),
+        ..books(&[])
+    };
+    let reads = || PlanNode { removed: Some(599.0), ..scan(Some(AUTHOR), 1.0) };
+    let bloated = advice_on(queue(600.0, 19_400.0), reads());
+    assert_eq!(bloated.indexes, []);
+    let (table, bytes) = ("book.bookv2".to_owned(), 120 << 20);
+    let expected = Remedy::Vacuum { table, live_rows: 600.0, dead_rows: 19_400.0, bytes };
+    assert_eq!(bloated.statements[0].remedy, expected);
+    // The scan reads the live rows, not those that the planner last counted.
+    assert_eq!(bloated.statements[0].scan.as_ref().map(|it| (it.rows, it.rows_kept)), Some((600.0, 1.0)));
+    let healthy = advice_on(queue(20_000.0, 1_500.0), scan(Some(AUTHOR), 1.0));
+    assert_eq!(healthy.statements[0].remedy, Remedy::Index { index: 0 });
+}
+
+/// The planner expects 39,817 rows and gets 20, because the statistics are older than most of the rows.
+#[test]
+fn advises_analyze_for_old_statistics() {
+    let changed = |rows| TableStats { live_rows: Some(1e6), changed_rows: Some(rows), ..books(&[]) };
+    let misjudged = || PlanNode { rows: 39_817.0, ..scan(Some(AUTHOR), 20.0) };
+    let old = advice_on(changed(9e5), misjudged());
+    let table = "book.bookv2".to_owned();
+    let expected = Remedy::Analyze { table, estimated_rows: 39_817.0, actual_rows: 20.0 };
+    assert_eq!((old.statements[0].remedy.clone(), old.indexes.len()), (expected, 0));
+    // Fresh statistics, a good estimate, or a plan that was not executed.
+    let not_executed = PlanNode { actual_rows: None, loops: None, ..misjudged() };
+    for (table, plan) in [
+        (changed(100.0), misjudged()),
+        (changed(9e5), scan(Some(AUTHOR), 20.0)),
+        (changed(9e5), not_executed),
+    ] {
+        assert_eq!(advice_on(table, plan).statements[0].remedy, Remedy::Index { index: 0 });
+    }
 }

@@ -1,4 +1,5 @@
 mod findings;
+mod tested;
 
 use super::*;
 use crate::fixture::trial;
@@ -81,7 +82,7 @@ fn check(words: &str, findings: &[Finding], first: &str) {
         if backwards {
             all.reverse();
         }
-        let found: Vec<String> = suspects(&setup, 0, &all, 2.0).iter().map(describe).collect();
+        let found: Vec<String> = suspects(&setup, 0, &all, &[], 2.0).iter().map(describe).collect();
         assert_eq!(found.first().map_or("", String::as_str), first, "of {found:#?}");
     }
 }
@@ -194,7 +195,7 @@ fn names_the_planted_cause_first() {
 #[test]
 fn suspects_each_limit_once_and_the_fuller_one_first() {
     let all = [postgres(0.93), pooler(0.0995), queue(), pool(), cap(), cap()];
-    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(describe).collect();
+    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, &[], 2.0).iter().map(describe).collect();
     let names: Vec<&str> = found.iter().filter_map(|it| it.split(" | ").next()).collect();
     assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
 }
@@ -230,7 +231,7 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         (vec![busy], true),
     ] {
         let all = [vec![cap()], others].concat();
-        let found = suspects(&setup("pooler"), 0, &all, 2.0);
+        let found = suspects(&setup("pooler"), 0, &all, &[], 2.0);
         assert_eq!(found.iter().any(|it| it.limit == Limit::ClientCap), suspected, "{all:?}");
     }
 }
@@ -247,13 +248,13 @@ fn changes_the_quota_of_a_host() {
     let bound = Bound::HostCpu { node: "db".to_owned(), nodes, cpu: 0.99, cpu_limit: 1.0 };
     let finding = Finding::Bound { cell: 0, bound };
     for (processors, to) in [(2.0, 1.5), (1.2, 0.75)] {
-        let found = suspects(&setup, 0, std::slice::from_ref(&finding), processors);
+        let found = suspects(&setup, 0, std::slice::from_ref(&finding), &[], processors);
         let knob = Knob::Cpu { node: "db".to_owned() };
         let expected = Perturbation { knob, amount: Some((1.0, to)) };
         assert_eq!(found[0].perturbation.as_ref(), Some(&expected));
     }
     // pgdyno does not limit another machine.
-    let found = suspects(&setup, 0, &[host_cpu(3.9)], 4.0);
+    let found = suspects(&setup, 0, &[host_cpu(3.9)], &[], 4.0);
     assert_eq!(found[0].perturbation, None);
 }
 
@@ -262,7 +263,7 @@ fn shrinks_a_quota_that_cannot_grow() {
     let cpu = |processors: f64, change: fn(&mut Setup)| {
         let mut setup = setup("pooler");
         change(&mut setup);
-        let found = suspects(&setup, 0, &[postgres(0.99)], processors);
+        let found = suspects(&setup, 0, &[postgres(0.99)], &[], processors);
         found[0].perturbation.as_ref().and_then(|it| it.amount)
     };
     // The pooler has a tenth of a CPU.
@@ -294,7 +295,7 @@ fn shrinks_a_quota_that_cannot_grow() {
         }
         other => other,
     };
-    let found = suspects(&pooler_setup, 0, &[full], 8.0);
+    let found = suspects(&pooler_setup, 0, &[full], &[], 8.0);
     assert_eq!(describe(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
 }
 
@@ -305,7 +306,7 @@ fn pool_grows_up_to_the_free_slots() {
         if let Some(NodeKind::Postgres(postgres)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
             postgres.max_connections = slots;
         }
-        suspects(&setup, 0, &[pool()], 2.0)[0].perturbation.as_ref().and_then(|it| it.amount)
+        suspects(&setup, 0, &[pool()], &[], 2.0)[0].perturbation.as_ref().and_then(|it| it.amount)
     };
     assert_eq!(to(45), Some((20.0, 40.0)));
     assert_eq!(to(44), Some((20.0, 30.0)));
@@ -318,7 +319,7 @@ fn finds_environment_variables_of_a_service_by_name() {
         if let NodeKind::Service(service) = &mut setup.stack.nodes[0].kind {
             service.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
         }
-        describe(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
+        describe(&suspects(&setup, 0, &[finding], &[], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
     };
     let suspect = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
     assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), suspect("DB_POOL_MAX 12 -> 24"));
@@ -338,7 +339,7 @@ fn perturbs_all_copies_of_a_service() {
         if let NodeKind::Service(service) = &mut setup.stack.nodes[0].kind {
             (service.copies, service.env) = (2, Vec::new());
         }
-        suspects(&setup, 0, findings, processors).iter().map(describe).collect::<Vec<_>>()
+        suspects(&setup, 0, findings, &[], processors).iter().map(describe).collect::<Vec<_>>()
     };
     let cpu = |node: &str, cpu_limit: f64| {
         let (node, throttled) = (node.to_owned(), Some(0.8));
@@ -393,7 +394,7 @@ fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: ProofV
 #[test]
 fn cause_is_the_perturbation_with_an_effect() {
     let setup = setup("service pooler");
-    let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
+    let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], &[], 2.0);
     let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
     let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
     let does_not = |it| proof(it, 1.0, Some(0.02), ProofVerdict::DoesNotLimit);
@@ -442,7 +443,7 @@ fn perturbs_the_limits_of_all_replicas_together() {
         Finding::ServerBound { cell: 0, node, cpu: 0.3, cpu_limit: 0.3, throttled, throttled_cpu: None }
     };
     let described =
-        |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
+        |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], &[], processors)[0]);
     let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
     assert_eq!(described(&replicated(0.3), replica(), 2.0), more);
     // The primary has one of two CPUs. Raising each replica's quota by half would exceed the rest.
@@ -456,7 +457,7 @@ fn perturbs_the_limits_of_all_replicas_together() {
 #[test]
 fn names_the_scan_behind_a_saturated_cpu() {
     let setup = setup("pooler");
-    let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], 2.0);
+    let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], &[], 2.0);
     let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
     let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), ProofVerdict::Limits)];
     let limit = |scan: &Suspect| Some(scan.limit.clone());
@@ -482,7 +483,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
         order: FeedOrder::Shuffled,
         lookup_column: Some("t.id".into()),
     }];
-    let known = suspects(&setup, 0, &[postgres(0.99), feed()], 2.0);
+    let known = suspects(&setup, 0, &[postgres(0.99), feed()], &[], 2.0);
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
     let knob = Knob::FeedRows { feed: "requests".into() };
     assert_eq!(feed.perturbation, Some(Perturbation { knob, amount: None }));
@@ -515,8 +516,7 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
         advised("book", "bookv2", "name"),
     ];
     let advice = [Advice { cells: vec![1], indexes, ..Advice::default() }];
-    let scan =
-        |table: &str| Suspect { perturbation: None, limit: Limit::Scan { table: table.into(), ddl: None } };
+    let scan = |table: &str| Suspect::new(Limit::Scan { table: table.into(), ddl: None }, None);
     let check = |table: &str, cell, expected: Option<&str>| {
         let suspect = with_indexes(vec![scan(table)], cell, &advice).remove(0);
         let Limit::Scan { ddl, .. } = &suspect.limit else { panic!("the limit must still be a scan") };
@@ -552,7 +552,8 @@ fn suspects_a_busy_machine_last() {
         cpu: 0.02,
         cpu_limit: 0.1,
     };
-    let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
+    let first =
+        |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], &[], 2.0).remove(0).limit;
     assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });
     assert_eq!(first(Some(0.1)), Limit::Host);
     assert_eq!(first(None), Limit::Host, "without known use by other programs");

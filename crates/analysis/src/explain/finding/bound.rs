@@ -15,6 +15,11 @@ pub(super) const SATURATED_SHARE: f64 = 0.9;
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of a pool's server connections that are assigned to clients, above which the pool is exhausted.
 const POOL_FULL_SHARE: f64 = 0.9;
+/// Share of a pool's server connections in use above which waiting clients show that the pool is exhausted at times. Queues
+/// grow long before all connections are always in use: three connections violate a p99 of six service times at 80 %.
+const POOL_QUEUE_SHARE: f64 = 0.75;
+/// Mean number of waiting clients that shows such a queue.
+const POOL_QUEUE_MIN: f64 = 1.0;
 /// Share of busy server connections below which a pool does not limit the throughput. Even the connections of a
 /// limiting pool are sometimes idle, between two statements of a client.
 const POOL_IDLE_SHARE: f64 = 0.5;
@@ -99,7 +104,13 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let in_use = servers_in_use(cell, node).ok_or(MissingInput::Console)?;
     let busy = cell.median(busy_sessions).ok_or(MissingInput::Server)?;
     let size = f64::from(pool);
-    let full = in_use >= POOL_FULL_SHARE * size
+    let queue =
+        cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_CLIENTS_WAITING, |_| true)));
+    let full_share = match queue.filter(|_| node.kind.product().reports(samples::POOL_CLIENTS_WAITING)) {
+        Some(waiting) if waiting >= POOL_QUEUE_MIN => POOL_QUEUE_SHARE,
+        _ => POOL_FULL_SHARE,
+    };
+    let full = in_use >= full_share * size
         && busy >= POOL_IDLE_SHARE * size
         && cell.setup.load.model.clients() > pool;
     // If sessions wait for locks of other sessions, additional server connections would wait too.

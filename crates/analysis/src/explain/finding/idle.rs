@@ -17,12 +17,17 @@ pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingI
     if sessions < SESSIONS_MIN {
         return Ok(Vec::new());
     }
+    // All sessions count that are idle in transaction, not only those in the second half of their idle time.
+    let all = cell.median(|trial| {
+        let state = |name| samples::sessions(trial.samples, node, name);
+        Some(state("idle in transaction")? + state("idle in transaction (aborted)")?)
+    });
     let longest = cell.median(|it| maximum(&sums(it.samples, node, samples::PG_IDLE_LONGEST, |_| true)));
     let waiting =
         |name: &str| cell.median(|it| mean(&sums(it.samples, name, samples::POOL_CLIENTS_WAITING, |_| true)));
     let pooler = cell.pooler();
     let circumstance = Circumstance::IdleTransactions {
-        sessions,
+        sessions: all.unwrap_or(sessions).max(sessions),
         longest_idle: longest.unwrap_or(0.0),
         horizon_sessions: on_average(samples::PG_IDLE_HORIZON).unwrap_or(0.0),
         blocked_sessions: on_average(samples::PG_IDLE_BLOCKED).unwrap_or(0.0),

@@ -1,15 +1,16 @@
 //! Judge of one search step: sustained, overloaded or invalid
 //!
 //! A level is overloaded if an objective is violated, a stop rule fires, too little of the load is delivered, or
-//! in-flight transactions keep growing. A trial with an invalid measurement has no result.
+//! in-flight transactions keep growing. A trial with an invalid measurement, or with too few samples to judge it, has no
+//! result.
 
 use crate::stats::quantile::upper_median;
 use crate::stats::slopes;
 use crate::verdict::{objective, validity};
 use model::message;
-use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict, TooFewSamples};
 use model::plan::LoadScale;
-use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
+use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepResult};
 use model::stop::StopEvent;
 use model::summary::{LoadModelSummary, Summary};
 use model::validity::{Doubt, InvalidReason};
@@ -31,6 +32,8 @@ const GROWTH_DEVIATIONS: f64 = 0.5;
 const CHANCE_DEVIATIONS: f64 = 2.0;
 /// Minimum number of seconds for a trend.
 const SECONDS_MIN: usize = 8;
+/// Minimum number of arrivals offered in the judged seconds. With fewer, chance explains the loss of half of the load.
+const OFFERED_MIN: f64 = 20.0;
 /// Share of arrivals waiting for a client above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 
@@ -80,8 +83,9 @@ impl From<&Second> for SecondSummary {
 ///   times alone violate an objective, a stop rule fired, or there was an outage. Otherwise the result is
 ///   [`SearchStopReason::ClientCap`]. `next` judges this step again once other levels show whether there were too few
 ///   clients.
-/// - An objective has too few samples: ramp and rest steps ignore it, because they are not evidence for the result. In
-///   other steps the trial is invalid, and the reason contains the text of the objective.
+/// - Overloaded, too: no transaction succeeded, or more than 2 % of the arrivals were never answered, even after the
+///   window.
+/// - Without a result: an objective has too few samples, or too few arrivals were offered to judge the delivered share.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -123,6 +127,7 @@ fn level_outcome(
     let broke = fired
         .map(|it| OverloadReason::Rule { rule: it.rule.clone() })
         .or_else(|| broken.map(|it| OverloadReason::Objective { text: it.objective.clone() }))
+        .or_else(|| unanswered(open, summary, objectives))
         .or_else(|| open.then(|| falls_behind(step.level, seconds, objectives)).flatten())
         .or_else(|| open.then(|| backlog_grows(step.level, seconds)).flatten());
     if let Some(reason) = broke {
@@ -137,16 +142,30 @@ fn level_outcome(
             _ => LevelOutcome::NotSustained { reason },
         };
     }
-    match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
-        Some(unknown) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
-            LevelOutcome::Invalid {
-                reason: SearchStopReason::Failed {
-                    reason: message!("search-stop-unmeasured", objective = &unknown.objective),
-                },
-            }
-        }
-        _ => LevelOutcome::Sustained,
+    match not_judged(open.then(|| offered(step.level, seconds)), objectives) {
+        Some(reason) => LevelOutcome::Invalid { reason },
+        None => LevelOutcome::Sustained,
     }
+}
+
+/// Reason why a level that shows no overload is not sustained either; `None` if everything was judged. `offered` is the
+/// number of arrivals offered in the judged seconds; `None` in the closed model.
+fn not_judged(offered: Option<f64>, objectives: &[ObjectiveResult]) -> Option<SearchStopReason> {
+    if let Some(unknown) = objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
+        return Some(match unknown.too_few {
+            Some(TooFewSamples { needed, .. }) => SearchStopReason::TooFewSamples {
+                objective: Some(unknown.objective.clone()),
+                samples: unknown.samples,
+                needed,
+            },
+            None => SearchStopReason::Failed {
+                reason: message!("search-stop-unmeasured", objective = &unknown.objective),
+            },
+        });
+    }
+    let offered = offered.filter(|it| *it < OFFERED_MIN)?;
+    let (samples, needed) = (offered as u64, OFFERED_MIN as u64);
+    Some(SearchStopReason::TooFewSamples { objective: None, samples, needed })
 }
 
 /// Reason why a step has no result. A level without any successful transaction is not invalid but overloaded.
@@ -223,6 +242,31 @@ fn duration(second: &SecondSummary) -> f64 {
     second.to.0.saturating_sub(second.from.0) as f64 / 1e9
 }
 
+/// Number of arrivals that the level offers in these seconds.
+fn offered(level: f64, seconds: &[&SecondSummary]) -> f64 {
+    level * seconds.iter().map(|it| duration(it)).sum::<f64>()
+}
+
+/// True if a met objective bounds the share of failures.
+fn failures_judged(objectives: &[ObjectiveResult]) -> bool {
+    objectives.iter().any(|result| {
+        let left = result.objective.split(['<', '>']).next().unwrap_or_default();
+        left.trim_end().ends_with("errors") && result.verdict == ObjectiveVerdict::Met
+    })
+}
+
+/// Overload reason if no transaction succeeded or, in the open model, if too many arrivals were never answered. Both are
+/// counted exactly, so chance plays no part.
+fn unanswered(open: bool, summary: &Summary, objectives: &[ObjectiveResult]) -> Option<OverloadReason> {
+    let counts = &summary.total.counts;
+    if counts.ok == 0 {
+        return Some(OverloadReason::FellBehind { share: 0.0 });
+    }
+    let share = 1.0 - counts.unanswered as f64 / counts.arrivals() as f64;
+    (open && share < DELIVERED_SHARE_MIN && !failures_judged(objectives))
+        .then_some(OverloadReason::FellBehind { share })
+}
+
 /// Overload reason if too little of the offered rate was delivered. `seconds` begins after the start of the window, so
 /// transactions that first fill an empty system do not count as a deficit.
 fn falls_behind(
@@ -230,11 +274,8 @@ fn falls_behind(
     seconds: &[&SecondSummary],
     objectives: &[ObjectiveResult],
 ) -> Option<OverloadReason> {
-    let failures_judged = objectives.iter().any(|result| {
-        let left = result.objective.split(['<', '>']).next().unwrap_or_default();
-        left.trim_end().ends_with("errors") && result.verdict == ObjectiveVerdict::Met
-    });
-    let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
+    let failures_judged = failures_judged(objectives);
+    let offered = offered(level, seconds);
     let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
     let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
     let deviation = CHANCE_DEVIATIONS * (DISPERSION / 2.0 / offered).sqrt();
@@ -277,290 +318,4 @@ fn median_slope(points: &[(f64, f64)]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
-    use crate::verdict::summary::summarise;
-    use model::summary::{BenchPlan, Server};
-    use model::{Code, CompactInterval, LatencyHistogram, Measurement};
-
-    /// Twenty valid seconds at 1000 per second, with 30 transactions in flight.
-    struct TestTrial {
-        plan: BenchPlan,
-        measured: Measurement,
-        seconds: Vec<Second>,
-        objectives: Vec<&'static str>,
-        fired: bool,
-        stage: StepPurpose,
-    }
-
-    /// Second with the same counts that begins at `from`.
-    fn moved(second: &Second, from: Nanos) -> Second {
-        let mut second = Second { second: from.0 / 1_000_000_000, ..second.clone() };
-        (second.interval.from, second.interval.to) = (from, from + Nanos::from_secs(1));
-        second
-    }
-
-    impl TestTrial {
-        fn new() -> TestTrial {
-            let second = |n: u64| Second {
-                second: n,
-                in_flight: 30 + n * 7 % 5,
-                interval: CompactInterval {
-                    from: Nanos::from_secs(n),
-                    to: Nanos::from_secs(n + 1),
-                    scripts: vec![OperationSecond { ok: 1000, ..OperationSecond::default() }],
-                    ..CompactInterval::default()
-                },
-            };
-            TestTrial {
-                plan: open_plan(),
-                measured: Measurement { window: Nanos::from_secs(20), ..quiet_measurement() },
-                seconds: (0..20).map(second).collect(),
-                objectives: vec!["p99 < 200ms"],
-                fired: false,
-                stage: StepPurpose::Narrow,
-            }
-        }
-
-        fn each(&mut self, change: impl Fn(u64, &mut Second)) {
-            self.seconds.iter_mut().for_each(|it| change(it.second, it));
-        }
-    }
-
-    #[track_caller]
-    fn check(spoil: impl FnOnce(&mut TestTrial), expected: &str) {
-        let mut trial = TestTrial::new();
-        spoil(&mut trial);
-        let summary = summarise(&trial.measured, Server::default(), trial.plan);
-        let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
-        let objectives: Vec<_> =
-            trial.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
-        let judged = objective::judge(&objectives, &summary);
-        let fired = trial.fired.then(|| StopEvent {
-            rule: "http(5xx,10%,5s)".to_owned(),
-            cause_second: 3,
-            at_second: 8,
-            rate_at_cause: model::PerSecond(1000.0),
-            tank_rc: None,
-        });
-        let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. });
-        let scale = if closed { LoadScale::Clients } else { LoadScale::Rate };
-        let window = Nanos::from_secs(20);
-        let step =
-            SearchStep { scale, level: 1000.0, purpose: trial.stage, window, perturbation: None, round: 0 };
-        let seconds: Vec<SecondSummary> = trial.seconds.iter().map(SecondSummary::from).collect();
-        let result = judge(step, &summary, &seconds, &judged, fired.as_ref());
-        let short = match result.outcome {
-            LevelOutcome::Sustained => "held".to_owned(),
-            LevelOutcome::NotSustained { reason: OverloadReason::Objective { text } } => {
-                format!("not: {text}")
-            }
-            LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share } } => {
-                format!("behind {share:.3}")
-            }
-            LevelOutcome::NotSustained { reason: OverloadReason::ClientsSaturated { clients } } => {
-                format!("crowded {clients}")
-            }
-            LevelOutcome::NotSustained { reason: OverloadReason::InFlightGrows { per_second } } => {
-                format!("growing {per_second:.1}")
-            }
-            LevelOutcome::NotSustained { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
-            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason } } => {
-                format!("? {}", reason.describe())
-            }
-            LevelOutcome::Invalid { reason } => format!("? {reason:?}"),
-        };
-        assert_eq!(short, expected);
-    }
-
-    #[test]
-    fn judges_levels_as_held_or_broken() {
-        check(|_| {}, "held");
-        check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
-        check(|it| it.fired = true, "rule http(5xx,10%,5s)");
-        // 5 % less in every second, or 1.5 % less. A growth of in-flight transactions would reveal the latter.
-        check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 950), "behind 0.950");
-        check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 985), "held");
-        // Successful transactions that ended after the window count as late.
-        check(|trial| trial.each(|_, it| it.interval.scripts[0].late = 100), "behind 0.900");
-        // A deficit only in the first quarter, while the system warms up.
-        check(|trial| trial.each(|n, it| it.interval.scripts[0].ok = if n < 5 { 0 } else { 1000 }), "held");
-        // After the last arrival, in-flight transactions only drain.
-        let ending = |trial: &mut TestTrial| {
-            let mut last = moved(&trial.seconds[0], Nanos::from_secs(20));
-            last.interval.scripts[0].ok = 2;
-            trial.seconds.push(last);
-        };
-        check(ending, "held");
-        // A closed model has no offered rate.
-        let none = |trial: &mut TestTrial| {
-            trial.plan = closed_plan();
-            trial.each(|_, it| it.interval.scripts[0].ok = 100);
-        };
-        check(none, "held");
-    }
-
-    #[test]
-    fn keeps_the_results_of_objectives_on_times() {
-        let trial = TestTrial::new();
-        let summary = summarise(&trial.measured, Server::default(), trial.plan);
-        let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
-        let texts = ["errors < 1%", "p95 < 100ms", "tps > 5", "max < 1ms"];
-        let objectives: Vec<_> =
-            texts.iter().map(|it| objective::parse(it, &names).expect("valid objectives")).collect();
-        let step = SearchStep {
-            scale: LoadScale::Rate,
-            level: 1000.0,
-            purpose: StepPurpose::Hold,
-            window: Nanos::from_secs(20),
-            perturbation: None,
-            round: 0,
-        };
-        let result = judge(step, &summary, &[], &objective::judge(&objectives, &summary), None);
-        let kept: Vec<(&str, ObjectiveVerdict)> =
-            result.time_objectives.iter().map(|it| (it.objective.as_str(), it.verdict)).collect();
-        assert_eq!(kept, [("p95 < 100ms", ObjectiveVerdict::Met), ("max < 1ms", ObjectiveVerdict::Violated)]);
-    }
-
-    #[test]
-    fn failures_count_as_not_delivered_unless_allowed() {
-        let fail = |trial: &mut TestTrial| {
-            trial.each(|_, second| {
-                second.interval.scripts[0].ok = 900;
-                (0..100).for_each(|_| second.interval.scripts[0].failed.count(Code::SqlState(*b"40P01")));
-            });
-        };
-        check(fail, "behind 0.900");
-        let allowed = |trial: &mut TestTrial| {
-            fail(trial);
-            trial.objectives = vec!["errors < 15%"];
-        };
-        check(allowed, "held");
-    }
-
-    #[test]
-    fn detects_growing_backlogs() {
-        let under_way = |in_flight: fn(u64) -> u64| {
-            move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = in_flight(n))
-        };
-        // The load exceeds the capacity by 2 %.
-        check(under_way(|n| 30 + 20 * n), "growing 20.0");
-        // The random walk of a system at its capacity could move as far.
-        check(under_way(|n| 30 + 4 * n), "held");
-        // The queue is full before the middle of the window; or it drains; or a checkpoint runs in the middle or at the
-        // end.
-        check(under_way(|n| 600 - 600 / (n + 1)), "held");
-        check(under_way(|n| 600 - 20 * n), "held");
-        check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
-        check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
-        // The clients limit the number in flight, but response times show the arrivals that wait for a client.
-        let waiting = |trial: &mut TestTrial| {
-            trial.each(|n, second| {
-                let mut times = LatencyHistogram::new();
-                (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
-                second.interval.scripts[0].response = (&times).into();
-            });
-        };
-        check(waiting, "growing 15.0");
-        // The window is too short for a trend.
-        check(
-            |trial| {
-                under_way(|n| 30 + 20 * n)(trial);
-                trial.seconds.truncate(7);
-            },
-            "held",
-        );
-        // A confirmation has a ramp before its window.
-        check(
-            |trial| {
-                trial.stage = StepPurpose::Confirm;
-                let more = (20..40).map(|n| moved(&trial.seconds[0], Nanos::from_secs(n)));
-                trial.seconds.extend(more.collect::<Vec<_>>());
-                trial.measured.window = Nanos::from_secs(40);
-                under_way(|n| if n < 20 { 60 * n } else { 1200 })(trial);
-                trial.each(|n, it| it.interval.scripts[0].ok = (50 * n).min(1000));
-            },
-            "held",
-        );
-    }
-
-    #[test]
-    fn an_invalid_trial_has_no_result() {
-        check(|it| it.measured.interval.send_lag = millis(1000, 5), "? Generator");
-        check(|it| it.measured.thread_usage[1].system = Nanos::from_millis(9_100), "? Generator");
-        check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
-        // The threads ran for 10 seconds.
-        let starved = |it: &mut TestTrial| it.measured.thread_usage[1].starved = Some(Nanos::from_secs(5));
-        for late in [true, false] {
-            let expected = if late { "? Host { share: 0.5 }" } else { "? Generator" };
-            let spoil = |trial: &mut TestTrial| {
-                starved(trial);
-                match late {
-                    true => trial.measured.interval.send_lag = millis(1000, 5),
-                    false => trial.measured.thread_usage[1].system = Nanos::from_millis(9_100),
-                }
-            };
-            check(spoil, expected);
-        }
-        check(starved, "held");
-        check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
-        check(|it| it.measured.suspended = Nanos::from_secs(1), "? search-stop-suspended");
-        // The step is invalid even if an objective is violated.
-        let both = |trial: &mut TestTrial| {
-            trial.measured.exhausted_connects = 3;
-            trial.objectives = vec!["p99 < 1ms"];
-        };
-        check(both, "? Descriptors");
-    }
-
-    #[test]
-    fn unknown_objectives_pass_only_in_ramp_steps() {
-        for (stage, expected) in [
-            (StepPurpose::Ramp, "held"),
-            (StepPurpose::Rest, "held"),
-            (StepPurpose::Narrow, "? search-stop-unmeasured(p99 < 200ms)"),
-            (StepPurpose::Hold, "? search-stop-unmeasured(p99 < 200ms)"),
-        ] {
-            let few = |trial: &mut TestTrial| {
-                trial.stage = stage;
-                trial.measured.interval.clear();
-                trial.measured.interval.scripts[0].response = millis(500, 5);
-                trial.measured.interval.scripts[0].ok = 500;
-            };
-            check(few, expected);
-        }
-    }
-
-    /// Every other arrival waited for a client.
-    #[test]
-    fn a_reached_cap_is_no_overload() {
-        fn waits(trial: &mut TestTrial) {
-            trial.measured.interval.backlog_wait = millis(5000, 300);
-        }
-        // The objective is met despite the waits.
-        check(waits, "held");
-        // Response times include the wait; service times do not. Other levels show whether clients are the cause.
-        let slow = |millis_served: u64| {
-            move |trial: &mut TestTrial| {
-                waits(trial);
-                trial.measured.interval.scripts[0].response = millis(10_000, 300);
-                trial.measured.interval.scripts[0].service = millis(10_000, millis_served);
-                trial.measured.interval.scripts[0].ok = 10_000;
-            }
-        };
-        check(slow(5), "? ClientCap { clients: 4 }");
-        check(slow(250), "not: p99 < 200ms");
-        let behind = |trial: &mut TestTrial| {
-            waits(trial);
-            trial.each(|_, it| it.interval.scripts[0].ok = 500);
-        };
-        check(behind, "? ClientCap { clients: 4 }");
-        // Too few arrivals waited for a client.
-        let hardly = |trial: &mut TestTrial| {
-            behind(trial);
-            trial.measured.interval.backlog_wait = millis(50, 300);
-        };
-        check(hardly, "behind 0.500");
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! Searches of simulated systems, compared with their known capacity
 
+mod few_samples;
+
 use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
 use super::track::SearchTrack;
 use super::{NextStep, answer, forecast, next};
@@ -584,7 +586,7 @@ fn a_rest_is_not_a_ramp_step() {
 /// A schedule of zero seconds would measure nothing, and its trial would count as sustained.
 #[test]
 fn rests_have_whole_seconds() {
-    for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {
+    for (window, expected) in [(1, 2), (3, 2), (8, 2), (9, 3), (20, 5)] {
         let max = MaxSearch { window: Nanos::from_secs(window), ..MaxSearch::DEFAULT };
         let rest = SearchTrack::new(&max, 10.0, &[]).rest();
         assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");

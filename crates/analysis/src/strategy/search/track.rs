@@ -37,6 +37,12 @@ const VOTES_OF_TAIL: usize = 14;
 /// Number of arrivals below which a window is lengthened by a factor of up to `SHORT_WINDOW_FACTOR_MAX`.
 const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
 const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
+/// Shortest window. In a shorter one, no whole second remains after its start, so nothing could be judged.
+const WINDOW_MIN: Nanos = Nanos::from_secs(2);
+/// Factor by which a window exceeds the one that would give an objective just enough samples, and largest factor by which
+/// a window is lengthened for that.
+const SAMPLES_MARGIN: f64 = 1.3;
+const SAMPLES_FACTOR_MAX: u64 = 30;
 /// Number of narrowing trials after which the remaining uncertainty is attributed to the system.
 const VOTES_MAX: usize = 18;
 /// Maximum number of steps, after which the search ends without a result.
@@ -86,8 +92,18 @@ pub(super) struct TrackedTrial {
     pub held: Option<bool>,
     pub overload: Option<OverloadReason>,
     pub invalid_reason: Option<SearchStopReason>,
+    /// Number of samples that the trial needed for each sample that it had; 1 unless it had too few to be judged.
+    pub lacking: f64,
     pub delivered: f64,
     pub window: Nanos,
+}
+
+impl TrackedTrial {
+    /// True if the trial shows no overload, but had too few samples to count as sustained. Trials that only look for the
+    /// next level, or let the system rest, need no result.
+    fn is_passed(&self) -> bool {
+        self.held.is_none() && self.invalid_reason.is_none()
+    }
 }
 
 pub(super) struct SearchTrack<'a> {
@@ -167,7 +183,7 @@ impl<'a> SearchTrack<'a> {
 
     /// Duration of a rest: a quarter of the window, in whole seconds because schedules require them.
     pub fn rest(&self) -> Nanos {
-        Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0))
+        Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0)).max(WINDOW_MIN)
     }
 
     /// Duration of a trial at `level`.
@@ -176,8 +192,12 @@ impl<'a> SearchTrack<'a> {
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
-        let planned = if long { self.max.hold } else { self.max.window };
-        if self.max.scale == LoadScale::Clients || stage == StepPurpose::Ramp {
+        let planned = (if long { self.max.hold } else { self.max.window }).max(WINDOW_MIN);
+        if stage == StepPurpose::Ramp {
+            return planned;
+        }
+        let planned = planned.max(self.judged_window(level));
+        if self.max.scale == LoadScale::Clients {
             return planned;
         }
         let window = |arrivals: f64, longest: u64| {
@@ -188,13 +208,27 @@ impl<'a> SearchTrack<'a> {
         planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
     }
 
+    /// Duration of a trial at `level` that has enough samples for all objectives, according to the trials that had too few.
+    fn judged_window(&self, level: f64) -> Nanos {
+        let seconds = |trial: &TrackedTrial| {
+            let fewer = if self.max.scale == LoadScale::Rate { trial.level / level } else { 1.0 };
+            trial.window.as_secs_f64() * trial.lacking * SAMPLES_MARGIN * fewer
+        };
+        let longest = self.trials.iter().filter(|it| it.lacking > 1.0).map(seconds).fold(0.0, f64::max);
+        Nanos::from_secs(longest.ceil() as u64)
+            .min(Nanos(self.max.window.max(WINDOW_MIN).0 * SAMPLES_FACTOR_MAX))
+    }
+
     /// Probability distribution of the edge, from all trials; `None` as long as no level was overloaded.
     pub fn belief(&self) -> Option<EdgeDistribution> {
         let mut before = true;
         let mut votes = Vec::new();
         let mut hint = None;
         for trial in &self.trials {
-            let Some(held) = trial.held else { continue };
+            let Some(held) = trial.held else {
+                before |= trial.is_passed();
+                continue;
+            };
             let overloaded = matches!(
                 trial.overload,
                 Some(
@@ -262,8 +296,8 @@ impl<'a> SearchTrack<'a> {
                 level: self.trials.last().expect("there are sixty trials").level,
             });
         }
-        let held = |it: &&TrackedTrial| it.held == Some(true);
-        let best = self.trials.iter().filter(held).map(|it| it.level).fold(0.0, f64::max);
+        let passed = |it: &&TrackedTrial| it.held == Some(true) || it.is_passed();
+        let best = self.trials.iter().filter(passed).map(|it| it.level).fold(0.0, f64::max);
         if !self.trials.iter().any(|it| it.held == Some(false)) {
             return self.ramp_up(best);
         }
@@ -277,7 +311,7 @@ impl<'a> SearchTrack<'a> {
         let in_a_row = self.trials.iter().rev().take_while(|it| it.invalid_reason.is_some()).count();
         let invalid_trials =
             self.trials.iter().filter(|it| it.level == last.level && it.invalid_reason.is_some()).count();
-        if matches!(reason, SearchStopReason::Failed { .. }) {
+        if matches!(reason, SearchStopReason::Failed { .. } | SearchStopReason::TooFewSamples { .. }) {
             let repeat = NextAction::Measure { level: last.level, stage: last.stage };
             return Some(if in_a_row < FAILED_TRIES_MAX { repeat } else { end_with(reason) });
         }
@@ -290,7 +324,7 @@ impl<'a> SearchTrack<'a> {
     /// Lowest level whose trials were invalid too often, with the reason. This level and higher levels have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
         let candidate = |trial: &TrackedTrial| match &trial.invalid_reason {
-            Some(SearchStopReason::Failed { .. }) | None => None,
+            Some(SearchStopReason::Failed { .. } | SearchStopReason::TooFewSamples { .. }) | None => None,
             Some(reason) => {
                 let is_same_level =
                     |other: &&TrackedTrial| other.level == trial.level && other.invalid_reason.is_some();
@@ -332,8 +366,8 @@ impl<'a> SearchTrack<'a> {
             let level = self.rounded_level(best * CLIENTS_FACTOR).max(best + 1.0).min(most);
             return NextAction::Measure { level, stage };
         }
-        let rises =
-            self.trials.iter().filter(|it| it.held == Some(true) && it.stage == StepPurpose::Ramp).count();
+        let rise = |it: &&TrackedTrial| it.held != Some(false) && it.stage == StepPurpose::Ramp;
+        let rises = self.trials.iter().filter(rise).count();
         let factor = FACTORS[(rises.max(1) - 1).min(FACTORS.len() - 1)];
         NextAction::Measure { level: (best * factor).min(most), stage }
     }
@@ -492,12 +526,13 @@ impl<'a> SearchTrack<'a> {
             // In a closed model, throughput and level have different units.
             return SpeedStates { conclusive: usize::MAX, ..SpeedStates::default() };
         }
-        let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
-        let near = |it: &TrackedTrial| (0.98 * level..1.25 * level).contains(&it.level);
+        let votes: Vec<&TrackedTrial> =
+            self.trials.iter().filter(|it| it.held.is_some() || it.is_passed()).collect();
+        let near = |it: &TrackedTrial| it.held.is_some() && (0.98 * level..1.25 * level).contains(&it.level);
         let mut states = SpeedStates::default();
         let mut slow = Vec::new();
         for (at, trial) in votes.iter().enumerate().filter(|it| near(it.1)) {
-            let rested = trial.stage == StepPurpose::Hold || at == 0 || votes[at - 1].held == Some(true);
+            let rested = trial.stage == StepPurpose::Hold || at == 0 || votes[at - 1].held != Some(false);
             let is_slow = self.is_slow(trial, level);
             states.suspected |= is_slow;
             if rested {
@@ -512,7 +547,8 @@ impl<'a> SearchTrack<'a> {
 
     /// Number of overloaded trials since the last trial that held, and true if the last trial was a rest.
     fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
-        let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
+        let judged = |it: &&TrackedTrial| it.held.is_some() || it.is_passed();
+        let mut last = self.trials.iter().rev().filter(judged).peekable();
         // Old versions stored rests as ramp steps.
         let is_rest = |trial: &TrackedTrial| {
             trial.stage == StepPurpose::Rest
@@ -550,6 +586,7 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
         held,
         overload,
         invalid_reason,
+        lacking: 1.0,
         delivered: step.delivered.0,
         window: step.step.window,
     };
@@ -569,14 +606,30 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
             };
             trial(Some(false), Some(overload), None)
         }
-        LevelOutcome::Invalid { reason } => trial(None, None, Some(reason.clone())),
+        LevelOutcome::Invalid { reason } => {
+            let looks = matches!(step.step.purpose, StepPurpose::Ramp | StepPurpose::Rest);
+            match reason {
+                SearchStopReason::TooFewSamples { samples, needed, .. } => TrackedTrial {
+                    lacking: *needed as f64 / (*samples).max(1) as f64,
+                    ..trial(None, None, Some(reason.clone()).filter(|_| !looks))
+                },
+                _ => trial(None, None, Some(reason.clone())),
+            }
+        }
     }
 }
 
 /// True if a transaction takes much longer than at levels that held. By Little's law, its time is the number of clients
 /// divided by the delivered rate if all clients are busy.
 fn lacks_clients(step: &StepResult, clients: u32, done: &[StepResult]) -> bool {
-    let held = done.iter().filter(|it| it.outcome == LevelOutcome::Sustained).filter_map(|it| it.mean);
+    let passed = |it: &&StepResult| {
+        matches!(
+            it.outcome,
+            LevelOutcome::Sustained
+                | LevelOutcome::Invalid { reason: SearchStopReason::TooFewSamples { .. } }
+        )
+    };
+    let held = done.iter().filter(passed).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };
     step.delivered.0 > 0.0 && f64::from(clients) / step.delivered.0 >= CROWDED_RATIO * least
 }

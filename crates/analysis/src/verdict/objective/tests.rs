@@ -182,7 +182,18 @@ fn is_unknown_with_too_few_samples() {
     check("pay: p99 < 200ms", few(900), "Unknown - of 900, needs 1000, 0.95: 0.005000");
     // The objective can no longer be met.
     check("pay: p99 < 4ms", few(900), "Violated - of 900");
-    check("pay: p50 < 4ms", few(10), "Unknown - of 10, needs 20");
+    check("pay: p50 < 4ms", few(5), "Unknown - of 5, needs 20");
+    // All ten are above the bound, which chance explains once in a thousand cases.
+    check("pay: p50 < 4ms", few(10), "Violated - of 10");
+    check("pay: p95 < 4ms", few(2), "Violated - of 2");
+    check("pay: p95 < 200ms", few(150), "Unknown - of 150, needs 200, 0.9: 0.005000");
+    // A few slow answers raise the mean above the bound of a high quantile, but not of the median.
+    let mixed = |it: &mut Measurement| {
+        it.interval.scripts[0].response = crate::fixture::millis(12, 1);
+        it.interval.scripts[0].response.merge(&crate::fixture::millis(6, 8_000));
+    };
+    check("pay: p95 < 2s", mixed, "Violated - of 18");
+    check("pay: p50 < 2s", mixed, "Unknown - of 18, needs 20");
     let nothing = |it: &mut Measurement| it.interval.clear();
     check("p50 < 1s", nothing, "Unknown - of 0, needs 20");
     for objective in ["mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {

@@ -97,6 +97,30 @@ fn invalid_if_the_generator_is_late() {
     check(open_plan(), |it| it.interval.send_lag = millis(18, 5), "");
 }
 
+/// A disturbance counts if it could have changed the result: 121 ms matter for answers of 5 ms, but not of 5.9 s.
+#[test]
+fn tolerates_disturbances_that_are_short_compared_with_the_answers() {
+    let slow = |answer_millis: u64, spoil: fn(&mut Measurement)| {
+        move |measured: &mut Measurement| {
+            for script in &mut measured.interval.scripts {
+                script.service = millis(script.service.count().max(1000), answer_millis);
+                script.response = millis(script.response.count().max(1000), answer_millis);
+            }
+            spoil(measured);
+        }
+    };
+    let stall = |it: &mut Measurement| it.thread_usage[0].longest_stall = Nanos::from_millis(121);
+    let late = |it: &mut Measurement| it.interval.send_lag = millis(1000, 5);
+    check(open_plan(), slow(5_900, stall), "");
+    check(open_plan(), slow(5_900, late), "");
+    check(open_plan(), slow(5, stall), "Stalled { thread: 0, duration: Nanos(121000000) }");
+    check(
+        open_plan(),
+        slow(5, late),
+        "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
+    );
+}
+
 #[test]
 fn invalid_for_other_reasons() {
     check(

@@ -126,6 +126,21 @@ fn states_remedies() {
         "index 2: cost 20834 → 8.06",
         "индекс 2: стоимость 20 834 → 8,06",
     );
+    let table = || "public.queue".to_owned();
+    remedy(
+        Remedy::Vacuum { table: table(), live_rows: 600.0, dead_rows: 19_400.0, bytes: 1 << 20 },
+        None,
+        "VACUUM FULL public.queue: it has 600 live rows and 19400 dead row versions in 1 MiB; find out why autovacuum did \
+         not remove them",
+        "VACUUM FULL public.queue: живых строк 600, мёртвых версий 19 400, размер 1 МиБ; выясните, почему их не убрала \
+         автоочистка",
+    );
+    remedy(
+        Remedy::Analyze { table: table(), estimated_rows: 39_817.0, actual_rows: 20.0 },
+        None,
+        "ANALYZE public.queue: the planner expected 39817 rows and got 20, because its statistics are old",
+        "ANALYZE public.queue: планировщик ожидал 39 817, а получил 20, потому что статистика устарела",
+    );
     remedy(
         Remedy::EveryRow,
         None,

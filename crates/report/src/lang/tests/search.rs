@@ -5,8 +5,8 @@ use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuest
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
-    RequiredConnections, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, Trend,
-    TrendMetric, TrendVerdict,
+    RequiredConnections, Saturation, Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose,
+    Trend, TrendMetric, TrendVerdict,
 };
 
 type NamedTexts = Vec<(String, String)>;
@@ -66,10 +66,12 @@ fn stop_reasons() -> Vec<SearchStopReason> {
         SearchStopReason::ClientCap { clients: 20_000 },
         SearchStopReason::MaxLevelHeld { level: 21.0 },
         SearchStopReason::MinLevelFailed { level: 1.5 },
+        SearchStopReason::TooFewSamples { objective: Some("p95 < 500ms".into()), samples: 150, needed: 200 },
+        SearchStopReason::TooFewSamples { objective: None, samples: 7, needed: 20 },
         SearchStopReason::Undecided { level: 12_345.6 },
         SearchStopReason::Failed { reason: format!("{} {}", text(), text()).into() },
     ];
-    covers!(all, SearchStopReason: Generator, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, Undecided, Failed);
+    covers!(all, SearchStopReason: Generator, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, TooFewSamples, Undecided, Failed);
     all
 }
 
@@ -84,6 +86,9 @@ fn levels(lang: &Lang) -> NamedTexts {
             LevelOutcome::Sustained,
             LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.5 } },
             LevelOutcome::Invalid { reason: SearchStopReason::Generator },
+            LevelOutcome::Invalid {
+                reason: SearchStopReason::TooFewSamples { objective: None, samples: 7, needed: 20 },
+            },
         ];
         covers!(held, LevelOutcome: Sustained, NotSustained, Invalid);
         for outcome in held {
@@ -110,6 +115,7 @@ fn limits() -> Vec<Limit> {
         Limit::Pool { node: text() },
         Limit::ServicePool { node: text() },
         Limit::ServiceThreads { node: text() },
+        Limit::Service { node: text() },
         Limit::Slots { node: text() },
         Limit::RowLocks { statement: None },
         Limit::RowLocks { statement: Some(text()) },
@@ -125,7 +131,7 @@ fn limits() -> Vec<Limit> {
     for lock in lock_kinds() {
         all.extend([None, Some(text())].map(|statement| Limit::Locks { lock: lock.clone(), statement }));
     }
-    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Slots,
+    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Service, Slots,
         RowLocks, Locks, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
     all
 }
@@ -190,6 +196,8 @@ fn answers(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
+    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((100.0, 200.0)) };
+    add("gain", lang.proven_gain(&perturbation, fitted(1.9)));
     for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
         known.extend(overload_reasons().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
@@ -213,7 +221,17 @@ fn answers(lang: &Lang) -> NamedTexts {
                     elasticity: None,
                     ratio: Some(fitted(0.21)),
                 },
-                CauseAnswer::Suspected { limit: &limit },
+                CauseAnswer::Suspected { limit: &limit, saturation: None, tested: None },
+                CauseAnswer::Suspected {
+                    limit: &limit,
+                    saturation: Some(Saturation { delivered: 47.2, offered: (80.0, 12_345.0) }),
+                    tested: Some((&perturbation, ratio)),
+                },
+                CauseAnswer::Suspected {
+                    limit: &limit,
+                    saturation: Some(Saturation { delivered: 47.2, offered: (80.0, 80.0) }),
+                    tested: Some((&perturbation, None)),
+                },
                 CauseAnswer::NotKnown,
             ] {
                 let name = if at % 2 == 0 { "№" } else { "" };

@@ -643,7 +643,7 @@ fn suspected_limits_are_not_called_proven() {
     let text = |result: &RunResult| overview(result, lang::english()).summary.text;
     assert!(text(&result).ends_with(". Limit: disk reads of postgres."), "{}", text(&result));
     let limit = Limit::Cpu { node: "postgres".into() };
-    result.maxima[0].cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit } };
+    result.maxima[0].cause = Cause::Suspected { suspect: Suspect::new(limit, None) };
     assert!(text(&result).ends_with(". Suspected limit: the CPU of postgres."), "{}", text(&result));
 }
 

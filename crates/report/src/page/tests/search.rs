@@ -195,7 +195,7 @@ fn reports_missing_answers_and_causes() {
     assert!(unknown.0.contains(", limiter not proven; above it"), "{}", unknown.0);
     let limit = Limit::Cpu { node: "postgres".into() };
     let suspected = answer(&|maximum| {
-        maximum.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
+        maximum.cause = Cause::Suspected { suspect: Suspect::new(limit.clone(), None) };
     });
     assert!(suspected.0.contains(", limiter not proven; suspected: the CPU of postgres;"), "{}", suspected.0);
 }
@@ -207,9 +207,7 @@ fn shows_the_best_cell_and_the_baseline() {
     let other = |cell, level, name: &str| Maximum {
         cell,
         answer: answer(level),
-        cause: Cause::Suspected {
-            suspect: Suspect { perturbation: None, limit: Limit::Pool { node: name.to_owned() } },
-        },
+        cause: Cause::Suspected { suspect: Suspect::new(Limit::Pool { node: name.to_owned() }, None) },
         ..maximum()
     };
     result.maxima = vec![maximum(), other(1, 700.0, "pooler")];
@@ -364,9 +362,8 @@ fn folds_many_steps_except_in_a_terminal() {
 #[test]
 fn escapes_hostile_names() {
     let mut result = searched();
-    result.maxima[0].cause = Cause::Suspected {
-        suspect: Suspect { perturbation: None, limit: Limit::Cpu { node: HOSTILE.into() } },
-    };
+    result.maxima[0].cause =
+        Cause::Suspected { suspect: Suspect::new(Limit::Cpu { node: HOSTILE.into() }, None) };
     result.maxima[0].answer.overload = Some(OverloadReason::Rule { rule: HOSTILE.into() });
     result.maxima[0].proofs[1].perturbation.knob = Knob::Index { ddl: HOSTILE.into() };
     result.soaks = vec![soaked(

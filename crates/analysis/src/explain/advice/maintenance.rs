@@ -1,0 +1,49 @@
+//! Tables that need VACUUM or ANALYZE before an index
+
+use model::advice::Remedy;
+use model::explain::{PlanNode, TableStats};
+
+/// Minimum number of dead row versions of a bloated table. They must also outnumber its live rows.
+const DEAD_ROWS_MIN: f64 = 1000.0;
+/// Smallest ratio between estimated and actual rows that a scan's statistics do not explain by chance.
+const ESTIMATE_RATIO_MIN: f64 = 10.0;
+/// Smallest number of rows, estimated or actual, for which the ratio matters.
+const ESTIMATE_ROWS_MIN: f64 = 100.0;
+/// Share of a table's rows that must have changed since the last ANALYZE to make its statistics the reason.
+const CHANGED_SHARE_MIN: f64 = 0.1;
+
+/// True if most of the table consists of dead row versions, by the server's counters.
+pub fn is_bloated(table: &TableStats) -> bool {
+    let counted = table.dead_rows.zip(table.live_rows);
+    counted.is_some_and(|(dead, live)| dead >= DEAD_ROWS_MIN && dead >= live)
+}
+
+/// VACUUM of the bloated table that the plan scans completely.
+pub fn vacuum(table: &TableStats) -> Option<Remedy> {
+    let (live_rows, dead_rows) = table.live_rows.zip(table.dead_rows)?;
+    let (name, bytes) = (format!("{}.{}", table.schema, table.name), table.bytes);
+    is_bloated(table).then_some(Remedy::Vacuum { table: name, live_rows, dead_rows, bytes })
+}
+
+/// ANALYZE of the table whose rows the planner misjudged most; `None` if no scan of the executed plan was misjudged, or
+/// if old statistics do not explain it.
+pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
+    let judged = plan.flatten().into_iter().filter_map(|node| {
+        let of_node = |it: &&TableStats| {
+            node.schema.as_ref() == Some(&it.schema) && node.table.as_ref() == Some(&it.name)
+        };
+        let table = tables.iter().find(of_node)?;
+        let actual = node.actual_rows.filter(|_| node.loops.is_some_and(|it| it >= 1.0))?;
+        let ratio = (node.rows.max(1.0) / actual.max(1.0)).max(actual.max(1.0) / node.rows.max(1.0));
+        let wrong = ratio >= ESTIMATE_RATIO_MIN && node.rows.max(actual) >= ESTIMATE_ROWS_MIN;
+        (wrong && has_old_statistics(table)).then_some((ratio, table, node.rows, actual))
+    });
+    let (_, table, estimated_rows, actual_rows) = judged.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Remedy::Analyze { table: format!("{}.{}", table.schema, table.name), estimated_rows, actual_rows })
+}
+
+fn has_old_statistics(table: &TableStats) -> bool {
+    let rows = table.live_rows.unwrap_or(table.rows).max(table.rows);
+    let changed = table.changed_rows.is_some_and(|it| it >= CHANGED_SHARE_MIN * rows);
+    changed || table.columns.iter().all(|it| it.distinct.is_none())
+}

@@ -1,0 +1,103 @@
+//! Suspects from the steps of a search, and suspects that perturbations excluded
+
+use super::*;
+use crate::strategy::search;
+use model::PerSecond;
+use model::search::{LevelOutcome, SearchStep, SearchStopReason, StepPurpose};
+
+/// Result of a search with this level and this half of its interval.
+fn result(level: f64, half: f64) -> SearchResult {
+    let interval = Some((level - half, level + half));
+    SearchResult { level: Some(level), interval, ..answer() }
+}
+
+/// Steps of a search: sustained at 40 per second with this mean, then all clients busy at two higher levels.
+fn capped_steps(mean_millis: u64, delivered: f64) -> Vec<StepResult> {
+    let step = |level: f64, delivered: f64, outcome| StepResult {
+        step: SearchStep {
+            scale: LoadScale::Rate,
+            level,
+            purpose: StepPurpose::Ramp,
+            window: Nanos::from_secs(10),
+            perturbation: None,
+            round: 0,
+        },
+        outcome,
+        delivered: PerSecond(delivered),
+        p99: None,
+        mean: Some(Nanos::from_millis(mean_millis)),
+        time_objectives: Vec::new(),
+    };
+    let cap = || LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients: 200 } };
+    vec![
+        step(40.0, 40.0, LevelOutcome::Sustained),
+        step(80.0, delivered, cap()),
+        step(160.0, delivered, cap()),
+    ]
+}
+
+/// A service with a global lock delivers 47 per second whatever is offered. Its callers fill the in-flight cap, which is
+/// not the limiter.
+#[test]
+fn suspects_the_inside_of_an_opaque_service() {
+    let first = |words: &str, steps: &[StepResult], findings: &[Finding]| {
+        let found = suspects(&setup(words), 0, findings, steps, 2.0);
+        found.first().map(|it| (describe(it), it.saturation.map(|it| it.delivered)))
+    };
+    let (inside, cap_text) =
+        ("Service node: service".to_owned(), "ClientCap | Clients 200 -> 400".to_owned());
+    let lock = capped_steps(25, 47.0);
+    assert_eq!(first("service", &lock, &[cap()]), Some((inside, Some(47.0))));
+    // Without a service, nothing is named rather than the cap.
+    assert_eq!(first("pooler", &lock, &[cap()]), None);
+    // A visible resource comes first.
+    let threads_text = "ServiceThreads node: service | ServiceEnv node: service variable: THREADS 5 -> 10";
+    assert_eq!(first("service", &lock, &[cap(), threads()]), Some((threads_text.to_owned(), None)));
+    // With 200 clients and transactions of four seconds, more clients would deliver more than 50 per second.
+    assert_eq!(first("service", &capped_steps(4_000, 50.0), &[cap()]), Some((cap_text, None)));
+}
+
+/// Raising the cap did not raise what is delivered, although the interval allows it.
+#[test]
+fn an_unfruitful_cap_is_not_suspected() {
+    let known = suspects(&setup(""), 0, &[cap()], &[], 2.0);
+    let caused = |ratio: f64| {
+        let perturbation = known[0].perturbation.clone().expect("the cap can be raised");
+        let (base, changed) = (result(100.0, 10.0), result(100.0 * ratio, 60.0));
+        let proof = search::prove(Limit::ClientCap, perturbation, base, changed, 7);
+        assert_eq!(proof.verdict, ProofVerdict::Undecided, "{proof:?}");
+        cause(&setup(""), &known, &[proof])
+    };
+    assert_eq!(caused(1.02), Cause::NotKnown);
+    assert!(matches!(caused(1.5), Cause::Suspected { .. }));
+}
+
+/// A quarter less CPU lowers the maximum of a saturated bystander too.
+#[test]
+fn a_lowered_quota_proves_only_if_the_other_suspects_are_excluded() {
+    let known = suspects(&setup("pooler"), 0, &[postgres(0.93), pool()], &[], 1.2);
+    let proof = |at: usize, ratio: f64| {
+        let perturbation = known[at].perturbation.clone().expect("the suspect has a knob");
+        search::prove(
+            known[at].limit.clone(),
+            perturbation,
+            result(100.0, 2.0),
+            result(100.0 * ratio, 2.0),
+            7,
+        )
+    };
+    let settled = |mut proofs: Vec<Proof>| {
+        settle_decreases(&known, &mut proofs);
+        proofs.iter().map(|it| it.verdict).collect::<Vec<_>>()
+    };
+    assert!(known[0].perturbation.as_ref().is_some_and(Perturbation::is_decrease));
+    let lower = || proof(0, 0.78);
+    assert_eq!(lower().verdict, ProofVerdict::Limits);
+    assert_eq!(settled(vec![lower()]), [ProofVerdict::Undecided]);
+    assert_eq!(settled(vec![lower(), proof(1, 1.9)]), [ProofVerdict::Undecided, ProofVerdict::Limits]);
+    assert_eq!(settled(vec![lower(), proof(1, 1.0)]), [ProofVerdict::Limits, ProofVerdict::DoesNotLimit]);
+    // No other suspect.
+    let mut alone = vec![lower()];
+    settle_decreases(&known[..1], &mut alone);
+    assert_eq!(alone[0].verdict, ProofVerdict::Limits);
+}
