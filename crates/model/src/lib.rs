@@ -4,6 +4,7 @@
 
 pub mod advice;
 mod agent_part;
+pub mod avoidable_work;
 pub mod chart;
 mod code;
 pub mod comparison;

@@ -118,11 +118,41 @@ pub struct CellResult {
     pub stage_break: Option<StageBreak>,
     /// Metrics of the nodes on the path to PostgreSQL, the generator first.
     pub hops: Vec<HopMetrics>,
+    /// Parts of the mean response time, in the order of the path; the last part is the rest that no sample explains. Their
+    /// sum is the mean response time. Empty without a valid trial.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub time_parts: Vec<TimePart>,
     /// Metrics of the replicas of the last node, in the order of their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<HopMetrics>,
     /// At most ten statements, the most expensive first; empty without `pg_stat_statements`.
     pub statements: Vec<StatementStats>,
+}
+
+/// Part of the mean response time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimePart {
+    /// Node in which the time is spent, running or queued, such as `generator`; `None` for the rest that no sample explains.
+    pub node: Option<String>,
+    /// What a session of PostgreSQL does in this time; `None` for other nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity: Option<SessionActivity>,
+    #[serde(rename = "time_ns")]
+    pub time: Nanos,
+}
+
+/// Activity of a session of PostgreSQL in a transaction.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum SessionActivity {
+    /// Runs a statement, or waits for a CPU.
+    Running,
+    /// Waits for this event, such as `Lock/transactionid`.
+    Waiting { event: String },
+    /// Waits for other events, each of which takes little time.
+    OtherWaits,
+    /// Is idle in transaction: waits for the next statement of the client.
+    IdleInTransaction,
 }
 
 /// Time from the first `connect` to the end of the last login before the window, over the valid trials.

@@ -3,6 +3,7 @@
 //! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level, and its
 //! result is a [`StepResult`]. The result of a search is a function of all step results.
 
+use crate::avoidable_work::AvoidableWork;
 use crate::lock::LockKind;
 use crate::message::Message;
 use crate::objective::ObjectiveResult;
@@ -99,6 +100,10 @@ pub enum Knob {
     Setting { name: String, value: String },
     /// Additional index, created by this statement.
     Index { ddl: String },
+    /// VACUUM or ANALYZE of a table, before each trial.
+    Maintenance { statement: String },
+    /// Connections that stay open from one transaction to the next.
+    KeepConnections,
     /// Number of rows of a feed: the feed's own rows, or all rows of the table to which they refer.
     FeedRows { feed: String },
 }
@@ -367,6 +372,16 @@ pub enum Limit {
         lock: LockKind,
         statement: Option<String>,
     },
+    /// Work of PostgreSQL that could be avoided.
+    Work {
+        work: AvoidableWork,
+    },
+    /// Sessions that are idle in transaction.
+    IdleTransactions,
+    /// Clients that read results slowly.
+    ResultReading,
+    /// Delayed acknowledgements of TCP.
+    DelayedAcknowledgements,
     /// Sequential scan by a statement.
     Scan {
         table: String,

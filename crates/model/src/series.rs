@@ -89,10 +89,17 @@ pub const PG_STATEMENT_CALLS: &str = "pg_statement_calls";
 pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
 pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
 pub const PG_STATEMENT_READ: &str = "pg_statement_read";
+/// Time of planning and of just-in-time compilation, number of plans, and blocks of temporary files written, by queryid.
+pub const PG_STATEMENT_PLANNING: &str = "pg_statement_planning";
+pub const PG_STATEMENT_PLANS: &str = "pg_statement_plans";
+pub const PG_STATEMENT_JIT: &str = "pg_statement_jit";
+pub const PG_STATEMENT_TEMPORARY: &str = "pg_statement_temporary";
 pub const PG_SETS: &str = "pg_sets";
 /// Blocks that were not found in shared buffers, by database. The series up to [`PG_DATABASE_SIZE`] are by database
 /// too.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
+/// Blocks that were found in shared buffers, by database.
+pub const PG_BLOCKS_HIT: &str = "pg_blocks_hit";
 pub const PG_COMMITS: &str = "pg_commits";
 pub const PG_ROLLBACKS: &str = "pg_rollbacks";
 /// Transactions of the monitoring session, which [`PG_COMMITS`] and [`PG_ROLLBACKS`] include.
@@ -103,6 +110,9 @@ pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 pub const PG_SESSIONS_FATAL: &str = "pg_sessions_fatal";
 pub const PG_SESSIONS_KILLED: &str = "pg_sessions_killed";
 pub const PG_SESSIONS_ABANDONED: &str = "pg_sessions_abandoned";
+/// Temporary files written, and their size, by database.
+pub const PG_TEMP_FILES: &str = "pg_temp_files";
+pub const PG_TEMP_BYTES: &str = "pg_temp_bytes";
 pub const PG_DATABASE_SIZE: &str = "pg_database_size";
 /// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
@@ -113,6 +123,16 @@ pub const PG_ROWS_HOT_UPDATED: &str = "pg_rows_hot_updated";
 /// Dead row versions, as a sum over all tables.
 pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
+/// Live rows, dead row versions, rows changed since the last ANALYZE, and size, by table.
+pub const PG_TABLE_LIVE_ROWS: &str = "pg_table_live_rows";
+pub const PG_TABLE_DEAD_ROWS: &str = "pg_table_dead_rows";
+pub const PG_TABLE_CHANGED_ROWS: &str = "pg_table_changed_rows";
+pub const PG_TABLE_BYTES: &str = "pg_table_bytes";
+/// Age of the oldest open transaction that has a snapshot, in seconds.
+pub const PG_OLDEST_SNAPSHOT: &str = "pg_oldest_snapshot";
+/// Full-page images in the WAL, and bytes of WAL.
+pub const PG_WAL_FULL_PAGES: &str = "pg_wal_fpi";
+pub const PG_WAL_BYTES: &str = "pg_wal_bytes";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
 /// Sessions that have been idle in transaction for longer than a second. [`PG_IDLE_HORIZON`] counts the idle sessions

@@ -57,6 +57,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use store::{RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
 use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
@@ -450,6 +451,7 @@ impl Runner {
             false => plans::attached_counts(&self.test_bed),
         };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
+        let begun = Instant::now();
         let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);
             if let Some(endpoint) = endpoint {
@@ -489,6 +491,9 @@ impl Runner {
         } = done;
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
+        if step.is_some() && summary.total.counts.unanswered > 0 {
+            self.test_bed.wait_for_abandoned_statements(begun.elapsed(), &self.interrupted);
+        }
         let table_sizes = self.test_bed.end_trial();
         let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();

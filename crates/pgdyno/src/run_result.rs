@@ -122,13 +122,15 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let by_stage: Vec<&[StageSum]> = counted().map(|(_, it)| it.stages.as_slice()).collect();
     let stages = analysis::present::run_result::stage_results(&stored::stages(setup), &by_stage);
     let connects = counted().filter_map(|(facts, _)| Some(facts.summary?.connects.initial));
+    let hops = analysis::present::run_result::hops(setup, reading.processors, &passages);
     CellResult {
         total,
         operations,
         initial_connects: analysis::present::run_result::initial_connects(connects),
         stage_break: analysis::present::run_result::stage_break(&stages),
         stages,
-        hops: analysis::present::run_result::hops(setup, reading.processors, &passages),
+        time_parts: analysis::present::run_result::time_parts(setup, &passages, &hops),
+        hops,
         replicas: analysis::present::run_result::replicas(setup, reading.processors, &passages),
         statements: analysis::present::run_result::statements(&called),
     }

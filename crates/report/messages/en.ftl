@@ -1445,9 +1445,9 @@ finding-queue-balancer = transactions queue in { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
  }: waiting connections, mean wait
-finding-pooler-bound = { $node } is CPU-bound, not pool-bound; its console shows a full pool, but few of its server connections run a statement
-finding-pool-bound = { $node } is pool-bound, not CPU-bound
-finding-server-bound = { $node } is CPU-bound
+finding-pooler-bound = the CPU of { $node } is saturated; its console shows a full pool, but few of its server connections run a statement
+finding-pool-bound = the server connections of { $node } are in use and clients wait for one, while its CPU is not saturated
+finding-server-bound = the CPU of { $node } is saturated
 finding-sessions-wait = most active PostgreSQL sessions waited for { $event }
 finding-failures = transactions failed with { $code }{ $name ->
     [none] {""}
@@ -1605,7 +1605,7 @@ finding-shares-these = in { $cells }: { $used }
 
 ### Causes of limits: bound-
 
-bound-service = { $node } is CPU-bound
+bound-service = the CPU of { $node } is saturated
 bound-service-pool = all { $pool } connections of { $node } are in use, and requests wait for one
 bound-service-threads = all threads or processes of { $node }{ $pool ->
     [none] {""}
@@ -1614,7 +1614,7 @@ bound-service-threads = all threads or processes of { $node }{ $pool ->
 bound-host-cpu = the CPUs of { $host } are saturated (host of { $nodes })
 bound-reads = { $node } waits for disk reads
 bound-writes = { $node } waits for disk writes
-bound-memory = { $node } has too little memory: it reads evicted pages again
+bound-memory = { $node } uses its whole memory and reads evicted pages again
 bound-wal-flush = commits wait for WAL flushes
 bound-sync-replicas = commits wait for replicas
 bound-row-locks = transactions wait for row locks
@@ -1625,8 +1625,11 @@ bound-locks-object = transactions wait for locks of database objects
 bound-locks-buffer-pin = transactions wait for buffers that other sessions have pinned
 bound-locks-heavyweight = transactions wait for locks of the kind { $name }
 bound-locks-lightweight = sessions wait for the lightweight lock { $name }
+bound-avoidable-work = PostgreSQL does avoidable work: { $work }
+bound-result-reading = sessions wait until clients read the results of their statements
+bound-delayed-acknowledgements = response times gather at 40 ms, as with delayed acknowledgements of TCP, although PostgreSQL's statements are fast
 bound-scans = PostgreSQL repeatedly scans { $table } sequentially
-bound-checkpoints = checkpoints reduce throughput
+bound-checkpoints = checkpoints run during the load
 bound-clients = no resource is saturated: { $clients } closed-loop clients do not offer more load, because each waits for its response
 
 # Figures of one cell.
@@ -1649,6 +1652,14 @@ bound-scan-rows = { $rows } rows per scan
 bound-scan-cpu = PostgreSQL's CPU { $share } busy
 bound-checkpoints-requested = { $count } requested because of the WAL volume
 bound-checkpoints-share = in progress for { $share } of the time
+bound-checkpoints-full-pages = { $share } of the WAL are full-page images
+bound-temporary-files = { $files } files and { $bytes } per transaction
+bound-share-of-server = { $share } of PostgreSQL's time
+bound-planning = { $time } per plan
+bound-dead-rows = { $dead } dead row versions, { $live } live rows
+bound-changed-rows = { $changed } rows changed since the last ANALYZE, { $live } live rows
+bound-old-snapshot = snapshot { $age } old; dead row versions { $first } at first, { $last } at the end
+bound-server-time = statements in PostgreSQL { $time }
 bound-checkpoints-slowed = throughput during checkpoints { $change }
 bound-clients-rate = { $rate } of at most { $most }
 bound-clients-mean = mean response time { $time }
@@ -1773,6 +1784,8 @@ circumstance-rule-reads = disk reads
 circumstance-rule-writes = disk writes
 circumstance-rule-memory = memory
 circumstance-rule-scans = sequential scans
+circumstance-rule-avoidable-work = avoidable work of PostgreSQL
+circumstance-rule-result-reading = how clients read results
 circumstance-rule-checkpoints = checkpoints
 circumstance-rule-storm = logins
 circumstance-rule-bloat = dead row versions
@@ -2220,8 +2233,8 @@ page-throttled = throttled in { $share } of the quota's periods
 # The fullest resource of a node.
 page-load-cpu = CPU { $share }
 page-load-pool = pool { $used } of { $size }
-page-cpu-bound = bottleneck: CPU saturated
-page-pool-bound = bottleneck: pool exhausted
+page-cpu-bound = CPU saturated
+page-pool-bound = pool exhausted
 page-queue-here = transactions queue here
 page-busy = { $count } in service
 page-waiting = { $count } queued
@@ -2253,14 +2266,28 @@ page-with-replicas = {" "}with { $count ->
 # Text alternative of a drawing; `node` is the one with the longest time.
 page-drawing = { $path }{ $node ->
     [none] {""}
+    [unknown] ; most of the time of a transaction ({ $time }) is not accounted for
     [generator] ; a transaction spends most of its time in the generator: { $time }
    *[other] ; a transaction spends most of its time in { $node }: { $time }
  }
     .requests = { $path }{ $node ->
         [none] {""}
+        [unknown] ; most of the time of a request ({ $time }) is not accounted for
         [generator] ; a request spends most of its time in the generator: { $time }
        *[other] ; a request spends most of its time in { $node }: { $time }
      }
+
+# Where the mean response time goes.
+page-time-parts = Where the time of a transaction goes
+    .requests = Where the time of a request goes
+page-time-part = part
+page-time-share = share
+page-time-mean = mean, ms
+page-time-unknown = not accounted for
+page-time-running = { $node }: running, or waiting for a CPU
+page-time-waiting = { $node }: waiting for { $event }
+page-time-other-waits = { $node }: other waits
+page-time-idle = { $node }: idle in transaction
 
 # Charts.
 page-heat-map = { $figure }{ $baseline ->
@@ -3326,6 +3353,16 @@ search-locks-object = locks of database objects
 search-locks-buffer-pin = pinned buffers
 search-locks-heavyweight = locks of the kind { $name }
 search-locks-lightweight = the lightweight lock { $name }
+search-work-temporary-files = temporary files of sorts and hashes that exceed work_mem
+search-work-jit = just-in-time compilation
+search-work-planning = planning of statements
+search-work-logins = logins
+search-work-dead-rows = dead row versions of { $table }
+search-work-old-statistics = plans from old statistics of { $table }
+search-work-old-snapshot = row versions that an old snapshot keeps
+search-limit-idle-transactions = sessions that are idle in transaction
+search-limit-result-reading = clients that read results slowly
+search-limit-delayed-acknowledgements = delayed acknowledgements of TCP
 search-limit-scan = sequential scans of { $table }{ $ddl ->
     [none] {""}
    *[other] {" "}(missing index: { $ddl })
@@ -3346,6 +3383,7 @@ search-knob-pool = pool size of { $node }
 search-knob-environment = { $variable } of { $node }
 search-knob-slots = max_connections of { $node }
 search-knob-clients = clients
+search-knob-connections = connections kept open
 search-knob-feed-rows = rows of the feed { $feed }
 search-proof-limits = limits
 search-proof-does-not-limit = does not limit
@@ -3443,6 +3481,23 @@ search-do-locks-extend = Insert in larger batches, or with fewer sessions.
 search-do-locks-buffer-pin = Close cursors early, and do not leave statements unfinished.
 search-do-locks-heavyweight = Shorten the transactions that hold this lock.
 search-do-locks-lightweight = Use fewer concurrent sessions, for example a smaller pool.
+search-do-locks-lock-manager = Let statements lock fewer relations: plan for one partition instead of all, drop unused indexes, or use fewer concurrent sessions.
+search-do-locks-wal-insert = Write less WAL: fewer indexes, larger batches, COPY instead of INSERT, wider intervals between checkpoints.
+search-do-locks-buffer-mapping = Raise `shared_buffers`, or let transactions read fewer different pages.
+search-do-locks-proc-array = Use fewer sessions, for example through a pooler in transaction mode, and fewer, longer transactions.
+search-do-locks-subtransactions = Use fewer than 64 savepoints or exception blocks per transaction, and end long transactions.
+search-do-locks-multixacts = Avoid many transactions that lock the same row FOR SHARE or by a foreign key.
+search-do-locks-buffer-content = Many sessions change the same page, such as the last page of an index: use values that do not ascend, or partitions.
+search-do-temporary-files = Raise `work_mem` for these statements, or let them sort and hash fewer rows.
+search-do-jit = Set `jit = off`, or raise `jit_above_cost`.
+search-do-planning = Use prepared statements, fewer partitions, or simpler statements.
+search-do-logins = Keep connections open, or put a pooler in front of PostgreSQL.
+search-do-dead-rows = VACUUM FULL { $table }, then let autovacuum run more often on it, and end the transactions that hold it back.
+search-do-old-statistics = ANALYZE { $table } after large changes, or lower its autovacuum_analyze_scale_factor.
+search-do-old-snapshot = End long transactions, also those of reports and backups, or run them on a replica.
+search-do-idle-transactions = Let the application commit before it waits for anything else, and set `idle_in_transaction_session_timeout`.
+search-do-result-reading = Return fewer rows and columns, read results faster, or use a faster network.
+search-do-delayed-acknowledgements = Set TCP_NODELAY in the client and in the service, and send each request in one write.
 search-do-scan = { $ddl ->
     [none] Let the statement read fewer rows, for example with a better condition or a summary table.
    *[other] Create the index: { $ddl }.
@@ -3451,6 +3506,7 @@ search-do-checkpoints = Raise `max_wal_size`, so that checkpoints become rarer; 
 search-do-clients = Use more clients, or the open model.
 search-do-feed = Use a feed whose values cover the data that users request.
 search-do-host = Give the stack more CPUs, or run the generator on another machine.
+search-excluded = Excluded by a perturbation: { $limits }.
 search-gain = Tried: { $perturbation } gives a maximum { $ratio } times as high.
 # A suspect with the throughput of overloaded levels.
 search-saturation = { $limit }: { $delivered } per second however much is offered ({ $offered } per second)

@@ -1536,9 +1536,9 @@ finding-queue-balancer = очередь в { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
  }; ждущие соединения и их среднее ожидание
-finding-pooler-bound = { $node } упирается в ЦП, а не в пул: консоль показывает заполненный пул, но лишь немногие его серверные соединения выполняют запрос
-finding-pool-bound = { $node } упирается в размер пула, а не в ЦП
-finding-server-bound = { $node } упирается в ЦП
+finding-pooler-bound = ЦП узла { $node } загружен полностью; его консоль показывает занятый пул, но запросы выполняют лишь немногие из соединений с сервером
+finding-pool-bound = у { $node } заняты соединения с сервером, и клиенты их ждут, а его ЦП загружен не полностью
+finding-server-bound = ЦП узла { $node } загружен полностью
 finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
 finding-failures = транзакции завершились ошибкой { $code }{ $name ->
     [none] {""}
@@ -1710,7 +1710,7 @@ finding-shares-these = в { $cells } заняли: { $used }
 
 ### Causes of limits: bound-
 
-bound-service = { $node } упирается в ЦП
+bound-service = ЦП узла { $node } загружен полностью
 bound-service-pool = все соединения { $node } ({ $pool }) заняты, и запросы ждут свободного
 bound-service-threads = все потоки или процессы { $node }{ $pool ->
     [none] {""}
@@ -1719,7 +1719,7 @@ bound-service-threads = все потоки или процессы { $node }{ $
 bound-host-cpu = ЦП хоста { $host } полностью загружены (узлы: { $nodes })
 bound-reads = { $node } ждёт чтения с диска
 bound-writes = { $node } ждёт записи на диск
-bound-memory = { $node } не хватает памяти: вытесненные страницы читаются снова
+bound-memory = { $node } занимает всю свою память и снова читает вытесненные страницы
 bound-wal-flush = фиксация транзакций ждёт записи журнала на диск
 bound-sync-replicas = фиксация транзакций ждёт реплик
 bound-row-locks = транзакции ждут строк друг друга
@@ -1730,8 +1730,11 @@ bound-locks-object = транзакции ждут блокировок объе
 bound-locks-buffer-pin = транзакции ждут буферов, закреплённых другими сеансами
 bound-locks-heavyweight = транзакции ждут блокировок вида { $name }
 bound-locks-lightweight = сеансы ждут лёгкой блокировки { $name }
+bound-avoidable-work = PostgreSQL делает лишнюю работу: { $work }
+bound-result-reading = сеансы ждут, пока клиенты прочитают результаты запросов
+bound-delayed-acknowledgements = время ответа держится у 40{"\u00A0"}мс, как при отложенных подтверждениях TCP, хотя запросы PostgreSQL быстрые
 bound-scans = таблица { $table } раз за разом читается последовательным сканированием
-bound-checkpoints = контрольные точки снижают пропускную способность
+bound-checkpoints = во время нагрузки идут контрольные точки
 bound-clients = ничто не насыщено: клиенты замкнутого цикла ({ $clients }), каждый из которых ждёт своего ответа, не создают большей нагрузки
 
 # Показатели одной ячейки.
@@ -1754,6 +1757,14 @@ bound-scan-rows = строк за просмотр: { $rows }
 bound-scan-cpu = ЦП PostgreSQL занят на { $share }
 bound-checkpoints-requested = из-за объёма журнала { $count }
 bound-checkpoints-share = запись идёт { $share } времени
+bound-checkpoints-full-pages = { $share } WAL — образы полных страниц
+bound-temporary-files = на транзакцию файлов { $files }, всего { $bytes }
+bound-share-of-server = { $share } времени PostgreSQL
+bound-planning = { $time } на план
+bound-dead-rows = мёртвых версий строк { $dead }, живых строк { $live }
+bound-changed-rows = изменено строк после последнего ANALYZE: { $changed }, живых строк { $live }
+bound-old-snapshot = снимку { $age }; мёртвых версий строк сначала { $first }, в конце { $last }
+bound-server-time = запросы в PostgreSQL { $time }
 bound-checkpoints-slowed = пропускная способность во время контрольных точек { $change }
 bound-clients-rate = { $rate } из возможных { $most }
 bound-clients-mean = в среднем { $time }
@@ -1872,6 +1883,8 @@ circumstance-rule-reads = чтение с диска
 circumstance-rule-writes = запись на диск
 circumstance-rule-memory = память
 circumstance-rule-scans = последовательные сканирования
+circumstance-rule-avoidable-work = лишняя работа PostgreSQL
+circumstance-rule-result-reading = чтение результатов клиентами
 circumstance-rule-checkpoints = контрольные точки
 circumstance-rule-storm = подключения
 circumstance-rule-bloat = неубранные версии строк
@@ -2340,8 +2353,8 @@ page-throttled = упирался в квоту ЦП (throttling) в { $share } 
 # Самый занятый ресурс узла.
 page-load-cpu = ЦП { $share }
 page-load-pool = пул { $used } из { $size }
-page-cpu-bound = узкое место: ЦП
-page-pool-bound = узкое место: размер пула
+page-cpu-bound = ЦП загружен полностью
+page-pool-bound = пул занят полностью
 page-queue-here = очередь здесь
 page-busy = в работе { $count }
 page-waiting = в очереди { $count }
@@ -2381,14 +2394,28 @@ page-with-replicas = , { $count ->
 # Чертёж словами; `node` — узел с наибольшим временем.
 page-drawing = { $path }{ $node ->
     [none] {""}
+    [unknown] ; на что уходит большая часть времени транзакции ({ $time }), неизвестно
     [generator] ; больше всего времени транзакция проводит в узле «генератор»: { $time }
    *[other] ; больше всего времени транзакция проводит в узле «{ $node }»: { $time }
  }
     .requests = { $path }{ $node ->
         [none] {""}
+        [unknown] ; на что уходит большая часть времени запроса ({ $time }), неизвестно
         [generator] ; больше всего времени запрос проводит в узле «генератор»: { $time }
        *[other] ; больше всего времени запрос проводит в узле «{ $node }»: { $time }
      }
+
+# На что уходит среднее время ответа.
+page-time-parts = На что уходит время транзакции
+    .requests = На что уходит время запроса
+page-time-part = часть
+page-time-share = доля
+page-time-mean = среднее, мс
+page-time-unknown = неизвестно
+page-time-running = { $node }: выполнение или ожидание ЦП
+page-time-waiting = { $node }: ожидание { $event }
+page-time-other-waits = { $node }: другие ожидания
+page-time-idle = { $node }: простой в транзакции
 
 # Графики.
 page-heat-map = { $figure }{ $baseline ->
@@ -3456,6 +3483,16 @@ search-locks-object = блокировки объектов базы данны�
 search-locks-buffer-pin = закреплённые буферы
 search-locks-heavyweight = блокировки вида { $name }
 search-locks-lightweight = лёгкая блокировка { $name }
+search-work-temporary-files = временные файлы сортировок и хешей, которым мало work_mem
+search-work-jit = JIT-компиляция
+search-work-planning = планирование запросов
+search-work-logins = подключения
+search-work-dead-rows = мёртвые версии строк в { $table }
+search-work-old-statistics = планы по устаревшей статистике { $table }
+search-work-old-snapshot = версии строк, которые удерживает старый снимок
+search-limit-idle-transactions = сеансы, простаивающие в транзакции
+search-limit-result-reading = клиенты, которые медленно читают результаты
+search-limit-delayed-acknowledgements = отложенные подтверждения TCP
 search-limit-scan = последовательный просмотр таблицы { $table }{ $ddl ->
     [none] {""}
    *[other] {" "}(нет индекса: { $ddl })
@@ -3476,6 +3513,7 @@ search-knob-pool = размер пула узла { $node }
 search-knob-environment = { $variable } сервиса { $node }
 search-knob-slots = max_connections узла { $node }
 search-knob-clients = клиенты
+search-knob-connections = соединения не закрываются
 search-knob-feed-rows = строки ленты данных { $feed }
 search-proof-limits = ограничивает
 search-proof-does-not-limit = не ограничивает
@@ -3575,6 +3613,23 @@ search-do-locks-extend = Вставляйте строки крупными па
 search-do-locks-buffer-pin = Закрывайте курсоры раньше и не оставляйте запросы незавершёнными.
 search-do-locks-heavyweight = Сократите транзакции, которые держат эту блокировку.
 search-do-locks-lightweight = Уменьшите число одновременных сеансов, например размер пула.
+search-do-locks-lock-manager = Блокируйте меньше отношений в запросе: одна секция вместо всех, без лишних индексов; или уменьшите число одновременных сеансов.
+search-do-locks-wal-insert = Пишите меньше WAL: меньше индексов, крупнее пакеты, COPY вместо INSERT, реже контрольные точки.
+search-do-locks-buffer-mapping = Увеличьте `shared_buffers` или читайте меньше разных страниц в транзакции.
+search-do-locks-proc-array = Уменьшите число сеансов, например пулером в режиме транзакций; делайте транзакции реже, но крупнее.
+search-do-locks-subtransactions = Не больше 64 точек сохранения или блоков обработки исключений в транзакции; завершайте долгие транзакции.
+search-do-locks-multixacts = Избегайте множества транзакций, которые блокируют одну строку через FOR SHARE или внешний ключ.
+search-do-locks-buffer-content = Многие сеансы меняют одну страницу, например последнюю страницу индекса: возьмите невозрастающие значения или секции.
+search-do-temporary-files = Увеличьте `work_mem` для этих запросов или сортируйте и хешируйте меньше строк.
+search-do-jit = Задайте `jit = off` или увеличьте `jit_above_cost`.
+search-do-planning = Используйте подготовленные операторы, меньше секций или более простые запросы.
+search-do-logins = Не закрывайте соединения или поставьте перед PostgreSQL пулер.
+search-do-dead-rows = Выполните VACUUM FULL { $table }, затем чаще запускайте для неё автоочистку и завершайте транзакции, которые ей мешают.
+search-do-old-statistics = Выполняйте ANALYZE { $table } после больших изменений или уменьшите её autovacuum_analyze_scale_factor.
+search-do-old-snapshot = Завершайте долгие транзакции, в том числе отчётов и резервных копий, или выполняйте их на реплике.
+search-do-idle-transactions = Пусть приложение фиксирует транзакцию, прежде чем чего-то ждать; задайте `idle_in_transaction_session_timeout`.
+search-do-result-reading = Возвращайте меньше строк и столбцов, читайте результаты быстрее или возьмите более быструю сеть.
+search-do-delayed-acknowledgements = Включите TCP_NODELAY в клиенте и в сервисе и отправляйте запрос одной записью.
 search-do-scan = { $ddl ->
     [none] Читайте меньше строк: уточните условие или заведите сводную таблицу.
    *[other] Создайте индекс: { $ddl }.
@@ -3583,6 +3638,7 @@ search-do-checkpoints = Увеличьте `max_wal_size`, чтобы контр
 search-do-clients = Возьмите больше клиентов или открытую модель.
 search-do-feed = Возьмите ленту, значения которой охватывают запрашиваемые данные.
 search-do-host = Дайте стенду больше ЦП или перенесите генератор на другую машину.
+search-excluded = Исключено проверкой: { $limits }.
 search-gain = Проверено: { $perturbation } — максимум { $ratio } от исходного.
 # Подозреваемый и пропускная способность при перегрузке.
 search-saturation = { $limit }: { $delivered } в секунду, сколько ни предлагай ({ $offered } в секунду)

@@ -26,6 +26,7 @@ mod statements;
 mod states;
 mod steps;
 mod tables;
+mod time_parts;
 
 pub use charts::{chart, mark};
 pub(crate) use context::charted;

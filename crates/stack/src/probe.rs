@@ -26,7 +26,9 @@ mod pg_role;
 mod pg_scans;
 mod pg_session_groups;
 mod pg_size;
+mod pg_statement_work;
 mod pg_statements;
+mod pg_table_rows;
 mod pg_tables;
 mod pg_wal;
 mod php_fpm;
@@ -154,6 +156,8 @@ pub(crate) static ALL: &[&Probe] = &[
     &pg_lock_waiters::PROBE,
     &pg_statements::STATEMENTS,
     &pg_statements::TEXTS,
+    &pg_statement_work::PROBE,
+    &pg_table_rows::PROBE,
     &pg_io::PROBE,
     &pg_checkpoints::PROBE,
     &pg_wal::PROBE,

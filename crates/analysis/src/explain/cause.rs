@@ -8,6 +8,7 @@ mod saturation;
 
 use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
+use model::avoidable_work::WorkEvidence;
 use model::explain::IndexCandidate;
 use model::finding::{Bound, Circumstance, Finding};
 use model::plan::{Node, NodeKind, Pooler, Setup};
@@ -22,18 +23,31 @@ const QUOTA_DECREASE: f64 = 0.75;
 /// connections.
 const SPARE_SLOTS: u32 = 5;
 
+/// Share of a pool's server connections, and number of blocked sessions, from which sessions that are idle in transaction
+/// are suspected.
+const IDLE_POOL_SHARE: f64 = 0.5;
+const IDLE_BLOCKED_MIN: f64 = 2.0;
+/// `work_mem` of the perturbation: a power of two of at least this multiple of a temporary file's size, between these bounds
+/// in MB. A sort in memory needs two to three times the space of a sorted file.
+const WORK_MEM_FACTOR: f64 = 4.0;
+const WORK_MEM_MEGABYTES: (u64, u64) = (16, 1024);
+
 /// Rank of a suspect, by the distance between its resource and the data. The nearest resource comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
     /// Connections are refused, or the measurement does not show the intended load.
     ConnectionRefused,
     OtherData,
+    /// PostgreSQL does work that a setting, maintenance or other connections avoid.
+    AvoidableWork,
     /// Statements do more work than necessary, such as full scans.
     Work,
     Processor,
     /// Exhausted disk quota.
     Disk,
     Memory,
+    /// Sessions that are idle in transaction hold locks or server connections.
+    IdleTransactions,
     /// Transactions wait, but no quota is exhausted.
     Waits,
     Machine,
@@ -153,12 +167,15 @@ fn excludes(proof: &Proof) -> bool {
     }
 }
 
-/// Full scans that no index would avoid, if `limit` is PostgreSQL's CPU.
+/// Work that saturates PostgreSQL's CPU, if `limit` is this CPU and no perturbation could avoid the work: full scans that no
+/// index would avoid, planning, or logins of a service.
 fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
     let Limit::Cpu { node } = limit else { return None };
     let server =
         setup.stack.nodes.last().filter(|it| it.name == *node && matches!(it.kind, NodeKind::Postgres(_)));
-    let scan = |it: &&Suspect| it.perturbation.is_none() && matches!(it.limit, Limit::Scan { .. });
+    let scan = |it: &&Suspect| {
+        it.perturbation.is_none() && matches!(it.limit, Limit::Scan { .. } | Limit::Work { .. })
+    };
     suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
@@ -262,6 +279,15 @@ impl CauseContext<'_> {
                     let perturbation = self.perturb_feed(feed);
                     found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, perturbation)
                 }
+                Circumstance::IdleTransactions { sessions, blocked_sessions, pool, .. } => {
+                    let holds_pool = pool.is_some_and(|(size, waiting)| {
+                        waiting >= 1.0 && *sessions >= IDLE_POOL_SHARE * f64::from(size)
+                    });
+                    if !holds_pool && *blocked_sessions < IDLE_BLOCKED_MIN {
+                        return None;
+                    }
+                    found(CauseRank::IdleTransactions, *sessions, Limit::IdleTransactions, None)
+                }
                 Circumstance::GeneratorLate { .. } => {
                     found(CauseRank::Generator, 0.0, Limit::Generator, None)
                 }
@@ -333,6 +359,14 @@ impl CauseContext<'_> {
                 let (lock, statement) = (lock.clone(), statements.first().cloned());
                 (CauseRank::Waits, *share, Limit::Locks { lock, statement }, None)
             }
+            Bound::AvoidableWork { evidence } => {
+                let (full, perturbation) = self.perturb_work(evidence);
+                (CauseRank::AvoidableWork, full, Limit::Work { work: evidence.work() }, perturbation)
+            }
+            Bound::ResultReading { share, .. } => (CauseRank::Waits, *share, Limit::ResultReading, None),
+            Bound::DelayedAcknowledgements { .. } => {
+                (CauseRank::Waits, 0.0, Limit::DelayedAcknowledgements, None)
+            }
             Bound::Scans { table, cpu_share, .. } => {
                 let limit = Limit::Scan { table: table.clone(), ddl: None };
                 (CauseRank::Work, cpu_share.unwrap_or(0.0), limit, None)
@@ -385,6 +419,31 @@ impl CauseContext<'_> {
             copies_of * quota * QUOTA_INCREASE + taken <= available && quota * QUOTA_INCREASE <= usable;
         let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * quota;
         Some(Perturbation { knob: Knob::Cpu { node: knob }, amount: Some((quota, to)) })
+    }
+
+    /// Weight of avoidable work among other such work, and the perturbation that avoids it.
+    fn perturb_work(&self, evidence: &WorkEvidence) -> (f64, Option<Perturbation>) {
+        let switch = |knob| Some(Perturbation { knob, amount: None });
+        let setting = |name: &str, value: String| switch(Knob::Setting { name: name.to_owned(), value });
+        let maintain = |statement: String| switch(Knob::Maintenance { statement });
+        match evidence {
+            WorkEvidence::TemporaryFiles { bytes_per_file, .. } => {
+                let megabytes = (WORK_MEM_FACTOR * bytes_per_file / 1e6).ceil() as u64;
+                let megabytes =
+                    megabytes.next_power_of_two().clamp(WORK_MEM_MEGABYTES.0, WORK_MEM_MEGABYTES.1);
+                (0.5, setting("work_mem", format!("{megabytes}MB")))
+            }
+            WorkEvidence::Jit { share, .. } => (*share, setting("jit", "off".to_owned())),
+            WorkEvidence::Planning { share, .. } => (*share, None),
+            // A service or a pooler opens connections for reasons of its own.
+            WorkEvidence::Logins { per_transaction, .. } => {
+                let knob = self.setup.load.reconnect.then_some(Knob::KeepConnections);
+                (per_transaction.min(1.0), knob.and_then(switch))
+            }
+            WorkEvidence::DeadRows { table, .. } => (0.6, maintain(format!("VACUUM FULL {table}"))),
+            WorkEvidence::OldStatistics { table, .. } => (0.4, maintain(format!("ANALYZE {table}"))),
+            WorkEvidence::OldSnapshot { .. } => (0.7, None),
+        }
     }
 
     /// Replaces a feed with rows of the whole table; `None` if the table is unknown.

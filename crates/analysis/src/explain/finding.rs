@@ -6,6 +6,7 @@
 
 mod alternatives;
 mod answers;
+mod avoidable_work;
 mod bound;
 mod cell_comparison;
 mod circumstance;
@@ -141,7 +142,7 @@ fn is_limiter(finding: &Finding) -> bool {
 /// that are sampled every ten seconds or vary from second to second require whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
-const RULES: [(FindingRule, RuleFn); 20] = [
+const RULES: [(FindingRule, RuleFn); 22] = [
     (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
     (FindingRule::Pool, |full, _| bound::pool(full)),
     (FindingRule::ServerCpu, |full, _| bound::server(full)),
@@ -156,6 +157,8 @@ const RULES: [(FindingRule, RuleFn); 20] = [
     (FindingRule::Writes, |full, _| disk::writes(full)),
     (FindingRule::Memory, |full, _| disk::memory(full)),
     (FindingRule::Scans, |_, window| tables::scans(window)),
+    (FindingRule::AvoidableWork, |_, window| avoidable_work::findings(window)),
+    (FindingRule::ResultReading, |full, _| avoidable_work::reading(full)),
     (FindingRule::Checkpoints, |_, window| tables::checkpoints(window)),
     (FindingRule::Storm, |_, window| circumstance::reconnects(window)),
     (FindingRule::Bloat, |_, window| tables::bloat(window)),

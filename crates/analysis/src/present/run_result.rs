@@ -12,6 +12,7 @@ mod statements;
 mod states;
 mod steps;
 mod table_growth;
+mod time_parts;
 
 pub use connects::initial_connects;
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
@@ -21,6 +22,7 @@ pub use stages::{PlannedStage, StageCollector, StageSum, planned_stages, stage_b
 pub use statements::{STATEMENTS, Statements, statements};
 pub use states::states;
 pub use table_growth::table_growths;
+pub use time_parts::time_parts;
 
 #[cfg(test)]
 mod tests;

@@ -154,6 +154,12 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
                 dataset.post_load.push(ddl.clone());
             }
         }
+        Knob::Maintenance { statement } => {
+            if let Some(dataset) = &mut setup.dataset {
+                dataset.post_load.push(statement.clone());
+            }
+        }
+        Knob::KeepConnections => setup.load.reconnect = false,
         Knob::FeedRows { feed } => {
             for one_feed in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
                 if let Some(sql) = all_rows(one_feed) {

@@ -2,6 +2,7 @@
 //!
 //! Separate findings report connection slots, a pooler's pool and CPU, and PostgreSQL's CPU.
 
+use crate::avoidable_work::WorkEvidence;
 use crate::lock::LockKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,6 +112,20 @@ pub enum Bound {
         /// Statements as for row locks; empty for lightweight locks and pinned buffers.
         statements: Vec<String>,
     },
+    /// PostgreSQL does work that could be avoided.
+    AvoidableWork { evidence: WorkEvidence },
+    /// Sessions wait until clients read the results of their statements.
+    ResultReading { share: f64, active: f64 },
+    /// Response times gather at the 40 ms for which Linux delays acknowledgements of TCP, although PostgreSQL is fast.
+    DelayedAcknowledgements {
+        #[serde(rename = "p50_s")]
+        p50: f64,
+        #[serde(rename = "p90_s")]
+        p90: f64,
+        /// Time of PostgreSQL's statements per transaction, in seconds.
+        #[serde(rename = "server_s")]
+        server: f64,
+    },
     /// Sequential scans read many rows and return few rows.
     Scans {
         /// `schema.table` from which the most rows are read.
@@ -129,6 +144,8 @@ pub enum Bound {
         share: f64,
         /// Throughput during checkpoints ÷ throughput in other seconds; `None` with too few seconds of either kind.
         throughput_ratio: Option<f64>,
+        /// Share of the WAL that consists of full-page images, 0..=1; `None` before PostgreSQL 14.
+        full_page_share: Option<f64>,
     },
     /// The number of closed-loop clients limits the throughput; no resource is saturated.
     Clients {

@@ -288,6 +288,8 @@ pub enum FindingRule {
     Writes,
     Memory,
     Scans,
+    AvoidableWork,
+    ResultReading,
     Checkpoints,
     Storm,
     Bloat,

@@ -5,6 +5,7 @@
 
 mod cache;
 mod data;
+mod drain;
 
 use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;

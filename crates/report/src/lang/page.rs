@@ -218,9 +218,13 @@ impl Lang {
     }
 
     /// Text alternative of a drawing: the path, and the node with the longest time per transaction.
-    pub fn drawing_alternative(&self, path: &str, longest: Option<(&str, Nanos)>) -> String {
+    pub fn drawing_alternative(&self, path: &str, longest: Option<(Option<&str>, Nanos)>) -> String {
         let generator = say!(self, "page-generator");
-        let node = longest.map(|(node, _)| if node == generator { "generator" } else { node });
+        let node = longest.map(|(node, _)| match node {
+            Some(node) if node == generator => "generator",
+            Some(node) => node,
+            None => "unknown",
+        });
         say!(self, "page-drawing", path, node, time = longest.map(|(_, time)| self.time(time)))
     }
 

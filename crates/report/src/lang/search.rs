@@ -5,6 +5,7 @@ use super::{Argument, Lang};
 use crate::number::{exact_digits, three_digits};
 use crate::say;
 use model::Nanos;
+use model::avoidable_work::AvoidableWork;
 use model::lock::LockKind;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
@@ -178,6 +179,10 @@ impl Lang {
             Limit::Locks { lock, statement } => {
                 say!(self, "search-limit-locks", lock = self.lock_kind(lock), statement = statement.as_ref())
             }
+            Limit::Work { work } => self.avoidable_work(work),
+            Limit::IdleTransactions => say!(self, "search-limit-idle-transactions"),
+            Limit::ResultReading => say!(self, "search-limit-result-reading"),
+            Limit::DelayedAcknowledgements => say!(self, "search-limit-delayed-acknowledgements"),
             Limit::Scan { table, ddl } => say!(self, "search-limit-scan", table, ddl = ddl.as_ref()),
             Limit::Checkpoints => say!(self, "search-limit-checkpoints"),
             Limit::Clients => say!(self, "search-limit-clients"),
@@ -185,6 +190,57 @@ impl Lang {
             Limit::Feed { feed } => say!(self, "search-limit-feed", feed),
             Limit::Host => say!(self, "search-limit-host"),
             Limit::Generator => say!(self, "search-limit-generator"),
+        }
+    }
+
+    /// Work that could be avoided, as the subject of a sentence.
+    pub(super) fn avoidable_work(&self, work: &AvoidableWork) -> String {
+        match work {
+            AvoidableWork::TemporaryFiles => say!(self, "search-work-temporary-files"),
+            AvoidableWork::Jit => say!(self, "search-work-jit"),
+            AvoidableWork::Planning => say!(self, "search-work-planning"),
+            AvoidableWork::Logins => say!(self, "search-work-logins"),
+            AvoidableWork::DeadRows { table } => say!(self, "search-work-dead-rows", table),
+            AvoidableWork::OldStatistics { table } => say!(self, "search-work-old-statistics", table),
+            AvoidableWork::OldSnapshot => say!(self, "search-work-old-snapshot"),
+        }
+    }
+
+    /// Suspects that perturbations excluded: one sentence.
+    pub fn excluded_suspects(&self, limits: &[&Limit]) -> String {
+        let limits: Vec<String> = limits.iter().map(|it| self.limit(it)).collect();
+        say!(self, "search-excluded", limits = limits.join(self.numbers().among()))
+    }
+
+    /// Remedy for waits for a lightweight lock. Names differ between versions, even in case. Source: PostgreSQL's manual,
+    /// "Wait Events of Type LWLock".
+    fn lightweight_lock_remedy(&self, name: &str) -> String {
+        match name.to_ascii_lowercase().as_str() {
+            "lockmanager" | "lock_manager" => say!(self, "search-do-locks-lock-manager"),
+            "walinsert" | "wal_insert" => say!(self, "search-do-locks-wal-insert"),
+            "buffermapping" | "buffer_mapping" => say!(self, "search-do-locks-buffer-mapping"),
+            "procarray" => say!(self, "search-do-locks-proc-array"),
+            "subtransslru" | "subtransbuffer" | "subtrans" => say!(self, "search-do-locks-subtransactions"),
+            "multixactoffsetslru"
+            | "multixactmemberslru"
+            | "multixactoffsetbuffer"
+            | "multixactmemberbuffer" => {
+                say!(self, "search-do-locks-multixacts")
+            }
+            "buffercontent" | "buffer_content" => say!(self, "search-do-locks-buffer-content"),
+            _ => say!(self, "search-do-locks-lightweight"),
+        }
+    }
+
+    fn work_remedy(&self, work: &AvoidableWork) -> String {
+        match work {
+            AvoidableWork::TemporaryFiles => say!(self, "search-do-temporary-files"),
+            AvoidableWork::Jit => say!(self, "search-do-jit"),
+            AvoidableWork::Planning => say!(self, "search-do-planning"),
+            AvoidableWork::Logins => say!(self, "search-do-logins"),
+            AvoidableWork::DeadRows { table } => say!(self, "search-do-dead-rows", table),
+            AvoidableWork::OldStatistics { table } => say!(self, "search-do-old-statistics", table),
+            AvoidableWork::OldSnapshot => say!(self, "search-do-old-snapshot"),
         }
     }
 
@@ -225,8 +281,12 @@ impl Lang {
                 LockKind::Extend => say!(self, "search-do-locks-extend"),
                 LockKind::BufferPin => say!(self, "search-do-locks-buffer-pin"),
                 LockKind::Heavyweight { .. } => say!(self, "search-do-locks-heavyweight"),
-                LockKind::Lightweight { .. } => say!(self, "search-do-locks-lightweight"),
+                LockKind::Lightweight { name } => self.lightweight_lock_remedy(name),
             },
+            Limit::Work { work } => self.work_remedy(work),
+            Limit::IdleTransactions => say!(self, "search-do-idle-transactions"),
+            Limit::ResultReading => say!(self, "search-do-result-reading"),
+            Limit::DelayedAcknowledgements => say!(self, "search-do-delayed-acknowledgements"),
             Limit::Scan { ddl, .. } => say!(self, "search-do-scan", ddl = ddl.as_ref()),
             Limit::Checkpoints => say!(self, "search-do-checkpoints"),
             Limit::Clients => say!(self, "search-do-clients"),
@@ -269,6 +329,8 @@ impl Lang {
             Knob::Clients => say!(self, "search-knob-clients"),
             Knob::Setting { name, value } => format!("{name} = {value}"),
             Knob::Index { ddl } => ddl.clone(),
+            Knob::Maintenance { statement } => statement.clone(),
+            Knob::KeepConnections => say!(self, "search-knob-connections"),
             Knob::FeedRows { feed } => say!(self, "search-knob-feed-rows", feed),
         };
         let Some((before, after)) = perturbation.amount else { return knob };

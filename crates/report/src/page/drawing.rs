@@ -1,6 +1,7 @@
 //! Drawing of the stack with response times and queues
 
 use super::context::PageContext;
+use super::time_parts;
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
 use crate::say;
 use crate::view::{Block, Drawing, DrawnLoad, DrawnNode, DrawnReplicas, Line, Tone};
@@ -20,6 +21,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             blocks.push(Block::Text(Line { text: case.name(cell).to_owned(), tone: Tone::Plain }));
         }
         blocks.push(Block::Drawing(drawing));
+        blocks.extend(time_parts::table(case, cell).map(Block::Table));
     }
     blocks
 }
@@ -61,11 +63,11 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     for (hop, node) in hops.iter().zip(&nodes[1..]) {
         way += &format!(" → {hop} → {}", node.heading);
     }
-    let names = std::iter::once(GENERATOR).chain(row.hops.iter().map(|it| it.node.as_str()));
-    let timed = names
-        .zip(&nodes)
-        .filter_map(|(name, node)| Some((node.heading.as_str(), node_time(&metrics(name))?)));
-    let longest = timed.max_by_key(|it| it.1);
+    let longest = time_parts::largest(case, cell).map(|(part, time)| {
+        let of_node = |name: &str| row.hops.iter().position(|it| it.node == name).map(|at| at + 1);
+        let heading = |name: &str| nodes[of_node(name).unwrap_or(0)].heading.as_str();
+        (part.map(heading), time)
+    });
     let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &metrics));
     if let Some(replicas) = &replicas {
         way +=

@@ -86,7 +86,9 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 | Bound::SyncReplicas { .. }
                 | Bound::RowLocks { .. }
                 | Bound::Locks { .. } => &[Waits],
-                Bound::Scans { .. } => &[Processors],
+                Bound::ResultReading { .. } => &[Waits, Response],
+                Bound::DelayedAcknowledgements { .. } => &[Response],
+                Bound::Scans { .. } | Bound::AvoidableWork { .. } => &[Processors],
                 Bound::Checkpoints { .. } => &[Rate, Disk],
                 Bound::Clients { .. } => &[InFlight, Processors],
             },

@@ -10,7 +10,7 @@ use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::run_result::RunState;
 use model::search::{
-    Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
+    Cause, FittedValue, LevelOutcome, Limit, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };
 
 /// Builds the maximum, the proof of the limiter, and the steps for each searched cell.
@@ -101,18 +101,23 @@ fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
     }
 }
 
-/// What to do about the limiter, and what was gained when it was tried; `None` without a limiter.
+/// What to do about the limiter, what was gained when it was tried, and which suspects were excluded; `None` if nothing is
+/// known.
 fn cause_remedy(maximum: &Maximum, lang: &Lang) -> Option<String> {
-    match &maximum.cause {
+    let (remedy, gain) = match &maximum.cause {
         Cause::Proven { proof, root_cause } => {
             let proof = maximum.proofs.get(*proof)?;
             let remedy = lang.cause_remedy(root_cause.as_ref().unwrap_or(&proof.limit));
-            let gain = proof.ratio.map(|it| lang.proven_gain(&proof.perturbation, to_fitted(it)));
-            Some([Some(remedy), gain].into_iter().flatten().collect::<Vec<_>>().join(" "))
+            (Some(remedy), proof.ratio.map(|it| lang.proven_gain(&proof.perturbation, to_fitted(it))))
         }
-        Cause::Suspected { suspect } => Some(lang.cause_remedy(&suspect.limit)),
-        Cause::NotKnown => None,
-    }
+        Cause::Suspected { suspect } => (Some(lang.cause_remedy(&suspect.limit)), None),
+        Cause::NotKnown => (None, None),
+    };
+    let excluded = maximum.proofs.iter().filter(|it| it.verdict == ProofVerdict::DoesNotLimit);
+    let excluded: Vec<&Limit> = excluded.map(|it| &it.limit).collect();
+    let excluded = (!excluded.is_empty()).then(|| lang.excluded_suspects(&excluded));
+    let all: Vec<String> = [remedy, gain, excluded].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 fn to_fitted((value, interval): (f64, Option<(f64, f64)>)) -> FittedValue {

@@ -20,7 +20,7 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.rows()?, out),
 };
 
-static SERIES: [Series; 6] = [
+static SERIES: [Series; 7] = [
     gauge("pg_sessions", Unit::Count, "Client sessions by state; pg_stat_activity"),
     gauge(
         "pg_active_waits",
@@ -47,6 +47,11 @@ static SERIES: [Series; 6] = [
         Unit::Seconds,
         "Longest current time idle in transaction; pg_stat_activity.state_change",
     ),
+    gauge(
+        "pg_oldest_snapshot",
+        Unit::Seconds,
+        "Age of the oldest open transaction that has a snapshot; pg_stat_activity.backend_xmin",
+    ),
 ];
 
 fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -56,12 +61,12 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
     let [state, wait_type, wait] = [column("state")?, column("wait_event_type")?, column("wait_event")?];
     let [monitor, count] = [column("monitor")?, column("count")?];
     let [oldest, slots] = [column("oldest")?, column("slots")?];
-    // Results that were captured before November 2026 lack this column.
-    let idle = column("idle").ok();
+    // Results that were captured before November 2026 lack these columns.
+    let [idle, snapshot] = ["idle", "snapshot"].map(|it| column(it).ok());
     let mut sessions: BTreeMap<&str, f64> = BTreeMap::new();
     let mut waits: BTreeMap<String, f64> = BTreeMap::new();
     let (mut longest, mut used, mut all, mut free) = (0.0_f64, 0.0, 0.0, None);
-    let mut longest_idle = idle.map(|_| 0.0_f64);
+    let [mut longest_idle, mut oldest_snapshot] = [idle, snapshot].map(|it| it.map(|_| 0.0_f64));
     for (line, row) in answer.rows.iter().enumerate() {
         let cell = |at: usize| row.get(at).and_then(Option::as_deref);
         let expected = |expected| ReadError { line: line as u32 + 1, expected };
@@ -76,6 +81,9 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
         // The state of other users' sessions is visible only to members of pg_monitor.
         let state = cell(state).unwrap_or("unknown");
         *sessions.entry(state).or_default() += count;
+        if let Some(oldest) = &mut oldest_snapshot {
+            *oldest = oldest.max(snapshot.and_then(cell).and_then(parse_finite).unwrap_or(0.0));
+        }
         if let Some(longest) = longest_idle.as_mut().filter(|_| state.starts_with("idle in transaction")) {
             *longest = longest.max(idle.and_then(cell).and_then(parse_finite).unwrap_or(0.0));
         }
@@ -85,7 +93,7 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
             *waits.entry(wait).or_default() += count;
         }
     }
-    let [of_sessions, of_waits, of_longest, of_used, of_free, of_idle] = &SERIES;
+    let [of_sessions, of_waits, of_longest, of_used, of_free, of_idle, of_snapshot] = &SERIES;
     let one = |series, value| Reading { series, label: String::new(), value };
     out.extend(
         sessions
@@ -96,6 +104,7 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
     out.extend([one(of_longest, longest), one(of_used, used)]);
     out.extend(free.map(|slots| one(of_free, slots - all)));
     out.extend(longest_idle.map(|it| one(of_idle, it)));
+    out.extend(oldest_snapshot.map(|it| one(of_snapshot, it)));
     Ok(())
 }
 
@@ -106,6 +115,7 @@ macro_rules! sql {
             "select state, wait_event_type, wait_event, application_name = 'pgdyno monitor' as monitor, count(*) as count, \
              extract(epoch from clock_timestamp() - min(xact_start)) as oldest, \
              extract(epoch from clock_timestamp() - min(state_change)) as idle, \
+             extract(epoch from clock_timestamp() - min(xact_start) filter (where backend_xmin is not null)) as snapshot, \
              current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int",
             $reserved,
             " as slots from pg_stat_get_activity(null) where backend_type = 'client backend' group by 1, 2, 3, 4"

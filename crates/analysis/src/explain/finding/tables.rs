@@ -18,6 +18,8 @@ const READ_PER_RETURNED_MIN: f64 = 100.0;
 /// `SECONDS` seconds of each kind, a difference of a tenth exceeds random variation.
 const SLOWDOWN_RATIO_MAX: f64 = 0.9;
 const SECONDS: usize = 3;
+/// Size of a page.
+const PAGE_BYTES: f64 = 8192.0;
 /// Smallest reported ratio of the last trial's dead row versions to the first trial's. Their share of all rows must
 /// also be large. Autovacuum starts at a fifth of all rows.
 const GROWTH_RATIO_MIN: f64 = 2.0;
@@ -61,7 +63,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 }
 
 /// Executed transactions per second, with any outcome.
-fn executed_rate(trial: &TrialFacts<'_>) -> Option<f64> {
+pub(super) fn executed_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let summary = trial.valid()?;
     let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
     Some(rate).filter(|it| *it > 0.0)
@@ -81,7 +83,14 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
     });
     let throughput_ratio = cell.median(|it| checkpoint_slowdown(it, node));
     let felt = throughput_ratio.is_some_and(|it| it <= SLOWDOWN_RATIO_MAX) || requested >= 1.0;
-    let bound = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), throughput_ratio };
+    let full_page_share = cell.median(|trial| {
+        let wal = |series| growth(trial.samples, node, series, |_| true);
+        let bytes = wal(samples::PG_WAL_BYTES).filter(|it| *it > 0.0)?;
+        // A page has 8 kB, less its free space.
+        Some((wal(samples::PG_WAL_FULL_PAGES)? * PAGE_BYTES / bytes).min(1.0))
+    });
+    let share = share.unwrap_or(0.0);
+    let bound = Bound::Checkpoints { requested, share, throughput_ratio, full_page_share };
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
 }
 

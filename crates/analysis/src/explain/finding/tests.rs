@@ -5,6 +5,7 @@ use model::matrix::TrialStatus;
 
 mod alternatives;
 mod answers;
+mod avoidable_work;
 mod error_origins;
 mod recorded_log;
 mod remote_hosts;
@@ -274,6 +275,19 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
+    // At 83 % on average, the pool is exhausted at times if clients wait for it.
+    let queue = |waiting| {
+        let run = sessions(cpu(lent(16.6), "pooler", 0.05, 3.0), 14.0, 0.0, 6.0);
+        run.gauge("pooler", "pool_clients_waiting", "db/app", waiting)
+    };
+    check(
+        &["pooled"],
+        &[queue(1.5)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 16.6, busy: 14.0, cpu: 0.05, cpu_limit: 0.1 }",
+        ],
+    );
+    check(&["pooled"], &[queue(0.2)], &[]);
     // No finding: both are full, half of the pool is idle, or no series distinguishes the cases.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);

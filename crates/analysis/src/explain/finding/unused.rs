@@ -112,6 +112,9 @@ pub fn is_attributed_to_unused(finding: &Finding, cell: &CellTrials<'_>, unused:
             | Bound::SyncReplicas { .. }
             | Bound::RowLocks { .. }
             | Bound::Locks { .. }
+            | Bound::AvoidableWork { .. }
+            | Bound::ResultReading { .. }
+            | Bound::DelayedAcknowledgements { .. }
             | Bound::Scans { .. }
             | Bound::Checkpoints { .. }
             // The evidence for this bound is PostgreSQL's idle CPU time.

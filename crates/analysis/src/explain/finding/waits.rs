@@ -14,7 +14,7 @@ const EVENT_SHARE_MIN: f64 = 0.5;
 /// Minimum number of active sessions that counts as a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
 /// Mean number of active sessions below which waits do not limit the throughput.
-const WORKING_SESSIONS_MIN: f64 = 0.5;
+pub const WORKING_SESSIONS_MIN: f64 = 0.5;
 /// Maximum number of reported statements.
 const STATEMENTS_MAX: usize = 3;
 
@@ -76,6 +76,7 @@ pub fn explains(bound: &Bound, event: &str) -> bool {
         Bound::Reads { .. } => class == Some(WaitClass::Read),
         // The quota for disk writes also covers WAL writes.
         Bound::Writes { .. } => matches!(class, Some(WaitClass::Write | WaitClass::Log)),
+        Bound::ResultReading { .. } => event.eq_ignore_ascii_case("Client/ClientWrite"),
         Bound::Locks { lock, .. } => lock_kind(event).as_ref() == Some(lock),
         _ => false,
     }
@@ -171,14 +172,18 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     for sample in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
         *waited.entry(&sample.label).or_default() += sample.value;
     }
-    let text = |id: &str| {
-        let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);
-        let mut texts_of_id = texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
-        texts_of_id.next().map(|it| it.1.to_owned())
-    };
+    let text = |id: &str| statement_text(cell, node, id);
     let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();
     waited.sort_by(|a, b| b.1.total_cmp(&a.1));
     waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS_MAX).collect()
+}
+
+/// Text of the statement with this identifier, if any trial sampled it.
+pub fn statement_text(cell: &CellTrials<'_>, node: &str, id: &str) -> Option<String> {
+    let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
+    let texts = samples.filter(|it| it.series == samples::PG_STATEMENT_TEXT);
+    let mut texts_of_id = texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
+    texts_of_id.next().map(|it| it.1.to_owned())
 }
 
 /// Finding on the most frequent wait event of active sessions. A session in state `running` does not wait.

@@ -14,6 +14,9 @@ use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
 use model::{CompactInterval, Nanos, Sample};
 
+/// Largest ratio of the time in one node to the whole response time that inaccurate samples explain.
+const TIME_TOLERANCE: f64 = 1.1;
+
 /// Load in the last third of a window, in which a rising schedule has its highest rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TailLoad {
@@ -54,6 +57,11 @@ impl TailLoad {
         (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
 
+    /// Mean response time in seconds.
+    pub(super) fn mean_response(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.response / self.count as f64)
+    }
+
     /// Mean number of in-flight transactions, from sending to the end.
     fn transactions_in_flight(&self) -> Option<f64> {
         (self.count > 0).then(|| Some(self.rate()? * self.service / self.count as f64))?
@@ -88,7 +96,7 @@ pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'
     setup.stack.replica_names().into_iter().map(one).collect()
 }
 
-fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a TrialPassage<'b>> {
+pub(super) fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a TrialPassage<'b>> {
     trials.iter().filter(|it| it.facts.valid().is_some())
 }
 
@@ -108,7 +116,7 @@ fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
 }
 
 /// Samples from the last third of a window.
-fn tail_samples(passage: &TrialPassage<'_>) -> Vec<Sample> {
+pub(super) fn tail_samples(passage: &TrialPassage<'_>) -> Vec<Sample> {
     let window = passage.facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let from = Nanos(window.0 / 3 * 2);
     passage.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
@@ -118,7 +126,12 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
     let late = tail_samples(passage);
     let facts = TrialFacts { samples: &late, ..passage.facts.clone() };
     let rate = passage.late.rate();
-    let time = |number: Option<f64>| Some(Nanos::from_secs_f64(number?.max(0.0) / rate?));
+    // A node in which sessions of others work, or unfinished transactions accumulate, would seem to take longer than the
+    // whole transaction. Its time is unknown.
+    let longest = passage.late.mean_response().map_or(f64::INFINITY, |it| it * TIME_TOLERANCE);
+    let time = |number: Option<f64>| {
+        Some(number?.max(0.0) / rate?).filter(|it| *it <= longest).map(Nanos::from_secs_f64)
+    };
     let generator = HopMetrics {
         cpu: generator_processors(&facts),
         queue: (passage.late.seconds > 0.0).then(|| passage.late.backlog_wait / passage.late.seconds),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixture::trial::{TestRun, experiment, service};
 use model::plan::{Limits, NodeKind, Operation, OperationKind, Replication, Setup, SyncMode};
-use model::run_result::OperationStep;
+use model::run_result::{OperationStep, TimePart};
 use model::{
     AnswerSizes, Code, CommandCounts, CompactInterval, LatencyHistogram, Nanos, OperationSecond, Sample,
     SizeFigures, SizeUnit, StatementKind, StatementRows,
@@ -193,6 +193,51 @@ fn reports_processors_of_replicas() {
     let all = replicas(&setup, Some(2.0), &facts.each_ref().map(passage));
     let found: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.cpu_limit)).collect();
     assert_eq!(found, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
+}
+
+/// The parts add up to the mean response time of 57 ms, and what no sample explains is a part too.
+#[test]
+fn parts_of_the_time_add_up_to_the_response_time() {
+    let experiment = experiment(&["direct", "pooled"], None);
+    let check = |active: f64, waiting: f64, idle: f64, expected: &[(&str, &str, u64)]| {
+        let run = TestRun::new(0, 0)
+            .gauge("postgres", "pg_sessions", "active", active)
+            .gauge("postgres", "pg_sessions", "idle in transaction", idle)
+            .gauge("postgres", "pg_active_waits", "running", active - waiting)
+            .gauge("postgres", "pg_active_waits", "Lock/transactionid", waiting);
+        let facts = run.facts(&experiment);
+        let mut late = TailLoad::default();
+        let scripts = vec![operation(1000, 57, 55)];
+        late.add(&CompactInterval { to: Nanos::from_secs(1), scripts, ..Default::default() });
+        let setup = &experiment.cells[0].setup;
+        let passages = [TrialPassage { facts: &facts, late }];
+        let hops = hops(setup, Some(2.0), &passages);
+        let parts = time_parts(setup, &passages, &hops);
+        let total: f64 = parts.iter().map(|it| it.time.as_secs_f64()).sum();
+        assert!((total - 0.057).abs() < 1e-6, "{parts:?}");
+        let text = |part: &TimePart| {
+            let node = part.node.clone().unwrap_or_default();
+            let activity = part.activity.as_ref().map_or(String::new(), |it| format!("{it:?}"));
+            (node, activity, (part.time.as_secs_f64() * 1e3).round() as u64)
+        };
+        let expected: Vec<_> = expected.iter().map(|it| (it.0.to_owned(), it.1.to_owned(), it.2)).collect();
+        assert_eq!(parts.iter().map(text).collect::<Vec<_>>(), expected);
+    };
+    let wait = "Waiting { event: \"Lock/transactionid\" }";
+    check(
+        20.0,
+        15.0,
+        10.0,
+        &[
+            ("generator", "", 2),
+            ("postgres", "Running", 5),
+            ("postgres", wait, 15),
+            ("postgres", "IdleInTransaction", 10),
+            ("", "", 25),
+        ],
+    );
+    // Ninety-six sessions at work would be 96 ms per transaction of 57 ms: sessions of others, so the time is unknown.
+    check(96.0, 0.0, 0.0, &[("generator", "", 2), ("", "", 55)]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::Lang;
 use crate::lang::short;
 use crate::say;
+use model::avoidable_work::WorkEvidence;
 use model::finding::Bound;
 use model::lock::LockKind;
 
@@ -26,6 +27,11 @@ impl Lang {
             Bound::SyncReplicas { .. } => say!(self, "bound-sync-replicas"),
             Bound::RowLocks { .. } => say!(self, "bound-row-locks"),
             Bound::Locks { lock, .. } => self.waits_for_locks(lock),
+            Bound::AvoidableWork { evidence } => {
+                say!(self, "bound-avoidable-work", work = self.avoidable_work(&evidence.work()))
+            }
+            Bound::ResultReading { .. } => say!(self, "bound-result-reading"),
+            Bound::DelayedAcknowledgements { .. } => say!(self, "bound-delayed-acknowledgements"),
             Bound::Scans { table, .. } => say!(self, "bound-scans", table),
             Bound::Checkpoints { .. } => say!(self, "bound-checkpoints"),
             Bound::Clients { clients, .. } => say!(self, "bound-clients", clients = clients.to_string()),
@@ -41,6 +47,58 @@ impl Lang {
             LockKind::BufferPin => say!(self, "bound-locks-buffer-pin"),
             LockKind::Heavyweight { name } => say!(self, "bound-locks-heavyweight", name),
             LockKind::Lightweight { name } => say!(self, "bound-locks-lightweight", name),
+        }
+    }
+
+    fn work_figures(&self, evidence: &WorkEvidence) -> String {
+        let numbers = self.numbers();
+        let percent = |share: f64| numbers.percent(share, 0);
+        let rows = |rows: f64| numbers.three(rows.round());
+        let of_statement = |statement: &Option<String>| {
+            statement.as_ref().map(|it| say!(self, "bound-statements", statements = short(it)))
+        };
+        match evidence {
+            WorkEvidence::TemporaryFiles {
+                files_per_transaction: files,
+                bytes_per_transaction: bytes,
+                statement,
+                ..
+            } => {
+                let (files, bytes) = (numbers.three(*files), numbers.bytes(*bytes));
+                self.joined([
+                    Some(say!(self, "bound-temporary-files", files, bytes)),
+                    of_statement(statement),
+                ])
+            }
+            WorkEvidence::Jit { share, statement } => self.joined([
+                Some(say!(self, "bound-share-of-server", share = percent(*share))),
+                of_statement(statement),
+            ]),
+            WorkEvidence::Planning { share, mean, statement } => self.joined([
+                Some(say!(self, "bound-share-of-server", share = percent(*share))),
+                Some(say!(self, "bound-planning", time = numbers.seconds(*mean))),
+                of_statement(statement),
+            ]),
+            WorkEvidence::Logins { per_second, per_transaction, mean } => self.joined([
+                Some(say!(
+                    self,
+                    "circumstance-logins",
+                    rate = numbers.three(*per_second),
+                    each = numbers.three(*per_transaction)
+                )),
+                mean.map(|it| say!(self, "circumstance-time-each", time = numbers.seconds(it))),
+            ]),
+            WorkEvidence::DeadRows { live_rows, dead_rows, bytes, .. } => self.joined([
+                Some(say!(self, "bound-dead-rows", dead = rows(*dead_rows), live = rows(*live_rows))),
+                bytes.map(|it| numbers.bytes(it)),
+            ]),
+            WorkEvidence::OldStatistics { live_rows, changed_rows, .. } => {
+                say!(self, "bound-changed-rows", changed = rows(*changed_rows), live = rows(*live_rows))
+            }
+            WorkEvidence::OldSnapshot { age, first_dead_rows, last_dead_rows } => {
+                let [first, last] = [first_dead_rows, last_dead_rows].map(|it| rows(*it));
+                say!(self, "bound-old-snapshot", age = numbers.seconds(*age), first, last)
+            }
         }
     }
 
@@ -91,9 +149,15 @@ impl Lang {
                     Some(say!(self, "bound-memory-read", read)),
                 ])
             }
-            Bound::WalFlush { share, active } | Bound::SyncReplicas { share, active } => {
-                self.joined([sessions(*share, *active)])
-            }
+            Bound::AvoidableWork { evidence } => self.work_figures(evidence),
+            Bound::DelayedAcknowledgements { p50, p90, server } => self.joined([
+                Some(format!("p50 {}", numbers.seconds(*p50))),
+                Some(format!("p90 {}", numbers.seconds(*p90))),
+                Some(say!(self, "bound-server-time", time = numbers.seconds(*server))),
+            ]),
+            Bound::WalFlush { share, active }
+            | Bound::SyncReplicas { share, active }
+            | Bound::ResultReading { share, active } => self.joined([sessions(*share, *active)]),
             Bound::RowLocks { share, active, longest_wait, statements }
             | Bound::Locks { share, active, longest_wait, statements, .. } => {
                 let statements: Vec<String> = statements.iter().map(|statement| short(statement)).collect();
@@ -109,12 +173,14 @@ impl Lang {
                 Some(say!(self, "bound-scan-rows", rows = numbers.three(rows_per_scan.round()))),
                 cpu_share.map(|share| say!(self, "bound-scan-cpu", share = percent(share))),
             ]),
-            Bound::Checkpoints { requested, share, throughput_ratio } => self.joined([
+            Bound::Checkpoints { requested, share, throughput_ratio, full_page_share } => self.joined([
                 (*requested > 0.0)
                     .then(|| say!(self, "bound-checkpoints-requested", count = rounded(*requested))),
                 Some(say!(self, "bound-checkpoints-share", share = percent(*share))),
                 throughput_ratio
                     .map(|ratio| say!(self, "bound-checkpoints-slowed", change = numbers.change(ratio))),
+                full_page_share
+                    .map(|share| say!(self, "bound-checkpoints-full-pages", share = percent(share))),
             ]),
             Bound::Clients { mean, throughput_bound, delivered, idle, .. } => self.joined([
                 Some(say!(

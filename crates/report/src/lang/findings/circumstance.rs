@@ -324,6 +324,8 @@ impl Lang {
             FindingRule::Writes => say!(self, "circumstance-rule-writes"),
             FindingRule::Memory => say!(self, "circumstance-rule-memory"),
             FindingRule::Scans => say!(self, "circumstance-rule-scans"),
+            FindingRule::AvoidableWork => say!(self, "circumstance-rule-avoidable-work"),
+            FindingRule::ResultReading => say!(self, "circumstance-rule-result-reading"),
             FindingRule::Checkpoints => say!(self, "circumstance-rule-checkpoints"),
             FindingRule::Storm => say!(self, "circumstance-rule-storm"),
             FindingRule::Bloat => say!(self, "circumstance-rule-bloat"),

@@ -2,6 +2,7 @@
 
 use super::*;
 use model::EventKind;
+use model::avoidable_work::WorkEvidence;
 use model::finding::{
     ActiveCount, Bound, CellResponse, Circumstance, ConnectionLimit, CopyShare, FindingRule,
     IncomparableReason, LoggedErrors, MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange,
@@ -303,8 +304,20 @@ fn bounds() -> Vec<Finding> {
             rows_per_scan: 200_000.0,
             cpu_share: Some(0.97),
         },
-        Bound::Checkpoints { requested: 2.0, share: 0.6, throughput_ratio: Some(0.75) },
-        Bound::Checkpoints { requested: 0.0, share: 0.6, throughput_ratio: Some(0.75) },
+        Bound::Checkpoints {
+            requested: 2.0,
+            share: 0.6,
+            throughput_ratio: Some(0.75),
+            full_page_share: Some(0.8),
+        },
+        Bound::Checkpoints {
+            requested: 0.0,
+            share: 0.6,
+            throughput_ratio: Some(0.75),
+            full_page_share: None,
+        },
+        Bound::ResultReading { share: 0.6, active: 20.5 },
+        Bound::DelayedAcknowledgements { p50: 0.041, p90: 0.044, server: 0.002 },
         Bound::Clients {
             clients: 20,
             mean: 0.0067,
@@ -316,9 +329,32 @@ fn bounds() -> Vec<Finding> {
     let waits =
         |lock| Bound::Locks { lock, share: 0.75, active: 20.5, longest_wait: None, statements: vec![] };
     all.extend(lock_kinds().into_iter().map(waits));
+    all.extend(work_evidence().into_iter().map(|evidence| Bound::AvoidableWork { evidence }));
     covers!(all, Bound: Service, HostCpu, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Locks, Scans,
-        Checkpoints, Clients);
+        AvoidableWork, ResultReading, DelayedAcknowledgements, Checkpoints, Clients);
     all.into_iter().map(|bound| Finding::Bound { cell: 1, bound }).collect()
+}
+
+fn work_evidence() -> Vec<WorkEvidence> {
+    let (table, statement) = (|| "№8".to_owned(), || Some("№9".to_owned()));
+    let all = vec![
+        WorkEvidence::TemporaryFiles {
+            files_per_transaction: 0.5,
+            bytes_per_transaction: 2e6,
+            bytes_per_file: 4e6,
+            statement: statement(),
+        },
+        WorkEvidence::Jit { share: 0.4, statement: statement() },
+        WorkEvidence::Jit { share: 0.4, statement: None },
+        WorkEvidence::Planning { share: 0.6, mean: 0.0003, statement: statement() },
+        WorkEvidence::Logins { per_second: 1050.0, per_transaction: 1.0, mean: Some(0.004) },
+        WorkEvidence::Logins { per_second: 12_345.0, per_transaction: 0.15, mean: None },
+        WorkEvidence::DeadRows { table: table(), live_rows: 600.0, dead_rows: 19_400.0, bytes: Some(1e6) },
+        WorkEvidence::OldStatistics { table: table(), live_rows: 40_000.0, changed_rows: 39_817.0 },
+        WorkEvidence::OldSnapshot { age: 31.0, first_dead_rows: 500.0, last_dead_rows: 12_345.0 },
+    ];
+    covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot);
+    all
 }
 
 fn circumstances() -> Vec<Finding> {
@@ -334,7 +370,7 @@ fn circumstances() -> Vec<Finding> {
         read,
     };
     let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, RemoteHost, SharedHost, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
-        Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
+        Memory, Scans, AvoidableWork, ResultReading, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked =
         every!(MissingInput: Group, Quota, Server, Console, Samples, Stats, Metrics, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};
+use model::avoidable_work::AvoidableWork;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
@@ -66,7 +67,7 @@ fn stop_reasons() -> Vec<SearchStopReason> {
         SearchStopReason::ClientCap { clients: 20_000 },
         SearchStopReason::MaxLevelHeld { level: 21.0 },
         SearchStopReason::MinLevelFailed { level: 1.5 },
-        SearchStopReason::TooFewSamples { objective: Some("p95 < 500ms".into()), samples: 150, needed: 200 },
+        SearchStopReason::TooFewSamples { objective: Some(text()), samples: 150, needed: 200 },
         SearchStopReason::TooFewSamples { objective: None, samples: 7, needed: 20 },
         SearchStopReason::Undecided { level: 12_345.6 },
         SearchStopReason::Failed { reason: format!("{} {}", text(), text()).into() },
@@ -121,6 +122,9 @@ fn limits() -> Vec<Limit> {
         Limit::RowLocks { statement: Some(text()) },
         Limit::Scan { table: text(), ddl: None },
         Limit::Scan { table: text(), ddl: Some(text()) },
+        Limit::IdleTransactions,
+        Limit::ResultReading,
+        Limit::DelayedAcknowledgements,
         Limit::Checkpoints,
         Limit::Clients,
         Limit::ClientCap,
@@ -131,8 +135,23 @@ fn limits() -> Vec<Limit> {
     for lock in lock_kinds() {
         all.extend([None, Some(text())].map(|statement| Limit::Locks { lock: lock.clone(), statement }));
     }
+    all.extend(works().into_iter().map(|work| Limit::Work { work }));
     covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Service, Slots,
-        RowLocks, Locks, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
+        RowLocks, Locks, Work, IdleTransactions, ResultReading, DelayedAcknowledgements, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
+    all
+}
+
+fn works() -> Vec<AvoidableWork> {
+    let all = vec![
+        AvoidableWork::TemporaryFiles,
+        AvoidableWork::Jit,
+        AvoidableWork::Planning,
+        AvoidableWork::Logins,
+        AvoidableWork::DeadRows { table: text() },
+        AvoidableWork::OldStatistics { table: text() },
+        AvoidableWork::OldSnapshot,
+    ];
+    covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot);
     all
 }
 
@@ -141,6 +160,7 @@ fn causes(lang: &Lang) -> NamedTexts {
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     for limit in limits() {
         add("limit", lang.limit(&limit));
+        add("remedy", lang.cause_remedy(&limit));
     }
     let amount = Some((1.0, 1.5));
     let node = text;
@@ -155,13 +175,15 @@ fn causes(lang: &Lang) -> NamedTexts {
         (Knob::Clients, amount),
         (Knob::Setting { name: text(), value: text() }, None),
         (Knob::Index { ddl: text() }, None),
+        (Knob::Maintenance { statement: text() }, None),
+        (Knob::KeepConnections, None),
         (Knob::FeedRows { feed: text() }, amount),
     ];
     let each: Vec<&Knob> = knobs.iter().map(|it| &it.0).collect();
-    covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
+    covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, Maintenance, KeepConnections, FeedRows);
     for (knob, amount) in knobs {
         // The user's own text is the same in every language.
-        let is_literal = matches!(knob, Knob::Setting { .. } | Knob::Index { .. });
+        let is_literal = matches!(knob, Knob::Setting { .. } | Knob::Index { .. } | Knob::Maintenance { .. });
         let text = lang.perturbation(&Perturbation { knob, amount });
         if !is_literal {
             add("perturbation", text);
@@ -197,6 +219,7 @@ fn answers(lang: &Lang) -> NamedTexts {
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
     let perturbation = Perturbation { knob: Knob::Clients, amount: Some((100.0, 200.0)) };
+    add("excluded", lang.excluded_suspects(&[&limit, &feed]));
     add("gain", lang.proven_gain(&perturbation, fitted(1.9)));
     for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];

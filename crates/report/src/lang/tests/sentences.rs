@@ -203,7 +203,8 @@ fn page(lang: &Lang) -> NamedTexts {
     for count in [1, 2, 5] {
         add("with replicas", lang.with_replicas(count, "№", "№"));
     }
-    add("drawn", lang.drawing_alternative("№", Some(("№", Nanos::from_micros(371)))));
+    add("drawn", lang.drawing_alternative("№", Some((Some("№"), Nanos::from_micros(371)))));
+    add("drawn", lang.drawing_alternative("№", Some((None, Nanos::from_micros(371)))));
     add("shaded", lang.heat_map_caption("№", Some("№")));
     add("trial", lang.trial("№", 21));
     for count in [1, 2, 15] {

@@ -14,8 +14,8 @@ use model::plan::{
 };
 use model::run_result::{
     CellResult, Environment, HopMetrics, InitialConnects, NodeInfo, OperationResult, QuantilePoint,
-    Quantiles, RunInfo, RunResult, RunState, StageBreak, StageBreakReason, StageLevel, StageResult,
-    StatementStats, TrialResult,
+    Quantiles, RunInfo, RunResult, RunState, SessionActivity, StageBreak, StageBreakReason, StageLevel,
+    StageResult, StatementStats, TimePart, TrialResult,
 };
 use model::summary::{Failure, FailureClass, QueryMode};
 use model::validity::{Doubt, DoubtSummary, Verdict};
@@ -235,10 +235,31 @@ fn cell(pooled: bool, tps: f64) -> CellResult {
             stage: 1,
             reason: StageBreakReason::Slower { highest: PerSecond(9800.0), delivered: PerSecond(8200.0) },
         }),
+        time_parts: time_parts(pooled),
         hops,
         replicas: Vec::new(),
         statements: vec![statement("SELECT fio FROM\n  book.tickets WHERE id = $1", 0.000_31)],
     }
+}
+
+fn time_parts(pooled: bool) -> Vec<TimePart> {
+    let part = |node: Option<&str>, activity, millis| TimePart {
+        node: node.map(str::to_owned),
+        activity,
+        time: Nanos::from_millis(millis),
+    };
+    if !pooled {
+        return Vec::new();
+    }
+    let waiting = SessionActivity::Waiting { event: "Lock/transactionid".to_owned() };
+    vec![
+        part(Some("pooler"), None, 9),
+        part(Some("postgres"), Some(SessionActivity::Running), 2),
+        part(Some("postgres"), Some(waiting), 1),
+        part(Some("postgres"), Some(SessionActivity::OtherWaits), 1),
+        part(Some("postgres"), Some(SessionActivity::IdleInTransaction), 1),
+        part(None, None, 16),
+    ]
 }
 
 fn stages(pooled: bool) -> Vec<StageResult> {

@@ -168,5 +168,10 @@ pub fn host() -> Finding {
 }
 
 pub fn checkpoints() -> Finding {
-    bound(Bound::Checkpoints { requested: 2.0, share: 0.6, throughput_ratio: Some(0.7) })
+    bound(Bound::Checkpoints {
+        requested: 2.0,
+        share: 0.6,
+        throughput_ratio: Some(0.7),
+        full_page_share: None,
+    })
 }

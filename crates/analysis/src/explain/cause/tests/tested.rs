@@ -3,6 +3,7 @@
 use super::*;
 use crate::strategy::search;
 use model::PerSecond;
+use model::avoidable_work::WorkEvidence;
 use model::search::{LevelOutcome, SearchStep, SearchStopReason, StepPurpose};
 
 /// Result of a search with this level and this half of its interval.
@@ -100,4 +101,52 @@ fn a_lowered_quota_proves_only_if_the_other_suspects_are_excluded() {
     let mut alone = vec![lower()];
     settle_decreases(&known[..1], &mut alone);
     assert_eq!(alone[0].verdict, ProofVerdict::Limits);
+}
+
+/// Work that could be avoided comes before the CPU that it saturates, and most of it can be perturbed.
+#[test]
+fn suspects_avoidable_work_before_the_cpu() {
+    let check = |reconnect: bool, evidence: WorkEvidence, expected: &str| {
+        let mut setup = setup("");
+        setup.load.reconnect = reconnect;
+        let work = findings::bound(Bound::AvoidableWork { evidence });
+        let found = suspects(&setup, 0, &[postgres(0.99), work, cap()], &[], 2.0);
+        let texts: Vec<String> = found.iter().take(2).map(describe).collect();
+        assert_eq!(texts, [expected, "Cpu node: postgres | Cpu node: postgres 1 -> 1.5"]);
+    };
+    let files = |bytes_per_file| WorkEvidence::TemporaryFiles {
+        files_per_transaction: 1.0,
+        bytes_per_transaction: bytes_per_file,
+        bytes_per_file,
+        statement: None,
+    };
+    let memory = |to: &str| format!("Work work: TemporaryFiles | Setting name: work_mem value: {to}");
+    check(false, files(1.4e6), &memory("16MB"));
+    check(false, files(14e6), &memory("64MB"));
+    check(false, files(9e9), &memory("1024MB"));
+    check(
+        false,
+        WorkEvidence::Jit { share: 0.5, statement: None },
+        "Work work: Jit | Setting name: jit value: off",
+    );
+    check(false, WorkEvidence::Planning { share: 0.5, mean: 0.01, statement: None }, "Work work: Planning");
+    let logins = || WorkEvidence::Logins { per_second: 90.0, per_transaction: 1.0, mean: None };
+    check(true, logins(), "Work work: Logins | KeepConnections");
+    check(false, logins(), "Work work: Logins");
+    let table = || "public.queue".to_owned();
+    check(
+        false,
+        WorkEvidence::DeadRows { table: table(), live_rows: 600.0, dead_rows: 19_400.0, bytes: None },
+        "Work work: DeadRows table: public.queue | Maintenance statement: VACUUM FULL public.queue",
+    );
+    check(
+        false,
+        WorkEvidence::OldStatistics { table: table(), live_rows: 4e4, changed_rows: 39_817.0 },
+        "Work work: OldStatistics table: public.queue | Maintenance statement: ANALYZE public.queue",
+    );
+    check(
+        false,
+        WorkEvidence::OldSnapshot { age: 30.0, first_dead_rows: 0.0, last_dead_rows: 9e4 },
+        "Work work: OldSnapshot",
+    );
 }

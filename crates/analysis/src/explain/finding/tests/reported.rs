@@ -181,16 +181,17 @@ fn reports_rules_with_missing_input() {
         let all: Vec<_> = findings(&experiment, &facts).into_iter().filter_map(lacking).flatten().collect();
         all.iter().map(|(rule, missing)| format!("{rule:?}: {missing:?}")).collect::<Vec<_>>().join(", ")
     };
-    let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, Checkpoints: Server, \
+    let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, AvoidableWork: Server, ResultReading: Server, Checkpoints: Server, \
                    Storm: Server, Bloat: Server, IdleTransactions: Server, Host: Machine";
     assert_eq!(skipped(&["direct"], &[run()]), nothing);
     let some = cpu(host(sessions(run(), 2.0, 0.0, 1.0), 0.5), "postgres", 0.5, 0.0);
     let some = some.gauge("postgres", "pg_active_waits", "running", 2.0);
     assert_eq!(
         skipped(&["direct"], std::slice::from_ref(&some)),
-        "Scans: Server, Checkpoints: Server, Storm: Server, Bloat: Server, IdleTransactions: Server"
+        "Scans: Server, AvoidableWork: Server, Checkpoints: Server, Storm: Server, Bloat: Server, IdleTransactions: Server"
     );
     let all = some
+        .counter("postgres", "pg_commits", "app", 1000.0)
         .counter("postgres", "pg_sessions_begun", "", 0.0)
         .gauge("postgres", "pg_dead_rows", "", 1.0)
         .gauge("postgres", "pg_live_rows", "", 1.0)

@@ -559,7 +559,7 @@ fn reports_slowdowns_by_checkpoints() {
         &["direct"],
         &[slow(700.0)],
         &[
-            "Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, throughput_ratio: Some(0.7) } }",
+            "Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, throughput_ratio: Some(0.7), full_page_share: None } }",
         ],
     );
     check(&["direct"], &[slow(950.0)], &[]);
@@ -568,7 +568,9 @@ fn reports_slowdowns_by_checkpoints() {
     check(
         &["direct"],
         &[requested(0.2)],
-        &["Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, throughput_ratio: None } }"],
+        &[
+            "Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, throughput_ratio: None, full_page_share: None } }",
+        ],
     );
     check(&["direct"], &[requested(0.0)], &[]);
     check(&["direct"], &[run().counter("postgres", "pg_checkpoints", "timed", 0.2)], &[]);

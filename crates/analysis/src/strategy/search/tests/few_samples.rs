@@ -30,11 +30,11 @@ fn nothing_is_sustained_without_being_judged() {
 /// The windows of one second are lengthened until p99 can be judged, so the search still finds the capacity.
 #[test]
 fn lengthens_windows_that_have_too_few_samples() {
-    let (service, bound) = (1.0 / 40.0, 0.3);
+    let (service, bound) = (1.0 / 60.0, 0.2);
     let truth = erlang(1, service, bound);
     let mut near = 0;
     for seed in 0..10 {
-        let (max, done) = short_search(40.0, 10.0, Some(bound), seed);
+        let (max, done) = short_search(60.0, 10.0, Some(bound), seed);
         let result = answer(&max, &done);
         near += u32::from(result.level.is_some_and(|it| (it / truth - 1.0).abs() <= 0.25));
     }

@@ -1,0 +1,224 @@
+//! Findings on work of PostgreSQL that could be avoided
+//!
+//! This work saturates the CPU or the disk like any other work. The findings name its source.
+
+use super::tables::executed_rate;
+use super::waits::{self, BOUND_SHARE_MIN};
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, growth, growth_by_label, maximum, sums};
+use model::avoidable_work::WorkEvidence;
+use model::finding::{Bound, MissingInput};
+use model::plan::Transport;
+use model::{Nanos, Sample};
+use std::collections::BTreeMap;
+
+/// Temporary files per transaction, and bytes per transaction, above which `work_mem` matters. Writing and reading 256 KiB
+/// takes about a tenth of a millisecond in the page cache.
+const FILES_MIN: f64 = 0.1;
+const FILE_BYTES_MIN: f64 = 256.0 * 1024.0;
+/// Smallest reported share of PostgreSQL's CPU time for compilation or planning. Without it, throughput would be at least a
+/// quarter higher.
+const CPU_SHARE_MIN: f64 = 0.2;
+/// Logins per transaction, and per second, from which their cost is reported.
+const LOGINS_MIN: f64 = 0.1;
+const LOGINS_PER_SECOND_MIN: f64 = 1.0;
+/// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
+const DEAD_ROWS_MIN: f64 = 1000.0;
+const DEAD_RATIO_MIN: f64 = 2.0;
+/// Minimum number of rows of a table with old statistics, and minimum share of changed rows.
+const CHANGED_ROWS_MIN: f64 = 1000.0;
+const CHANGED_SHARE_MIN: f64 = 0.5;
+/// Blocks per transaction below which neither dead rows nor bad plans matter.
+const BLOCKS_MIN: f64 = 50.0;
+/// Minimum age of a snapshot, and minimum growth of the number of dead row versions, that are reported.
+const SNAPSHOT_AGE_MIN: f64 = 5.0;
+const DEAD_GROWTH_MIN: f64 = 1000.0;
+/// Time for which Linux delays an acknowledgement, and the longest time that includes little else, in seconds. Source:
+/// `TCP_DELACK_MIN` in Linux' `include/net/tcp.h`.
+const DELAYED_ACK: (f64, f64) = (0.039, 0.048);
+/// Largest share of the response time that PostgreSQL's statements take if acknowledgements are delayed.
+const SERVER_SHARE_MAX: f64 = 0.25;
+
+/// Findings of all kinds. `window` has the samples of the whole window, because most counters are read once per second.
+pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let server = window.server().ok_or(MissingInput::Server)?;
+    let is_sampled = |it: &Sample| it.node == server.name && it.series == samples::PG_COMMITS;
+    if !window.trials.iter().any(|trial| trial.samples.iter().any(is_sampled)) {
+        return Err(MissingInput::Server);
+    }
+    let node = server.name.as_str();
+    let found = [
+        temporary_files(window, node),
+        jit(window, node),
+        planning(window, node),
+        logins(window, node),
+        dead_rows(window, node),
+        old_statistics(window, node),
+        old_snapshot(window, node),
+    ];
+    let finding = |evidence| Finding::Bound { cell: window.number, bound: Bound::AvoidableWork { evidence } };
+    Ok(found.into_iter().flatten().map(finding).collect())
+}
+
+fn per_transaction(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<f64> {
+    cell.median(|trial| Some(growth(trial.samples, node, series, |_| true)? / executed_rate(trial)?))
+}
+
+fn temporary_files(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let files = per_transaction(cell, node, samples::PG_TEMP_FILES)?;
+    let bytes = per_transaction(cell, node, samples::PG_TEMP_BYTES)?;
+    (files >= FILES_MIN && bytes >= FILE_BYTES_MIN).then(|| WorkEvidence::TemporaryFiles {
+        files_per_transaction: files,
+        bytes_per_transaction: bytes,
+        bytes_per_file: bytes / files,
+        statement: most_costly(cell, node, samples::PG_STATEMENT_TEMPORARY),
+    })
+}
+
+fn jit(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_JIT))?;
+    let statement = || most_costly(cell, node, samples::PG_STATEMENT_JIT);
+    (share >= CPU_SHARE_MIN).then(|| WorkEvidence::Jit { share, statement: statement() })
+}
+
+fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_PLANNING))?;
+    let mean = cell.median(|trial| {
+        let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
+        let plans = total(samples::PG_STATEMENT_PLANS);
+        (plans > 0.0).then(|| total(samples::PG_STATEMENT_PLANNING) / plans)
+    })?;
+    let statement = || most_costly(cell, node, samples::PG_STATEMENT_PLANNING);
+    (share >= CPU_SHARE_MIN).then(|| WorkEvidence::Planning { share, mean, statement: statement() })
+}
+
+/// Time of a series by statement as a share of PostgreSQL's CPU time. If the CPU time is unknown, as a share of the time of
+/// these statements.
+fn share_of_server(trial: &TrialFacts<'_>, node: &str, series: &'static str) -> Option<f64> {
+    let moments = sums(trial.samples, node, series, |_| true);
+    let duration = (moments.last()?.0 - moments.first()?.0).as_secs_f64();
+    let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
+    let spent = total(series);
+    let statements = || {
+        let all = growth_by_label(trial.samples, node, samples::PG_STATEMENT_TIME);
+        let executed: f64 = all.iter().filter(|it| !it.0.is_empty()).map(|it| it.1).sum();
+        executed + total(samples::PG_STATEMENT_PLANNING)
+    };
+    let all = samples::processors(trial.samples, node).map(|it| it * duration);
+    let all = all.unwrap_or_else(statements);
+    (duration > 0.0 && all > 0.0).then(|| (spent / all).min(1.0))
+}
+
+/// Text of the statement with the greatest increase of a series, over all trials.
+fn most_costly(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<String> {
+    let mut costs: BTreeMap<String, f64> = BTreeMap::new();
+    for trial in &cell.trials {
+        for (id, cost) in growth_by_label(trial.samples, node, series) {
+            *costs.entry(id).or_default() += cost;
+        }
+    }
+    let (id, _) = costs.into_iter().filter(|it| it.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    waits::statement_text(cell, node, &id)
+}
+
+/// Logins by PostgreSQL's count of sessions, also if the load opens a connection for each transaction.
+fn logins(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let per_second = cell.median(|it| growth(it.samples, node, samples::PG_SESSIONS_BEGUN, |_| true))?;
+    let per_transaction = per_transaction(cell, node, samples::PG_SESSIONS_BEGUN)?;
+    let by_load = cell.setup.load.reconnect && cell.setup.stack.nodes.len() == 1;
+    let mean = cell.median(|it| Some(it.valid()?.connects.durations.mean?.as_secs_f64())).filter(|_| by_load);
+    (per_second >= LOGINS_PER_SECOND_MIN && per_transaction >= LOGINS_MIN).then_some(WorkEvidence::Logins {
+        per_second,
+        per_transaction,
+        mean,
+    })
+}
+
+/// Values of a gauge by table: the first of each trial and the last of each trial, also from before the window.
+fn by_table(trial: &TrialFacts<'_>, node: &str, series: &str) -> BTreeMap<String, (f64, f64)> {
+    let mut tables: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for sample in trial.samples.iter().filter(|it| it.node == node && it.series == series) {
+        let known = tables.entry(sample.label.to_string()).or_insert((sample.value, sample.value));
+        known.1 = sample.value;
+    }
+    tables
+}
+
+fn blocks(cell: &CellTrials<'_>, node: &str) -> Option<f64> {
+    let hit = per_transaction(cell, node, samples::PG_BLOCKS_HIT)?;
+    Some(hit + per_transaction(cell, node, samples::PG_BLOCKS_READ)?)
+}
+
+/// The table with the most dead row versions, if they outnumber its live rows and transactions read many blocks.
+fn dead_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
+    let trial = cell.trials.iter().rev().find(|it| it.valid().is_some())?;
+    let of = |series| by_table(trial, node, series);
+    let (live, bytes) = (of(samples::PG_TABLE_LIVE_ROWS), of(samples::PG_TABLE_BYTES));
+    let worst = of(samples::PG_TABLE_DEAD_ROWS).into_iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1));
+    let (table, (_, dead_rows)) = worst?;
+    let live_rows = live.get(&table)?.1;
+    let bytes = bytes.get(&table).map(|it| it.1);
+    (dead_rows >= DEAD_ROWS_MIN && dead_rows >= DEAD_RATIO_MIN * live_rows)
+        .then_some(WorkEvidence::DeadRows { table, live_rows, dead_rows, bytes })
+}
+
+/// The table of which most rows had changed since the last ANALYZE when the trial began.
+fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
+    let trial = cell.trials.iter().find(|it| it.valid().is_some())?;
+    let live = by_table(trial, node, samples::PG_TABLE_LIVE_ROWS);
+    let changed = by_table(trial, node, samples::PG_TABLE_CHANGED_ROWS).into_iter();
+    let (table, (changed_rows, _)) = changed.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let live_rows = live.get(&table)?.0;
+    (live_rows >= CHANGED_ROWS_MIN && changed_rows >= CHANGED_SHARE_MIN * live_rows)
+        .then_some(WorkEvidence::OldStatistics { table, live_rows, changed_rows })
+}
+
+/// A transaction whose snapshot is as old as half of the window, while dead row versions accumulate.
+fn old_snapshot(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let age = cell.median(|trial| {
+        let window = trial.valid()?.window.as_secs_f64();
+        let age = maximum(&sums(trial.samples, node, samples::PG_OLDEST_SNAPSHOT, |_| true))?;
+        Some(if age >= window / 2.0 { age } else { 0.0 })
+    });
+    let age = age.filter(|it| *it >= SNAPSHOT_AGE_MIN)?;
+    let dead = |of_last: bool| {
+        cell.median(|trial| {
+            let all = sums(trial.samples, node, samples::PG_DEAD_ROWS, |_| true);
+            (if of_last { all.last() } else { all.first() }).map(|it| it.1)
+        })
+    };
+    let (first_dead_rows, last_dead_rows) = (dead(false)?, dead(true)?);
+    (last_dead_rows >= first_dead_rows + DEAD_GROWTH_MIN).then_some(WorkEvidence::OldSnapshot {
+        age,
+        first_dead_rows,
+        last_dead_rows,
+    })
+}
+
+/// Findings on clients that read results slowly, and on delayed acknowledgements of TCP.
+pub fn reading(full: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &full.server().ok_or(MissingInput::Server)?.name;
+    let active = full.median(|it| samples::sessions(it.samples, node, "active"));
+    let active = active.ok_or(MissingInput::Server)?;
+    let share = waits::share(full, |it| it.eq_ignore_ascii_case("Client/ClientWrite"));
+    let reads = share.filter(|it| *it >= BOUND_SHARE_MIN && active >= waits::WORKING_SESSIONS_MIN);
+    let bounds = reads.map(|share| Bound::ResultReading { share, active });
+    let bounds = bounds.into_iter().chain(delayed_acknowledgements(full, node));
+    Ok(bounds.map(|bound| Finding::Bound { cell: full.number, bound }).collect())
+}
+
+fn delayed_acknowledgements(cell: &CellTrials<'_>, node: &str) -> Option<Bound> {
+    let remote = cell.setup.stack.nodes.iter().any(|it| it.transport != Transport::Unix);
+    let quantile = |read: fn(&model::summary::Distribution) -> Option<Nanos>| {
+        cell.median(|it| Some(read(&it.valid()?.total.response)?.as_secs_f64()))
+    };
+    let (p50, p90) = (quantile(|it| it.p50)?, quantile(|it| it.p90)?);
+    let server = cell.median(|trial| {
+        Some(growth(trial.samples, node, samples::PG_STATEMENT_TIME, str::is_empty)? / executed_rate(trial)?)
+    })?;
+    let is_delay = |time: f64| DELAYED_ACK.0 <= time && time <= DELAYED_ACK.1;
+    let found = remote && is_delay(p50) && is_delay(p90) && server <= SERVER_SHARE_MAX * p50;
+    found.then_some(Bound::DelayedAcknowledgements { p50, p90, server })
+}

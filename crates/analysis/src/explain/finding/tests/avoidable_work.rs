@@ -1,0 +1,160 @@
+//! Rules on work of PostgreSQL that could be avoided: 1000 transactions per second, a quota of one CPU
+
+use super::*;
+
+fn evidence(text: &str) -> String {
+    format!("Bound {{ cell: 0, bound: AvoidableWork {{ evidence: {text} }} }}")
+}
+
+/// A run whose server is sampled; `cpu` is its CPU time per second.
+fn sampled(cpu: f64) -> TestRun {
+    run().counter("postgres", "pg_commits", "app", 1000.0).counter("postgres", "cgroup_cpu", "", cpu)
+}
+
+fn text(run: TestRun) -> TestRun {
+    run.gauge("postgres", "pg_statement_text", "7 SELECT sort", 1.0)
+}
+
+#[test]
+fn reports_temporary_files() {
+    let spilled = |files: f64, bytes: f64| {
+        let run = sampled(0.5).counter("postgres", "pg_temp_files", "app", files);
+        run.counter("postgres", "pg_temp_bytes", "app", bytes)
+    };
+    let found = evidence(
+        "TemporaryFiles { files_per_transaction: 0.5, bytes_per_transaction: 2000000.0, bytes_per_file: 4000000.0, \
+         statement: None }",
+    );
+    check(&["direct"], &[spilled(500.0, 2e9)], &[&found]);
+    let named = found.replace("statement: None", "statement: Some(\"SELECT sort\")");
+    let by_statement = |run: TestRun| {
+        let run = run.counter("postgres", "pg_statement_temporary", "7", 9e5);
+        text(run.counter("postgres", "pg_statement_temporary", "8", 10.0))
+    };
+    check(&["direct"], &[by_statement(spilled(500.0, 2e9))], &[&named]);
+    // Rare files, and small ones.
+    check(&["direct"], &[spilled(50.0, 2e9)], &[]);
+    check(&["direct"], &[spilled(500.0, 2e8)], &[]);
+}
+
+#[test]
+fn reports_compilation_and_planning() {
+    let compiled = |cpu: f64, jit: f64| text(sampled(cpu).counter("postgres", "pg_statement_jit", "7", jit));
+    let found = evidence("Jit { share: 0.4, statement: Some(\"SELECT sort\") }");
+    check(&["unix"], &[compiled(0.75, 0.3)], &[&found]);
+    check(&["unix"], &[compiled(0.75, 0.14)], &[]);
+    // Without the CPU time, the share is of the time of statements.
+    let hosted = |jit: f64| {
+        let run = run().counter("postgres", "pg_commits", "app", 1000.0);
+        text(
+            run.counter("postgres", "pg_statement_jit", "7", jit)
+                .counter("postgres", "pg_statement_time", "7", 0.5)
+                .counter("postgres", "pg_statement_time", "", 0.9),
+        )
+    };
+    check(&["unix"], &[hosted(0.2)], &[&found]);
+    check(&["unix"], &[hosted(0.09)], &[]);
+    let planned = |planning: f64| {
+        let run = sampled(0.5).counter("postgres", "pg_statement_planning", "7", planning);
+        text(run.counter("postgres", "pg_statement_plans", "7", 1000.0))
+    };
+    let found = evidence("Planning { share: 0.6, mean: 0.0003, statement: Some(\"SELECT sort\") }");
+    check(&["unix"], &[planned(0.3)], &[&found]);
+    // The planning of trivial statements takes longer than their execution, but not most of the CPU time.
+    check(&["unix"], &[planned(0.02)], &[]);
+}
+
+#[test]
+fn reports_logins() {
+    let begun = |rate: f64| sampled(0.5).counter("postgres", "pg_sessions_begun", "app", rate);
+    let mut reconnecting = experiment(&["unix"], None);
+    reconnecting.cells[0].setup.load.reconnect = true;
+    let found = |each: &str, rate: &str| {
+        evidence(&format!("Logins {{ per_second: {rate}, per_transaction: {each}, mean: None }}"))
+    };
+    check_in(&reconnecting, &[begun(1000.0)], &[&found("1.0", "1000.0")]);
+    check_in(&reconnecting, &[begun(90.0)], &[]);
+}
+
+#[test]
+fn reports_dead_rows_and_old_statistics() {
+    let table = |run: TestRun, live: f64, dead: f64, changed: f64| {
+        run.gauge("postgres", "pg_table_live_rows", "public.queue", live)
+            .gauge("postgres", "pg_table_dead_rows", "public.queue", dead)
+            .gauge("postgres", "pg_table_changed_rows", "public.queue", changed)
+            .gauge("postgres", "pg_table_bytes", "public.queue", 1.5e6)
+    };
+    let reading = |blocks: f64| {
+        let run = sampled(0.5).counter("postgres", "pg_blocks_hit", "app", 1000.0 * blocks);
+        run.counter("postgres", "pg_blocks_read", "app", 0.0)
+    };
+    let dead = evidence(
+        "DeadRows { table: \"public.queue\", live_rows: 600.0, dead_rows: 19400.0, bytes: Some(1500000.0) }",
+    );
+    check(&["unix"], &[table(reading(180.0), 600.0, 19_400.0, 0.0)], &[&dead]);
+    // Few blocks are read, or most rows live.
+    check(&["unix"], &[table(reading(10.0), 600.0, 19_400.0, 0.0)], &[]);
+    check(&["unix"], &[table(reading(180.0), 20_000.0, 19_400.0, 0.0)], &[]);
+    let old =
+        evidence("OldStatistics { table: \"public.queue\", live_rows: 40000.0, changed_rows: 39817.0 }");
+    check(&["unix"], &[table(reading(180.0), 40_000.0, 0.0, 39_817.0)], &[&old]);
+    check(&["unix"], &[table(reading(180.0), 40_000.0, 0.0, 400.0)], &[]);
+    // The trial itself changed the rows.
+    let grown = |run: TestRun| {
+        (1..=10).fold(run, |run, second| {
+            let changed = 5_000.0 * second as f64;
+            run.sample(second, "postgres", "pg_table_changed_rows", "public.queue", changed)
+        })
+    };
+    let live = reading(180.0).gauge("postgres", "pg_table_live_rows", "public.queue", 40_000.0);
+    check(&["unix"], &[grown(live)], &[]);
+}
+
+#[test]
+fn reports_old_snapshots() {
+    let held = |age: f64, growth: f64| {
+        let run = sampled(0.5).gauge("postgres", "pg_oldest_snapshot", "", age);
+        run.ramp("postgres", "pg_dead_rows", |second| 500.0 + growth * second as f64)
+    };
+    let found = evidence("OldSnapshot { age: 30.0, first_dead_rows: 1500.0, last_dead_rows: 10500.0 }");
+    check(&["unix"], &[held(30.0, 1_000.0)], &[&found]);
+    check(&["unix"], &[held(2.0, 1_000.0)], &[]);
+    check(&["unix"], &[held(30.0, 20.0)], &[]);
+}
+
+#[test]
+fn reports_clients_that_read_slowly() {
+    let writing = |share: f64| {
+        let run = sessions(sampled(0.5), 4.0, 0.0, 0.0);
+        run.gauge("postgres", "pg_active_waits", "Client/ClientWrite", 4.0 * share).gauge(
+            "postgres",
+            "pg_active_waits",
+            "running",
+            4.0 * (1.0 - share),
+        )
+    };
+    let found = "Bound { cell: 0, bound: ResultReading { share: 0.75, active: 4.0 } }";
+    check(&["unix"], &[writing(0.75)], &[found]);
+    check(&["unix"], &[writing(0.25)], &[]);
+}
+
+#[test]
+fn reports_delayed_acknowledgements() {
+    let answered = |millis: u64, server: f64| {
+        let run = sessions(sampled(0.1), 1.0, 0.0, 1.0).answered(crate::fixture::millis(10_000, millis));
+        run.counter("postgres", "pg_statement_time", "", server)
+    };
+    let found = |run: TestRun, word: &str| {
+        let experiment = experiment(&[word], None);
+        let facts = [run.facts(&experiment)];
+        let all = findings(&experiment, &facts);
+        all.iter().any(|it| {
+            matches!(it, Finding::Bound { bound: model::finding::Bound::DelayedAcknowledgements { .. }, .. })
+        })
+    };
+    assert!(found(answered(41, 2.0), "direct"));
+    // A Unix socket, a slow server, and other times.
+    assert!(!found(answered(41, 2.0), "unix"));
+    assert!(!found(answered(41, 40.0), "direct"));
+    assert!(!found(answered(52, 2.0), "direct"));
+}

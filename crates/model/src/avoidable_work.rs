@@ -1,0 +1,94 @@
+//! Work of PostgreSQL that a setting, maintenance or other connections avoid
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Kind of avoidable work.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum AvoidableWork {
+    /// Sorts and hashes that do not fit into `work_mem`.
+    TemporaryFiles,
+    /// Just-in-time compilation of statements.
+    Jit,
+    /// Planning of statements.
+    Planning,
+    /// Logins.
+    Logins,
+    /// Dead row versions in a table.
+    DeadRows { table: String },
+    /// Statistics of a table that are older than its rows.
+    OldStatistics { table: String },
+    /// Snapshot that keeps vacuum from removing dead row versions.
+    OldSnapshot,
+}
+
+/// Evidence for avoidable work.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum WorkEvidence {
+    TemporaryFiles {
+        files_per_transaction: f64,
+        bytes_per_transaction: f64,
+        bytes_per_file: f64,
+        /// Statement that wrote most; untrusted input. `None` if statements are not counted.
+        statement: Option<String>,
+    },
+    Jit {
+        /// Share of PostgreSQL's CPU time, or of the time of statements if the CPU time is unknown, 0..=1.
+        share: f64,
+        /// Statement with the longest compilation; untrusted input.
+        statement: Option<String>,
+    },
+    Planning {
+        /// Share as for JIT.
+        share: f64,
+        /// Mean duration of planning, in seconds.
+        #[serde(rename = "mean_s")]
+        mean: f64,
+        statement: Option<String>,
+    },
+    Logins {
+        per_second: f64,
+        per_transaction: f64,
+        /// Mean duration of a login, in seconds; `None` unless the load itself opens the connections.
+        #[serde(rename = "mean_s")]
+        mean: Option<f64>,
+    },
+    DeadRows {
+        table: String,
+        live_rows: f64,
+        dead_rows: f64,
+        bytes: Option<f64>,
+    },
+    OldStatistics {
+        table: String,
+        live_rows: f64,
+        /// Number of rows changed since the last ANALYZE when the trial began.
+        changed_rows: f64,
+    },
+    OldSnapshot {
+        /// Longest age of a transaction with a snapshot, in seconds.
+        #[serde(rename = "age_s")]
+        age: f64,
+        /// Number of dead row versions at the beginning and at the end of the trial.
+        first_dead_rows: f64,
+        last_dead_rows: f64,
+    },
+}
+
+impl WorkEvidence {
+    pub fn work(&self) -> AvoidableWork {
+        match self {
+            WorkEvidence::TemporaryFiles { .. } => AvoidableWork::TemporaryFiles,
+            WorkEvidence::Jit { .. } => AvoidableWork::Jit,
+            WorkEvidence::Planning { .. } => AvoidableWork::Planning,
+            WorkEvidence::Logins { .. } => AvoidableWork::Logins,
+            WorkEvidence::DeadRows { table, .. } => AvoidableWork::DeadRows { table: table.clone() },
+            WorkEvidence::OldStatistics { table, .. } => {
+                AvoidableWork::OldStatistics { table: table.clone() }
+            }
+            WorkEvidence::OldSnapshot { .. } => AvoidableWork::OldSnapshot,
+        }
+    }
+}
