@@ -3,12 +3,12 @@
 //! [`judge`] reads the ledger twice. For each read after the faults, it keeps one bit per write, so a hundred million
 //! writes take a few dozen megabytes. `docs/durability.md` explains each finding and each doubt.
 
-mod acknowledgements;
 pub mod freshness;
 pub mod history;
 mod ledger_survey;
 mod promises;
 pub mod replication;
+mod success_times;
 pub mod survival;
 mod takeovers;
 #[cfg(test)]
@@ -23,6 +23,7 @@ use model::durability::{
 };
 use promises::PromiseHistory;
 use std::collections::BTreeMap;
+pub use success_times::read_outages;
 use trusted_reads::TrustedReads;
 use writes::WriteJudge;
 
@@ -74,7 +75,7 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
         conclusion: conclude(&findings, &doubts),
         counts: written.counts,
         recovery_point: written.recovery_point,
-        outages: survey.acknowledgements.outages(&history.faults, history.load_ended),
+        outages: survey.outages(history),
         failovers: survey.failovers,
         bound: loss_probability_bound(survey.failovers),
         clock_steps_us: survey.clock_steps_us.clone(),

@@ -1,5 +1,6 @@
 //! Judgements on measurements: validity, objectives, stop rules
 
+pub mod failover_objective;
 pub mod objective;
 pub(crate) mod objective_summary;
 pub mod rule;

@@ -436,6 +436,10 @@ pub struct Load {
     /// Maximum number of attempts after serialization failures and deadlocks. Default: 1.
     #[schemars(range(min = 1))]
     pub max_tries: Option<u16>,
+    /// With faults: number of additional clients per second that open a connection, write once with a ledger, and
+    /// disconnect. As many read. They show what a new client sees during a failover. Default: 20.
+    #[schemars(range(max = 200))]
+    pub new_clients: Option<u32>,
 }
 
 /// Stage with a constant target number of users.

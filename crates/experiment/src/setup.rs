@@ -99,7 +99,9 @@ impl SetupBuilder<'_> {
         let repeat = self.times(file.find.as_ref(), file.repeat);
         let max = find::search_in_place_of_load(&find);
         let recorded = is_recorded.then(|| self.recorded_model(&file.load, &file.operations.0, &known));
-        let mut requested = self.load(&file.load, &mix, max.as_ref(), recording.as_ref(), recorded);
+        let has_faults = !faults.is_empty();
+        let mut requested =
+            self.load(&file.load, &mix, max.as_ref(), recording.as_ref(), recorded, has_faults);
         let mut stop = file.stop;
         if let Some(guard) = guard {
             self.check_load_caps(&guard, &mut requested);

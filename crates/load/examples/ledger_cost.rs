@@ -123,6 +123,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
         connecting_max: 64,
         connect_timeout: Nanos::from_secs(1),
         timeout: None,
+        abandon_max: None,
         verbose: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {

@@ -40,6 +40,10 @@ pub struct LoadPlan {
     /// When the limit is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection
     /// is closed. The limit is checked at intervals of a tenth of the limit, but at least every 100 ms.
     pub timeout: Option<Nanos>,
+    /// `None` lets a client that times out wait until the server has ended its session. Otherwise the client disconnects
+    /// at once, as users do. After this number of timeouts without a success, only one arrival per second is sent, and
+    /// the others are dropped: the server may keep the abandoned sessions and have no connection left for others.
+    pub abandon_max: Option<u32>,
     /// True if every failed transaction is reported, instead of only the first failure with each code.
     pub verbose: bool,
     /// Commands that are measured individually.

@@ -3,6 +3,7 @@
 //! After each input, the driver calls [`Shard::poll`] until it returns `Wait` or `Done`. Once the window has begun,
 //! this module does not allocate, lock, format or read a clock, as long as transactions succeed.
 
+mod abandoned;
 mod arrivals;
 mod client;
 mod connect;
@@ -27,6 +28,7 @@ use crate::recorder::Recorder;
 use crate::schedule::Streams;
 use crate::script::{PatternMatcher, Variables};
 use crate::workload::Workload;
+use abandoned::AbandonedSessions;
 use arrivals::DueArrival;
 use arrivals::StartCause;
 use client::{Client, ClientState, Session};
@@ -161,6 +163,7 @@ pub struct Shard<R> {
     closed: bool,
     /// Number of clients that are neither finished nor aborted.
     active: u32,
+    abandoned_sessions: AbandonedSessions,
     /// By script: true if at least one of its transactions has succeeded in this shard.
     succeeded: Box<[bool]>,
 }
@@ -221,6 +224,7 @@ impl<R: Recorder> Shard<R> {
             abandoned: false,
             closed: arrivals.is_none(),
             active: count,
+            abandoned_sessions: AbandonedSessions::default(),
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
             draws: vec![DrawSequence::new((k, plan.threads)); work.feed_count()].into(),
@@ -588,7 +592,7 @@ fn new_client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         error_text: None,
         shell_line: String::new(),
         variables,
-        rng: plan.seeds.clients[number as usize],
+        rng: work.client_rng(number),
         sequence: 0,
         transactions_started: 0,
         transaction_start: Nanos::ZERO,

@@ -39,6 +39,8 @@ pub struct Workload {
     keyed: Vec<Option<KeyedWrite>>,
     /// Secret that seals the tokens of writes.
     secret: u64,
+    /// Number of the first client. It is above 0 if another load has the clients with lower numbers.
+    first_client: u32,
     /// True if the outcomes of writes with a key go to a ledger.
     has_ledger: bool,
     /// True if a client aborts when a statement contains an unset variable.
@@ -208,6 +210,7 @@ impl Workload {
             row_scripts: Vec::new(),
             keyed,
             secret: 0,
+            first_client: 0,
             has_ledger: false,
             requires_variables: false,
             assigned,
@@ -472,6 +475,11 @@ impl Workload {
         }
     }
 
+    /// Numbers the clients from `first`, so that several loads can share a ledger.
+    pub fn with_first_client(self, first: u32) -> Workload {
+        Workload { first_client: first, ..self }
+    }
+
     /// First client of thread `k` and number of its clients, distributed as in pgbench.
     pub fn clients_of_thread(&self, k: u16) -> (u32, u32) {
         let threads = u32::from(self.plan.threads);
@@ -480,11 +488,16 @@ impl Workload {
             let left = threads - thread;
             let share = (self.plan.clients - first).div_ceil(left);
             if thread == u32::from(k) {
-                return (first, share);
+                return (self.first_client + first, share);
             }
             first += share;
         }
         unreachable!("thread {k} of {threads}")
+    }
+
+    /// Generator of random numbers of the client with this number.
+    pub(crate) fn client_rng(&self, number: u32) -> Prng {
+        self.plan.seeds.clients[(number - self.first_client) as usize]
     }
 
     /// Number of separately timed commands, by script, for [`model::Interval::new`].

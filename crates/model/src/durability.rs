@@ -10,8 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod client_outage;
 mod token;
 
+pub use client_outage::{AccessKind, ClientKind, ClientOutage};
 pub use token::Token;
 
 /// Key of one write within its run.
@@ -323,6 +325,8 @@ pub struct DurabilityHistory {
     /// Faults in order of time.
     pub faults: Vec<FaultEvent>,
     pub promotions: Vec<PromotionDecision>,
+    /// First session of the clients that open a connection for each write; `None` if there are no such clients.
+    pub first_new_client: Option<u32>,
     /// Time after which no write was attempted; 0 if unknown.
     pub load_ended: Nanos,
     /// Read-backs in order of time.
@@ -350,8 +354,9 @@ pub struct DurabilityVerdict {
     pub doubts: Vec<InconclusiveReason>,
     /// Loss of writes that no promise covered.
     pub recovery_point: Option<RecoveryPoint>,
-    /// Periods without acknowledged writes, by fault.
-    pub outages: Vec<WriteOutage>,
+    /// Longest periods in which no client of a kind was served: one for each fault, kind of client and access that was
+    /// measured.
+    pub outages: Vec<ClientOutage>,
     /// Number of times that another server became the primary, on a newer timeline.
     pub failovers: u32,
     /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, if no observed failover
@@ -516,17 +521,4 @@ pub struct RecoveryPoint {
     /// Times of the first and last acknowledgement of lost writes, in nanoseconds relative to the nearest fault;
     /// negative before the fault. `None` without a fault.
     pub window_ns: Option<(i64, i64)>,
-}
-
-/// Period without acknowledged writes around a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WriteOutage {
-    /// Number of the fault.
-    pub fault: usize,
-    /// Start of the longest period without acknowledgements that contains the fault or lies between the fault and the
-    /// next fault. If no acknowledgement ends the period, it ends with the load.
-    #[serde(rename = "from_ns", alias = "from")]
-    pub from: Nanos,
-    #[serde(rename = "to_ns", alias = "to")]
-    pub to: Nanos,
 }

@@ -2,9 +2,11 @@
 
 use crate::Nanos;
 use crate::durability::{
-    Anomaly, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
+    AccessKind, Anomaly, ClientKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint,
+    WriteCounts,
 };
 use crate::message::Message;
+use crate::objective::ObjectiveResult;
 use crate::plan::FaultAction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,8 +123,8 @@ pub struct FailoverResult {
     pub doubts: Vec<InconclusiveReason>,
     /// Recovery point of the trial that lost the most writes without a promise.
     pub recovery_point: Option<RecoveryPoint>,
-    /// Longest period without an acknowledged write around a fault, over the trials.
-    pub outage: Option<DurationRange>,
+    /// Outages around the faults, for each kind of client and access that was measured.
+    pub outages: Vec<OutageSummary>,
     /// Time from the fault on a primary until another server accepted writes.
     pub promoted: Option<DurationRange>,
     /// Time from the fault on a primary until the health endpoint reported the new primary.
@@ -131,6 +133,8 @@ pub struct FailoverResult {
     pub rejoined: Option<DurationRange>,
     /// Result of the cell's positive control.
     pub control: Option<ControlSummary>,
+    /// Results of the objectives on failovers, over all trials of the cell.
+    pub objectives: Vec<ObjectiveResult>,
 }
 
 impl FailoverResult {
@@ -140,6 +144,33 @@ impl FailoverResult {
         let is_read = !self.doubts.contains(&InconclusiveReason::NotReadBack);
         (is_read || self.lost > 0).then_some(self.lost)
     }
+}
+
+impl FailoverResult {
+    /// Outage of writes that matters to users: that of a new client. If new clients were not measured, that of a
+    /// connected client.
+    pub fn write_outage(&self) -> Option<DurationRange> {
+        self.find_outage(ClientKind::New, AccessKind::Write)
+            .or(self.find_outage(ClientKind::Connected, AccessKind::Write))
+            .map(|it| it.duration)
+    }
+
+    /// Outage of one kind of client and access, if it was measured.
+    pub fn find_outage(&self, client: ClientKind, access: AccessKind) -> Option<&OutageSummary> {
+        self.outages.iter().find(|it| it.client == client && it.access == access)
+    }
+}
+
+/// Longest outage of each trial, for one kind of client and access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OutageSummary {
+    pub client: ClientKind,
+    pub access: AccessKind,
+    /// Durations of the outages. A trial without an outage counts as zero.
+    pub duration: DurationRange,
+    /// Part of a connected client's outages that came after new clients were served again. The connected client then
+    /// waited for its own timeouts and retry delays. `None` for new clients, or if they were not measured.
+    pub own_wait: Option<DurationRange>,
 }
 
 /// Result of the cell's positive control: the same faults on a system that promises nothing.

@@ -82,4 +82,6 @@ pub enum ObjectiveUnit {
     /// Share, 0..=1.
     Share,
     PerSecond,
+    /// Number of writes.
+    Count,
 }

@@ -180,6 +180,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             cookies: false,
             timeout: None,
             max_tries: 1,
+            new_clients: 0,
             transactions: None,
         },
         objectives: vec!["p99 < 50ms".to_owned()],

@@ -134,12 +134,15 @@ impl LoadConfig {
     }
 }
 
-/// Creates a ledger producer for each thread, and their consumer. The consumer must be drained while
+/// Creates a ledger producer for each thread of the loads, in their order, and their consumer. The consumer must be drained while
 /// [`run_with_ledger`] runs, because threads block until their reservations are written. `system` is the servers'
 /// `system_identifier`.
-pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
-    let work = &ready.work;
-    let threads: Vec<_> = (0..work.plan().threads).map(|k| work.clients_of_thread(k)).collect();
+pub fn taps(loads: &[&LoadConfig], system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
+    let clients = |it: &&LoadConfig| {
+        let work = Arc::clone(&it.work);
+        (0..work.plan().threads).map(move |k| work.clients_of_thread(k))
+    };
+    let threads: Vec<_> = loads.iter().flat_map(clients).collect();
     ledger::ledger_channel(&threads, system)
 }
 

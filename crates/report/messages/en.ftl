@@ -243,6 +243,10 @@ stop-lower-quantile = a lower quantile already exceeds the bound
 stop-measured = { $value } of { $samples }
 stop-samples = { $count } samples
 stop-arrivals = { $count } arrivals
+stop-writes = { $count ->
+    [one] { $count } write
+   *[other] { $count } writes
+ }
 stop-transactions = { $count } transactions
     .requests = { $count } requests
 
@@ -532,7 +536,10 @@ check-fault-switchover = switch over to { $node ->
  }
 check-fault-isolate = isolate { $node } from the network for { $duration }
 check-fault-fill-disk = fill the disk of { $node } for { $duration }
-check-fault-block-replication = block replication for { $duration }
+check-fault-block-replication = block replication { $duration ->
+    [none] until another server is promoted
+   *[other] for { $duration }
+ }
 
 check-trials = { $cells ->
     [one] { $cells } cell
@@ -914,6 +921,13 @@ objective-rate = { $text ->
    *[other] { $text } is not a rate
  }
     .help = write transactions per second, such as `500`
+objective-count = { $text ->
+    [none] a number of writes is missing
+   *[other] { $text } is not a number of writes
+ }
+    .help = write a number, such as `0`
+objective-failover = the objective needs faults and an operation with a ledger
+    .help = add `faults` and `ledger`, or remove the objective
 objective-step = { $names ->
     [none] the steps of the operation are not measured separately, so { $text } cannot be judged
    *[other] the operation has no step { $text }
@@ -2950,7 +2964,10 @@ overview-trends-of = in { $total ->
  }
 overview-lost-writes = Lost writes
 overview-of-acknowledged = of { $written } acknowledged
-overview-outage = Write outage, median
+overview-outage = Write outage{ $is_new ->
+    [true] {" "}of a new client
+   *[false] {""}
+ }, median
 overview-at-most = at most { $time }
 overview-failovers = Failovers
 overview-loss-bound = 95 % CI: fewer than { $share } lose writes
@@ -3628,7 +3645,13 @@ failover-column-lost-locally = lost after a warning
 failover-column-unknown = unknown (present)
 failover-column-refused = refused
 failover-column-misrouted = misrouted
-failover-column-outage = write outage
+failover-column-outage = { $is_read ->
+    [true] read
+   *[false] write
+ } outage { $is_new ->
+    [true] (new client)
+   *[false] (connected)
+ }
 failover-column-promoted = promoted after
 failover-column-healthy = healthy after
 failover-column-rejoined = old primary back within
@@ -3681,11 +3704,28 @@ failover-not-proven = not proven{ $reason ->
    *[other] , and { $more } more doubts
  }; { $lost }
 failover-anomaly-count = { $anomaly } { $count }
-# `max`: absent if all outages had the same duration.
-failover-outage = The write outage lasted { $median }{ $max ->
+failover-outage = { $is_read ->
+    [true] Read
+   *[false] Write
+ } outage: { $outages }.
+# `max`: absent if all outages had the same duration. `wait`: time after new clients were served again.
+failover-outage-client = { $median } for { $is_new ->
+    [true] a new client
+   *[false] a connected client
+ }{ $max ->
     [none] {""}
-   *[other] {" "}(median), at most { $max }
- }.
+   *[other] {" "}(median, at most { $max })
+ }{ $wait ->
+    [none] {""}
+   *[other] , of which { $wait } were its own timeouts, after new clients could { $is_read ->
+        [true] read
+       *[false] write
+     } again
+ }
+failover-outage-none = none for { $is_new ->
+    [true] a new client
+   *[false] a connected client
+ }
 
 failover-conclusion-kept = kept
 failover-conclusion-violated = broken

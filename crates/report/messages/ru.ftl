@@ -278,6 +278,11 @@ stop-arrivals = { $count ->
     [few] { $count } заявки
    *[many] { $count } заявок
  }
+stop-writes = { $count ->
+    [one] { $count } запись
+    [few] { $count } записи
+   *[many] { $count } записей
+ }
 stop-transactions = { $count ->
     [one] { $count } транзакция
     [few] { $count } транзакции
@@ -587,7 +592,10 @@ check-fault-switchover = переключиться на { $node ->
  }
 check-fault-isolate = изолировать { $node } от сети на { $duration }
 check-fault-fill-disk = заполнить диск { $node } на { $duration }
-check-fault-block-replication = заблокировать репликацию на { $duration }
+check-fault-block-replication = заблокировать репликацию { $duration ->
+    [none] до повышения другого сервера
+   *[other] на { $duration }
+ }
 
 check-trials = { $cells ->
     [one] { $cells } ячейка
@@ -986,6 +994,13 @@ objective-rate = { $text ->
    *[other] { $text } — не частота
  }
     .help = напишите число транзакций в секунду, например `500`
+objective-count = { $text ->
+    [none] не указано число записей
+   *[other] { $text } — не число записей
+ }
+    .help = напишите число, например `0`
+objective-failover = для этой цели нужны отказы и операция с журналом записей
+    .help = добавьте `faults` и `ledger` или удалите цель
 objective-step = { $names ->
     [none] шаги операции не измеряются по отдельности, поэтому для { $text } нельзя задать цель
    *[other] в операции нет шага { $text }
@@ -3084,7 +3099,10 @@ overview-trends-of = из показателей: { $total }{ $unknown ->
  }
 overview-lost-writes = Потеряно записей
 overview-of-acknowledged = из { $written } подтверждённых
-overview-outage = Перерыв в записи, медиана
+overview-outage = Перерыв в записи{ $is_new ->
+    [true] {" "}для нового клиента
+   *[false] {""}
+ }, медиана
 overview-at-most = не более { $time }
 overview-failovers = Переключения
 overview-loss-bound = 95 % ДИ: потери менее чем в { $share }
@@ -3765,7 +3783,13 @@ failover-column-lost-locally = потеряно с предупреждение�
 failover-column-unknown = неизвестно (из них есть)
 failover-column-refused = отклонено
 failover-column-misrouted = не по адресу
-failover-column-outage = перерыв записи
+failover-column-outage = перерыв { $is_read ->
+    [true] чтения
+   *[false] записи
+ } { $is_new ->
+    [true] (новый клиент)
+   *[false] (подключённый)
+ }
 failover-column-promoted = повышение через
 failover-column-healthy = готовность через
 failover-column-rejoined = прежний основной вернулся за
@@ -3826,11 +3850,28 @@ failover-not-proven = не доказано{ $reason ->
    *[many] {" "}(и ещё { $more } сомнений)
  }; { $lost }
 failover-anomaly-count = { $anomaly }{"\u00A0"}— { $count }
-# `max` нет, если все перерывы длились одинаково.
-failover-outage = Запись была невозможна { $median }{ $max ->
+failover-outage = { $is_read ->
+    [true] Чтение было недоступно
+   *[false] Запись была недоступна
+ }: { $outages }.
+# `max`: нет, если все перерывы одинаковы. `wait`: время после того, как новые клиенты снова обслужены.
+failover-outage-client = { $is_new ->
+    [true] новому клиенту
+   *[false] подключённому клиенту
+ }{"\u00A0"}— { $median }{ $max ->
     [none] {""}
-   *[other] {" "}(медиана), не более { $max }
- }.
+   *[other] {" "}(медиана; не более { $max })
+ }{ $wait ->
+    [none] {""}
+   *[other] , из них { $wait }{"\u00A0"}— его собственные тайм-ауты, когда новые клиенты уже могли { $is_read ->
+        [true] читать
+       *[false] писать
+     }
+ }
+failover-outage-none = { $is_new ->
+    [true] новому клиенту
+   *[false] подключённому клиенту
+ }{"\u00A0"}— без перерыва
 
 failover-conclusion-kept = соблюдено
 failover-conclusion-violated = нарушено

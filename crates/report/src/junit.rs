@@ -28,8 +28,12 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let mut objectives = TestSuite::new(say!(lang, "page-objectives"));
     for (cell, planned_cell) in account.experiment.cells.iter().enumerate() {
         let trials = || account.trials.iter().filter(move |it| it.cell == cell && it.valid);
-        for (at, objective) in planned_cell.setup.objectives.iter().enumerate() {
-            let judged: Vec<&ObjectiveResult> = trials().filter_map(|it| it.objectives.get(at)).collect();
+        for objective in &planned_cell.setup.objectives {
+            let of_trials = trials().flat_map(|it| &it.objectives);
+            let of_failovers =
+                account.failovers.iter().filter(|it| it.cell == cell).flat_map(|it| &it.objectives);
+            let judged: Vec<&ObjectiveResult> =
+                of_trials.chain(of_failovers).filter(|it| it.objective == objective.trim()).collect();
             objectives.case(
                 &account.experiment.name,
                 name(cell),

@@ -227,8 +227,7 @@ impl HistoryParser {
                     "" => None,
                     name => Some(self.server_id(name)?),
                 };
-                let number = 1 + self.writes.iter().filter(|it| it.key == key).count() as u16;
-                self.writes.push(WriteAttempt { key, number, outcome, invoked: at, ended, server });
+                self.writes.push(WriteAttempt { key, number: 0, outcome, invoked: at, ended, server });
             }
             "fault" => {
                 let mut fault = FaultEvent { at, fails_over: false, crashes_hosts: false };
@@ -297,6 +296,14 @@ impl HistoryParser {
         let mut entries: Vec<LedgerEntry> =
             servers.map(|(id, server)| LedgerEntry::Server(ServerId(id as u16), server)).collect();
         entries.extend((0..sessions).map(|session| LedgerEntry::Reserved { session, until: RESERVED }));
+        // A ledger has its entries in the order in which the outcomes became known.
+        self.writes.sort_by_key(|it| it.ended);
+        let mut numbers: BTreeMap<WriteKey, u16> = BTreeMap::new();
+        for write in &mut self.writes {
+            let number = numbers.entry(write.key).or_default();
+            *number += 1;
+            write.number = *number;
+        }
         entries.extend(self.writes.into_iter().map(LedgerEntry::Completed));
         let end = *self.history.end.get_or_insert(LedgerEnd::Closed);
         entries.extend((end == LedgerEnd::Closed).then_some(LedgerEntry::Closed));

@@ -2,11 +2,12 @@
 //!
 //! The pass collects the facts that are needed before any entry can be judged.
 
-use super::acknowledgements::AcknowledgementTimes;
+use super::success_times::SuccessTimes;
 use super::takeovers::Takeovers;
 use model::Nanos;
 use model::durability::{
-    DurabilityHistory, InconclusiveReason, LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteOutcome,
+    ClientKind, ClientOutage, DurabilityHistory, InconclusiveReason, LedgerEntry, ServerId, ServerInstance,
+    WriteAttempt, WriteOutcome,
 };
 use std::collections::BTreeSet;
 
@@ -17,7 +18,10 @@ pub(super) struct LedgerSurvey {
     pub reserved: Vec<u64>,
     /// One more than the highest sequence number with an outcome, by session.
     pub completed: Vec<u64>,
-    pub acknowledgements: AcknowledgementTimes,
+    /// Times of acknowledgements by kind of client: new clients, then connected clients.
+    acknowledgements: [(ClientKind, SuccessTimes); 2],
+    /// End of the latest attempt, with any outcome.
+    last_attempt: Nanos,
     pub clock_steps_us: Vec<i64>,
     /// Number of entries that contradict each other.
     pub contradictions: u64,
@@ -26,6 +30,8 @@ pub(super) struct LedgerSurvey {
     /// Servers that clients saw, each with the time at which a client saw its timeline.
     timelines: Vec<(Nanos, ServerInstance)>,
     pub takeovers: Takeovers,
+    /// Times of faults and of unknown outcomes, in order. Each may be a crash that no later start time shows.
+    disturbances: Vec<Nanos>,
 }
 
 #[derive(Debug)]
@@ -54,13 +60,16 @@ impl LedgerSurvey {
             servers: Vec::new(),
             reserved: Vec::new(),
             completed: Vec::new(),
-            acknowledgements: AcknowledgementTimes::default(),
+            acknowledgements: [ClientKind::New, ClientKind::Connected]
+                .map(|it| (it, SuccessTimes::default())),
+            last_attempt: Nanos::ZERO,
             clock_steps_us: Vec::new(),
             contradictions: 0,
             failovers: 0,
             doubts: Vec::new(),
             timelines: Vec::new(),
             takeovers: Takeovers::default(),
+            disturbances: history.faults.iter().map(|it| it.at).collect(),
         };
         let mut clock = None;
         for entry in entries {
@@ -70,7 +79,7 @@ impl LedgerSurvey {
                     let known = session_entry(&mut survey.reserved, session);
                     *known = until.max(*known);
                 }
-                LedgerEntry::Completed(attempt) => survey.add_attempt(&attempt),
+                LedgerEntry::Completed(attempt) => survey.add_attempt(&attempt, history.first_new_client),
                 LedgerEntry::Clock { at, wall_us } => {
                     if let Some((before, wall_before)) = clock.replace((at, wall_us)) {
                         let step = wall_us as i64 - wall_before as i64 - micros(before, at);
@@ -80,7 +89,8 @@ impl LedgerSurvey {
                 LedgerEntry::Closed => {}
             }
         }
-        survey.acknowledgements.flush();
+        survey.acknowledgements.iter_mut().for_each(|it| it.1.flush());
+        survey.disturbances.sort_unstable();
         survey.find_takeovers(history);
         survey.find_timelines(history);
         survey.check_faults(history);
@@ -97,6 +107,11 @@ impl LedgerSurvey {
     /// Time from which another server certainly accepted writes in place of the server with this number.
     pub fn deposed_at(&self, id: ServerId) -> Option<Nanos> {
         self.find_server(id)?.deposed
+    }
+
+    /// Number of faults and unknown outcomes until the time `at`.
+    pub fn disturbances_until(&self, at: Nanos) -> usize {
+        self.disturbances.partition_point(|it| *it <= at)
     }
 
     /// System identifiers of servers that acknowledged writes.
@@ -135,7 +150,7 @@ impl LedgerSurvey {
         }
     }
 
-    fn add_attempt(&mut self, attempt: &WriteAttempt) {
+    fn add_attempt(&mut self, attempt: &WriteAttempt, first_new_client: Option<u32>) {
         let next = session_entry(&mut self.completed, attempt.key.session);
         *next = (*next).max(attempt.key.sequence.saturating_add(1));
         let promised = self.reserved.get(attempt.key.session as usize).copied().unwrap_or(0);
@@ -145,9 +160,13 @@ impl LedgerSurvey {
             || attempt.number == 0
             || matches!(server, Some(None));
         self.contradictions += u64::from(contradicts);
-        self.acknowledgements.add_attempt(attempt.ended);
+        self.last_attempt = self.last_attempt.max(attempt.ended);
+        if matches!(attempt.outcome, WriteOutcome::Unknown(_)) {
+            self.disturbances.push(attempt.ended);
+        }
         if let WriteOutcome::Acknowledged | WriteOutcome::AcknowledgedLocally = attempt.outcome {
-            self.acknowledgements.add_acknowledgement(attempt.ended);
+            let is_new = first_new_client.is_some_and(|first| attempt.key.session >= first);
+            self.acknowledgements[usize::from(!is_new)].1.add(attempt.ended);
             if let Some(Some(server)) = server {
                 server.first = Some(server.first.map_or(attempt.ended, |known| known.min(attempt.ended)));
                 server.acknowledged_in_recovery |=
@@ -186,8 +205,7 @@ impl LedgerSurvey {
         let failovers = self.takeovers.failovers();
         // A cluster manager may choose another primary when the servers are restarted for the last reading. No write was
         // in flight then, so it is no evidence.
-        let load_ended = self.acknowledgements.end_of_load(history.load_ended);
-        let load_ended = load_ended.max(self.acknowledgements.last().unwrap_or_default());
+        let load_ended = self.end_of_load(history);
         let mut previous = Nanos::ZERO;
         for &at in &failovers {
             let is_caused = history.faults.iter().any(|it| (previous..at).contains(&it.at));
@@ -199,10 +217,28 @@ impl LedgerSurvey {
             if fault.fails_over && !failovers.iter().any(|it| *it > fault.at) {
                 self.doubts.push(InconclusiveReason::NoNewTimelineAfterFault { fault: number });
             }
-            if self.acknowledgements.last().is_none_or(|it| it <= fault.at) {
+            if self.last_acknowledgement().is_none_or(|it| it <= fault.at) {
                 self.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: number });
             }
         }
+    }
+
+    fn last_acknowledgement(&self) -> Option<Nanos> {
+        self.acknowledgements.iter().filter_map(|it| it.1.last()).max()
+    }
+
+    /// End of the load: that of the last attempt, or `load_ended` if it is later. A client that cannot log in makes no
+    /// attempts.
+    fn end_of_load(&self, history: &DurabilityHistory) -> Nanos {
+        self.last_attempt.max(history.load_ended)
+    }
+
+    /// Outages of writes, by fault and kind of client.
+    pub fn outages(&self, history: &DurabilityHistory) -> Vec<ClientOutage> {
+        let end = self.end_of_load(history);
+        let outages =
+            |(client, times): &(ClientKind, SuccessTimes)| times.outages(&history.faults, end, *client);
+        self.acknowledgements.iter().flat_map(outages).collect()
     }
 
     fn check_systems(&mut self) {

@@ -90,6 +90,13 @@ impl<'a> PromiseHistory<'a> {
         }
     }
 
+    /// Strength of the promise for an attempt that was acknowledged with the warning. A server sends the warning after it
+    /// has flushed the commit to its own disk.
+    pub fn strength_after_warning(&self, attempt: &WriteAttempt) -> PromiseStrength {
+        let crashed = self.history.faults.iter().any(|it| it.crashes_hosts && it.at >= attempt.invoked);
+        if crashed && self.unsynced { PromiseStrength::None } else { PromiseStrength::Local }
+    }
+
     /// Event that may explain why an acknowledged attempt is absent.
     pub fn loss_cause(&self, attempt: &WriteAttempt) -> LossCause {
         let takeovers = &self.survey.takeovers;

@@ -9,14 +9,17 @@ mod tests;
 
 use crate::durability::{conclude, is_sound, loss_probability_bound};
 use crate::stats::quantile::median;
+use crate::verdict::failover_objective::{self, FailoverFigures};
 use model::Nanos;
 use model::durability::{
-    Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, EXAMPLES, InconclusiveReason, RecoveryPoint,
-    WriteCounts, WriteOutage,
+    AccessKind, Anomaly, AnomalyKind, ClientKind, ClientOutage, Conclusion, DurabilityVerdict, EXAMPLES,
+    InconclusiveReason, RecoveryPoint, WriteCounts,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
+    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, OutageSummary,
+    PromotionRecord,
 };
+use model::objective::ObjectiveResult;
 use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
@@ -29,9 +32,31 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -
     let ordinary = |cell: &usize| experiment.cells[*cell].control_of.is_none();
     let survival = |cell: usize| {
         let control = experiment.control_for(cell).map(|it| (it, injections(it)));
-        cell_result(cell, &injections(cell), control.as_ref().map(|it| (it.0, it.1.as_slice())))
+        let trials = injections(cell);
+        let result = cell_result(cell, &trials, control.as_ref().map(|it| (it.0, it.1.as_slice())))?;
+        let objectives = objectives(&experiment.cells[cell].setup.objectives, &result, &trials);
+        Some(FailoverResult { objectives, ..result })
     };
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
+}
+
+/// Results of the objectives on failovers. Objectives on the load are left out.
+fn objectives(texts: &[String], result: &FailoverResult, trials: &[&FaultInjection]) -> Vec<ObjectiveResult> {
+    let verdicts: Vec<&DurabilityVerdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
+    let durations = |access: AccessKind| -> Vec<Nanos> {
+        let client = match result.find_outage(ClientKind::New, access) {
+            Some(_) => ClientKind::New,
+            None => ClientKind::Connected,
+        };
+        let longest = verdicts.iter().filter_map(|it| longest_outage(it, client, access));
+        longest.map(|it| it.duration()).collect()
+    };
+    let (writes, reads) = (durations(AccessKind::Write), durations(AccessKind::Read));
+    let lost = result.conclusion.and_then(|_| result.known_loss());
+    let acknowledged = result.counts.acknowledged;
+    let figures = FailoverFigures { lost, acknowledged, writes: &writes, reads: &reads };
+    let parsed = texts.iter().filter_map(|it| failover_objective::parse(it)?.ok());
+    parsed.map(|it| it.judge(&figures)).collect()
 }
 
 /// Durability result of one cell; `None` without a trial. `control` is the control cell with its trials.
@@ -88,11 +113,12 @@ pub fn cell_result(
         anomalies: merge_anomalies(&verdicts),
         doubts,
         recovery_point: worst_recovery_point(&verdicts),
-        outage: times(&|it| longest_outage(it).into_iter().collect()),
+        outages: outage_summaries(&verdicts),
         promoted: times(&|it| durations_since_fault(it, |promoted| Some(promoted.at))),
         healthy: times(&|it| durations_since_fault(it, |promoted| promoted.healthy)),
         rejoined: times(&rejoin_durations),
         control,
+        objectives: Vec::new(),
     })
 }
 
@@ -136,8 +162,43 @@ fn failovers(injection: &FaultInjection) -> u32 {
     injection.verdict.as_ref().map_or(injection.promotions.len() as u32, |it| it.failovers)
 }
 
-fn longest_outage(injection: &FaultInjection) -> Option<Nanos> {
-    injection.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
+/// Outages of all kinds of clients and access that some trial measured, writes first.
+fn outage_summaries(verdicts: &[&DurabilityVerdict]) -> Vec<OutageSummary> {
+    let mut all = Vec::new();
+    for access in [AccessKind::Write, AccessKind::Read] {
+        for client in [ClientKind::New, ClientKind::Connected] {
+            let longest: Vec<(&DurabilityVerdict, ClientOutage)> =
+                verdicts.iter().filter_map(|it| Some((*it, longest_outage(it, client, access)?))).collect();
+            let durations: Vec<Nanos> = longest.iter().map(|it| it.1.duration()).collect();
+            let waits: Vec<Nanos> = longest.iter().filter_map(|it| own_wait(it.0, &it.1)).collect();
+            if let Some(duration) = duration_range(&durations) {
+                let own_wait = duration_range(&waits);
+                all.push(OutageSummary { client, access, duration, own_wait });
+            }
+        }
+    }
+    all
+}
+
+fn longest_outage(
+    verdict: &DurabilityVerdict,
+    client: ClientKind,
+    access: AccessKind,
+) -> Option<ClientOutage> {
+    let own = verdict.outages.iter().filter(|it| it.client == client && it.access == access);
+    own.max_by_key(|it| it.duration()).copied()
+}
+
+/// Part of a connected client's outage after new clients were served again. `None` for a new client, or if new clients
+/// were not measured.
+fn own_wait(verdict: &DurabilityVerdict, outage: &ClientOutage) -> Option<Nanos> {
+    let is_same = |it: &&ClientOutage| (it.fault, it.access) == (outage.fault, outage.access);
+    let new = verdict.outages.iter().filter(is_same).find(|it| it.client == ClientKind::New)?;
+    if outage.client == ClientKind::New {
+        return None;
+    }
+    let served = if new.duration() > Nanos::ZERO { new.to.max(outage.from) } else { outage.from };
+    Some(Nanos(if outage.duration() > Nanos::ZERO { outage.to.0.saturating_sub(served.0) } else { 0 }))
 }
 
 /// Durations until old primaries rejoined. Replicas that had diverged rejoin too, but are not included.

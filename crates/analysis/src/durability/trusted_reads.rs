@@ -79,9 +79,9 @@ impl<'a> TrustedReads<'a> {
         self.reads.iter().any(|it| it.keys.contains(key))
     }
 
-    /// True if any read found the row more than once.
-    pub fn is_duplicated(&self, key: WriteKey) -> bool {
-        self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
+    /// Number of rows with this key, if a read found several; otherwise 0. The read that found most rows counts.
+    pub fn row_count(&self, key: WriteKey) -> u64 {
+        self.reads.iter().filter_map(|it| it.keys.repeated.get(&key)).max().copied().unwrap_or(0)
     }
 
     /// Reports rows that one read found and a later read did not find. Rows that a fault between the reads removed are

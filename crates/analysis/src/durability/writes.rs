@@ -5,7 +5,7 @@
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
-use super::promises::{PromiseHistory, PromiseStrength};
+use super::promises::{LossCause, PromiseHistory, PromiseStrength};
 use super::trusted_reads::TrustedReads;
 use model::durability::{
     AnomalyKind, FaultEvent, RecoveryPoint, ServerId, WriteAttempt, WriteCounts, WriteKey, WriteOutcome,
@@ -21,10 +21,22 @@ pub(super) struct WriteJudge<'a> {
     sessions: Vec<SessionState>,
     faults: &'a [FaultEvent],
     written: WriteTotals,
-    /// Latest beginning of a write that is present, by the server that all attempts used.
-    present: BTreeMap<ServerId, Nanos>,
-    /// Acknowledged but absent writes, with the server that had them on its disk, and the end of the acknowledgement.
-    absent: Vec<(ServerId, Nanos, WriteKey)>,
+    /// Latest beginning of a write that is present, by the server that all attempts used, and by the number of
+    /// disturbances before it.
+    present: BTreeMap<(ServerId, usize), Nanos>,
+    absent: Vec<AbsentWrite>,
+}
+
+/// Acknowledged write that is absent.
+#[derive(Clone, Copy, Debug)]
+struct AbsentWrite {
+    key: WriteKey,
+    /// Server that all attempts used.
+    server: ServerId,
+    /// End of the acknowledgement.
+    ended: Nanos,
+    /// True if the server certainly had the write on its disk.
+    is_on_disk: bool,
 }
 
 /// Counts over all writes.
@@ -54,6 +66,8 @@ struct SessionState {
 struct WriteState {
     key: WriteKey,
     attempts: u16,
+    /// Number of attempts that may have written a row: all except those that failed.
+    effective_attempts: u64,
     /// First attempt that was acknowledged.
     acknowledged: Option<WriteAttempt>,
     /// First attempt that was acknowledged with a warning.
@@ -128,6 +142,7 @@ impl<'a> WriteJudge<'a> {
                 if !closed {
                     write.unknown = true;
                     write.attempts += 1;
+                    write.effective_attempts = u64::MAX;
                     write.server = None;
                 }
                 self.judge(&write, found);
@@ -144,10 +159,13 @@ impl<'a> WriteJudge<'a> {
 
     fn judge(&mut self, write: &WriteState, found: &mut Anomalies) {
         let key = write.key;
-        if self.readings.is_duplicated(key) {
-            let kind =
-                if write.attempts > 1 { AnomalyKind::DuplicateByRetry } else { AnomalyKind::Duplicate };
-            found.add(kind, Some(key));
+        let rows = self.readings.row_count(key);
+        if rows > 1 {
+            let by_retry = write.attempts > 1 && rows <= write.effective_attempts;
+            found.add(
+                if by_retry { AnomalyKind::DuplicateByRetry } else { AnomalyKind::Duplicate },
+                Some(key),
+            );
         }
         let counts = &mut self.written.counts;
         let presence = match (write.acknowledged, write.local) {
@@ -160,8 +178,19 @@ impl<'a> WriteJudge<'a> {
                 let presence = self.readings.is_present_by(key, write.ended);
                 self.written.younger += u64::from(presence.is_none());
                 if presence == Some(false) {
-                    found.add(AnomalyKind::LostLocal, Some(key));
-                    self.add_absent(write, &attempt, found);
+                    let strength = self.promises.strength_after_warning(&attempt);
+                    // The answer may also be late: it may arrive after the failover that lost the write.
+                    let is_deposed = attempt.server.is_some_and(|it| self.survey.deposed_at(it).is_some());
+                    let cause = match is_deposed {
+                        true => LossCause::Failover,
+                        false => self.promises.loss_cause(&attempt),
+                    };
+                    let kind = match strength.kind_of_loss(cause) {
+                        AnomalyKind::LostWithoutPromise => AnomalyKind::LostLocal,
+                        kind => kind,
+                    };
+                    found.add(kind, Some(key));
+                    self.add_absent(write, &attempt, strength, found);
                 }
                 presence
             }
@@ -180,7 +209,8 @@ impl<'a> WriteJudge<'a> {
             }
         };
         if let (Some(true), Some(server)) = (presence, write.server) {
-            let latest = self.present.entry(server).or_insert(write.invoked);
+            let epoch = self.survey.disturbances_until(write.invoked);
+            let latest = self.present.entry((server, epoch)).or_insert(write.invoked);
             *latest = write.invoked.max(*latest);
         }
     }
@@ -227,7 +257,7 @@ impl<'a> WriteJudge<'a> {
                     strength == PromiseStrength::Ambiguous { is_sampled: false }
                         && kind == AnomalyKind::LostAmbiguous,
                 );
-                self.add_absent(write, attempt, found);
+                self.add_absent(write, attempt, strength, found);
                 if kind == AnomalyKind::LostWithoutPromise {
                     self.count_loss(key, attempt.ended);
                 }
@@ -237,32 +267,42 @@ impl<'a> WriteJudge<'a> {
     }
 
     /// Records that an acknowledged write is absent, and reports other servers that have it.
-    fn add_absent(&mut self, write: &WriteState, attempt: &WriteAttempt, found: &mut Anomalies) {
+    fn add_absent(
+        &mut self,
+        write: &WriteState,
+        attempt: &WriteAttempt,
+        strength: PromiseStrength,
+        found: &mut Anomalies,
+    ) {
         if self.readings.is_only_on_standby(write.key) {
             found.add(AnomalyKind::Diverged, Some(write.key));
         }
         if self.readings.is_on_old_timeline(write.key) {
             found.add(AnomalyKind::OnOldTimeline, Some(write.key));
         }
-        // A crash may lose a write that was only in memory, without a new start time of the server. Later writes of the
-        // same server then follow it without a hole.
-        let strength = self.promises.strength_for(attempt);
         let is_on_disk = matches!(
             strength,
             PromiseStrength::Replicated | PromiseStrength::Local | PromiseStrength::AmbiguousLocal
         );
-        if let Some(server) = write.server.filter(|_| is_on_disk) {
-            self.absent.push((server, attempt.ended, write.key));
+        if let Some(server) = write.server {
+            self.absent.push(AbsentWrite { key: write.key, server, ended: attempt.ended, is_on_disk });
         }
     }
 
     /// Reports holes: a write that began on a server after another write was acknowledged there has a later commit
     /// record in the WAL. If the later write is present, the earlier one must be present too.
+    ///
+    /// A crash may lose a write that was only in memory, without a new start time of the server. Later writes of the same
+    /// server then follow it without a hole. Such a write therefore only counts if nothing between the two writes
+    /// indicates a crash.
     fn find_holes(&mut self, found: &mut Anomalies) {
-        let mut holes: Vec<WriteKey> = Vec::new();
-        for (server, ended, key) in &self.absent {
-            holes.extend(self.present.get(server).filter(|it| **it >= *ended).map(|_| *key));
-        }
+        let is_hole = |write: &&AbsentWrite| {
+            let from = self.survey.disturbances_until(write.ended);
+            let to = if write.is_on_disk { usize::MAX } else { from };
+            let mut later = self.present.range((write.server, from)..=(write.server, to));
+            later.any(|it| *it.1 >= write.ended)
+        };
+        let holes: Vec<WriteKey> = self.absent.iter().filter(is_hole).map(|it| it.key).collect();
         found.add_many(AnomalyKind::Hole, holes.len() as u64, holes);
     }
 
@@ -297,6 +337,7 @@ impl WriteState {
         let none = WriteState {
             key: attempt.key,
             attempts: 0,
+            effective_attempts: 0,
             acknowledged: None,
             local: None,
             unknown: false,
@@ -317,8 +358,10 @@ impl WriteState {
             }
             _ => false,
         };
+        let is_failed = matches!(attempt.outcome, WriteOutcome::Failed(_));
         WriteState {
             attempts: attempt.number,
+            effective_attempts: self.effective_attempts + u64::from(!is_failed || is_unknown),
             acknowledged: self.acknowledged.or_else(|| with(WriteOutcome::Acknowledged)),
             local: self.local.or_else(|| with(WriteOutcome::AcknowledgedLocally)),
             unknown: self.unknown || is_unknown,

@@ -81,7 +81,7 @@ const FIGURES: [(&str, ObjectiveMetric); 10] = [
 ];
 
 /// Relations by sign.
-const RELATIONS: [(&str, ObjectiveRelation); 4] = [
+pub(super) const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     ("<=", ObjectiveRelation::AtMost),
     (">=", ObjectiveRelation::AtLeast),
     ("<", ObjectiveRelation::Below),
@@ -122,6 +122,7 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, GrammarDiag
             ObjectiveUnit::Seconds => message!("objective-time", text = quoted),
             ObjectiveUnit::Share => message!("objective-share", text = quoted),
             ObjectiveUnit::PerSecond => message!("objective-rate", text = quoted),
+            ObjectiveUnit::Count => message!("objective-count", text = quoted),
         };
         return reject(right, message);
     };
@@ -204,19 +205,26 @@ impl ObjectiveMetric {
     }
 
     fn read(self, text: &str) -> Option<f64> {
-        let number =
-            |text: &str| text.trim_end().parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
         match self.unit() {
-            ObjectiveUnit::PerSecond => number(text.strip_suffix("/s").unwrap_or(text)),
+            ObjectiveUnit::PerSecond => read_number(text.strip_suffix("/s").unwrap_or(text)),
             ObjectiveUnit::Share => {
-                number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0)
+                read_number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0)
             }
-            ObjectiveUnit::Seconds => {
-                let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
-                units.iter().find_map(|(unit, size)| Some(number(text.strip_suffix(unit)?)? * size))
-            }
+            ObjectiveUnit::Count => read_number(text),
+            ObjectiveUnit::Seconds => read_seconds(text),
         }
     }
+}
+
+/// Duration in seconds, such as 0.2 for `200ms`.
+pub(super) fn read_seconds(text: &str) -> Option<f64> {
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+    units.iter().find_map(|(unit, size)| Some(read_number(text.strip_suffix(unit)?)? * size))
+}
+
+/// Finite number that is not negative.
+fn read_number(text: &str) -> Option<f64> {
+    text.trim_end().parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0)
 }
 
 impl Objective {

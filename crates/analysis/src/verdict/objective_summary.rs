@@ -1,8 +1,8 @@
 //! Results of the objectives over all trials
 
 use crate::facts::trial::TrialFacts;
-use crate::verdict::objective;
 use crate::verdict::rule::RuleContext;
+use crate::verdict::{failover_objective, objective};
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
 use model::plan::Experiment;
 
@@ -11,7 +11,9 @@ use model::plan::Experiment;
 pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
     let mut all: Vec<ObjectiveSummary> = Vec::new();
     for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
-        if !all.iter().any(|it| it.objective == *objective) {
+        // Objectives on failovers are judged with the results of their cells.
+        if failover_objective::parse(objective).is_none() && !all.iter().any(|it| it.objective == *objective)
+        {
             let objective = objective.clone();
             all.push(ObjectiveSummary { objective, met: 0, violated: 0, unknown: 0, worst: None });
         }

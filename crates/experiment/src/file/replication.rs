@@ -95,7 +95,7 @@ pub struct Fault {
     pub isolate: Option<Word>,
     /// Fills the disk of a server for `duration`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
-    /// Blocks replication from the `primary` for `duration`.
+    /// Blocks replication from the `primary` for `duration`. Default: until another server is promoted.
     pub block_replication: Option<Word>,
     /// Duration of the fault.
     pub duration: Option<Duration>,

@@ -9,8 +9,6 @@ use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goa
 
 /// Time from the start of the blocked replication to the failure of the primary, in a positive control.
 const AHEAD: Nanos = Nanos::from_millis(500);
-/// Duration of the blocked replication.
-const BLOCKED: Nanos = Nanos::from_secs(1);
 
 impl SetupBuilder<'_> {
     /// Number of measurements of each cell.
@@ -71,7 +69,8 @@ impl SetupBuilder<'_> {
     }
 
     /// Setup of the positive control: no promise that commits survive, and replication that is blocked before the
-    /// primary fails.
+    /// primary fails. It stays blocked until another server is promoted. Otherwise a primary that is only paused or isolated
+    /// could still send the WAL.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {
@@ -96,7 +95,7 @@ impl SetupBuilder<'_> {
         let place = first - before.iter().rev().take_while(later).count();
         let block = Fault {
             trigger: FaultTrigger::At(start),
-            action: FaultAction::BlockReplication { duration: BLOCKED },
+            action: FaultAction::BlockReplication { duration: None },
         };
         control.faults.insert(place, block);
         Some(control)

@@ -10,6 +10,9 @@ use model::plan::{Load, LoadModel, MaxSearch};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
+/// Default rate of new clients in an experiment with faults, per second.
+const NEW_CLIENTS: u32 = 20;
+
 /// Load, with its duration and maximum rate.
 #[derive(Debug)]
 pub struct RequestedLoad {
@@ -22,7 +25,7 @@ pub struct RequestedLoad {
 
 impl SetupBuilder<'_> {
     /// Builds the load of a cell. `max`, if given, is a search or a fixed level. It then determines the level and the
-    /// duration. `recorded` is the model of a load with recorded times.
+    /// duration. `recorded` is the model of a load with recorded times. `has_faults` is true if the trials inject faults.
     pub(super) fn load(
         &mut self,
         source: &file::Load,
@@ -30,6 +33,7 @@ impl SetupBuilder<'_> {
         max: Option<&MaxSearch>,
         recording: Option<&Recording>,
         recorded: Option<(LoadModel, ScheduleExtent)>,
+        has_faults: bool,
     ) -> RequestedLoad {
         let (model, extent) = match (recorded, source.model) {
             (Some(recorded), _) => recorded,
@@ -82,6 +86,7 @@ impl SetupBuilder<'_> {
             cookies: source.cookies.unwrap_or(false),
             timeout: source.timeout.map(|it| it.0),
             max_tries: source.max_tries.unwrap_or(1),
+            new_clients: source.new_clients.unwrap_or(if has_faults { NEW_CLIENTS } else { 0 }),
             transactions: None,
         };
         RequestedLoad { load, duration: warmup + extent.duration, max_rate: extent.max_rate }

@@ -164,7 +164,7 @@ impl SetupBuilder<'_> {
         };
         let has_duration = ["pause", "isolate", "fill_disk", "block_replication"].contains(&keyword);
         match source.duration {
-            None if has_duration => {
+            None if has_duration && keyword != "block_replication" => {
                 self.report(path, message!("experiment-fault-duration-missing", action = keyword));
             }
             Some(_) if !has_duration => {
@@ -214,7 +214,7 @@ impl SetupBuilder<'_> {
             "switchover" => FaultAction::Switchover { target },
             "isolate" => FaultAction::Isolate { target: fixed_target(), duration },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
-            _ => FaultAction::BlockReplication { duration },
+            _ => FaultAction::BlockReplication { duration: source.duration.map(|it| it.0) },
         };
         Some(Fault { trigger, action })
     }

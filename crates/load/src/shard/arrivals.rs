@@ -47,7 +47,7 @@ impl<R: Recorder> Shard<R> {
         for _ in 0..ARRIVALS_PER_ROUND {
             let Some(due) = self.next_arrival().filter(|it| it.at <= now) else { return };
             self.take_arrival();
-            if self.is_too_late(now, due.at) {
+            if self.is_too_late(now, due.at) || self.is_throttled(now) {
                 self.drop_arrival(now, due);
             } else if let Some(i) = self.take_idle() {
                 if self.begin_transaction(now, i, due, StartCause::Due) {

@@ -69,13 +69,18 @@ impl<R: Recorder> Shard<R> {
             let client = &self.clients[i as usize];
             let logs_in = matches!(client.state, ClientState::Connecting | ClientState::LoggingIn);
             let late = client.tx.is_some_and(|it| now - it.started > answers_within);
+            if late && !logs_in {
+                self.abandoned_sessions.add();
+            }
             if let Some(w) = self.awaited_connection(i).filter(|_| late) {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
-            } else if late && client.state == ClientState::ClosingSession {
+            } else if late && self.clients[i as usize].state == ClientState::ClosingSession {
                 // The client has not sent a request, so the transaction has no effect.
                 self.end_transaction(now, i, Outcome::Failed(Code::TIMED_OUT));
                 self.go_offline(now, i);
-            } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
+            } else if late
+                || (logs_in && now - self.clients[i as usize].session.connecting_since > logs_in_within)
+            {
                 self.session_lost(now, i, Code::TIMED_OUT, "timeout expired", SessionLoss::TimedOut);
             }
         }

@@ -399,6 +399,9 @@ impl<R: Recorder> Shard<R> {
     #[inline]
     pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
         let client = self.client_id(i);
+        if outcome == Outcome::Ok {
+            self.abandoned_sessions.reset();
+        }
         if outcome != Outcome::Ok && self.clients[i as usize].tx.is_some() && !self.has_counted_failure(i) {
             self.record_failure(now, i, outcome);
         }

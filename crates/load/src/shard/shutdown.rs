@@ -57,7 +57,7 @@ impl<R: Recorder> Shard<R> {
     /// Begins the shutdown of client `i`'s session, whose transaction is given up. If `deaf` is true, the server
     /// violated the protocol, and further received bytes are ignored.
     ///
-    /// Returns false if the server has no statement to end, or if the client does not wait for the end.
+    /// Returns false if the server has no statement to end, or if the client disconnects without waiting for the end.
     pub(super) fn end_session(&mut self, now: Nanos, i: u32, deaf: bool) -> bool {
         let conn = self.conn(i);
         let client = &self.clients[i as usize];
@@ -65,6 +65,7 @@ impl<R: Recorder> Shard<R> {
         if !client.session.connected
             || client.state == ClientState::Connecting
             || !(logging_in || client.tx.is_some())
+            || self.work.plan.abandon_max.is_some()
         {
             return false;
         }

@@ -34,6 +34,7 @@ pub fn plan(program: Program, mode: Mode, clients: u32, threads: u16, schedule: 
         connecting_max: 1000,
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
+        abandon_max: None,
         verbose: false,
         measured: crate::MeasuredCommands::None,
         seeds,

@@ -81,8 +81,9 @@ pub enum FaultAction {
     /// primary.
     #[serde(alias = "withhold")]
     BlockReplication {
-        #[serde(rename = "duration_ns", alias = "lasting")]
-        duration: Nanos,
+        /// Duration; `None` blocks until another server is promoted.
+        #[serde(rename = "duration_ns", alias = "lasting", default)]
+        duration: Option<Nanos>,
     },
 }
 

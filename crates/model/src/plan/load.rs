@@ -44,6 +44,9 @@ pub struct Load {
     pub timeout: Option<Nanos>,
     /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.
     pub max_tries: u16,
+    /// Connections per second of additional clients in a trial with faults, each for one transaction; 0 means none.
+    #[serde(default)]
+    pub new_clients: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -114,6 +114,7 @@ pub fn prepare_for(
         connecting_max: options.max_connecting,
         connect_timeout: CONNECT_TIMEOUT,
         timeout: None,
+        abandon_max: None,
         verbose: options.verbose_errors,
         measured: match options.per_command {
             true => load::MeasuredCommands::All,

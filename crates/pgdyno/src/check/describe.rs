@@ -284,7 +284,7 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
             say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))
         }
         FaultAction::BlockReplication { duration } => {
-            say!(lang, "check-fault-block-replication", duration = time(*duration))
+            say!(lang, "check-fault-block-replication", duration = duration.map(time))
         }
     };
     match fault.trigger {

@@ -2,8 +2,8 @@
 
 use super::settings;
 use crate::operation_steps;
-use analysis::verdict::objective;
 use analysis::verdict::rule::{self, RuleContext};
+use analysis::verdict::{failover_objective, objective};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
 use load::script::{Pattern, PatternError};
 use load::{schedule, script};
@@ -165,6 +165,16 @@ fn similar_series(name: &str) -> Option<Vec<Message>> {
 }
 
 fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
+    if let Some(parsed) = failover_objective::parse(text) {
+        let has_ledger = setup.operations.iter().any(|it| it.ledger.is_some());
+        return match parsed {
+            Ok(_) if setup.faults.is_empty() || !has_ledger => {
+                Err(vec![GrammarDiagnostic::in_part(text, text, message!("objective-failover"))])
+            }
+            Ok(_) => Ok(()),
+            Err(diagnostic) => Err(vec![diagnostic]),
+        };
+    }
     let operations = RuleContext::for_setup(setup).operations;
     let steps: Vec<Vec<String>> =
         operation_steps::operations(setup).into_iter().map(|it| it.commands).collect();

@@ -92,6 +92,7 @@ fn setup(feeds: Vec<Feed>, kinds: &[(&str, OperationKind)], speed: f64, duration
             cookies: false,
             timeout: None,
             max_tries: 1,
+            new_clients: 0,
         },
         objectives: Vec::new(),
         stop_rules: Vec::new(),

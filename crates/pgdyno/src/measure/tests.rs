@@ -38,6 +38,7 @@ fn work() -> Workload {
         connecting_max: CLIENTS,
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
+        abandon_max: None,
         verbose: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {

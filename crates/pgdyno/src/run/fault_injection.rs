@@ -4,6 +4,7 @@
 //! `stack::roles` observes which server is the primary. A ledger records the writes. After the load, former primaries
 //! rejoin, all writes are read back, and a verdict follows.
 
+mod client_probes;
 mod durability_check;
 mod injector;
 mod ledger_recorder;
@@ -11,10 +12,12 @@ mod monitor;
 mod schedule;
 
 use super::test_bed::{SetupError, TestBed};
+use super::workload::LoadInputs;
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
-use durability_check::LedgerReader;
+use client_probes::{ClientProbes, ReadTimes, RunningProbes};
+use durability_check::{LedgerReader, ProbedClients};
 use injector::{FaultInjector, InjectionResult};
 use ledger_recorder::LedgerRecorder;
 use load::driver::Clock;
@@ -41,13 +44,15 @@ pub use durability_check::random_secret;
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Fault injection that a setup requires.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FaultPlan<'a> {
     faults: &'a [Fault],
     /// Read-back queries of the operations with a ledger.
     queries: Vec<String>,
     /// Secret that seals the tokens of these operations.
     pub secret: u64,
+    /// Additional clients of the trial.
+    probes: Option<ClientProbes>,
 }
 
 /// Run file, clock and channels of the trial.
@@ -75,7 +80,19 @@ impl<'a> FaultPlan<'a> {
             faults,
             queries,
             secret: random_secret(),
+            probes: None,
         })
+    }
+
+    /// Prepares the additional clients, if the setup has any.
+    pub fn prepare_probes(
+        &mut self,
+        setup: &Setup,
+        inputs: &LoadInputs<'_>,
+        seed: u64,
+    ) -> Result<(), CommandError> {
+        self.probes = ClientProbes::prepare(setup, inputs, seed)?;
+        Ok(())
     }
 
     /// Executes the fault plan and measures the load at the same time.
@@ -94,23 +111,33 @@ impl<'a> FaultPlan<'a> {
         let watcher = watcher.map_err(|error| {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
         })?;
-        let (taps, recorder) = self.start_ledger(chain, ready, (run, trial), clock)?;
-        let load_ended = AtomicBool::new(false);
+        let loads: Vec<&LoadConfig> =
+            [ready].into_iter().chain(self.probes.as_ref().and_then(ClientProbes::writers)).collect();
+        let (mut taps, recorder) = self.start_ledger(chain, &loads, (run, trial), clock)?;
+        let probe_taps = taps.split_off(taps.len().min(usize::from(ready.work.plan().threads)));
+        let (load_ended, probes_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let window = trial_clock.clone();
+        let window_start = || window.window_start();
         // End the load after a ledger error, because the trial proves nothing without a complete ledger.
         let look = || {
             if recorder.as_ref().is_some_and(|it| it.error().is_some()) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let (measured, ended, mut injection_result) = thread::scope(|scope| {
+        let (measured, ended, mut injection_result, reads) = thread::scope(|scope| {
+            let probes = self.probes.as_ref();
+            let probes = probes.map(|it| it.start(scope, probe_taps, clock, &probes_ended, window_start));
             let actor =
                 FaultInjector::new((chain, supervisor), self.faults, trial_clock.clone(), observations);
             let injector_thread = scope.spawn(|| actor.run(&load_ended, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
+            probes_ended.store(true, Ordering::Relaxed);
+            let reads = probes.map(RunningProbes::finish).unwrap_or_default();
             load_ended.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.stop_writing());
-            (measured, ended, injector_thread.join().expect("the injector thread does not panic"))
+            let injected = injector_thread.join().expect("the injector thread does not panic");
+            (measured, ended, injected, reads)
         });
         if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
             injection_result.add_error(message!("failover-ledger-ended", error));
@@ -126,6 +153,8 @@ impl<'a> FaultPlan<'a> {
                 watcher,
                 servers,
                 reader,
+                reads,
+                first_new_client: self.probes.as_ref().and_then(ClientProbes::first_writer),
                 clock,
                 trial_clock,
                 ended,
@@ -138,14 +167,14 @@ impl<'a> FaultPlan<'a> {
     fn start_ledger(
         &self,
         chain: &mut Chain,
-        ready: &LoadConfig,
+        loads: &[&LoadConfig],
         (run, trial): (&Path, u32),
         clock: Clock,
     ) -> Result<(Vec<LedgerProducer>, Option<LedgerRecorder>), SetupError> {
         if self.queries.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let (taps, drain) = measure::taps(ready, system_identifier(chain));
+        let (taps, drain) = measure::taps(loads, system_identifier(chain));
         let recorder = LedgerRecorder::begin(run, trial, drain, clock).map_err(to_setup_error)?;
         Ok((taps, Some(recorder)))
     }
@@ -158,6 +187,9 @@ pub struct FaultRun {
     watcher: RoleMonitor,
     servers: Vec<DirectServer>,
     reader: Option<LedgerReader>,
+    /// Successful reads of the additional clients.
+    reads: ReadTimes,
+    first_new_client: Option<u32>,
     clock: Clock,
     trial_clock: TrialClock,
     /// End of the load.
@@ -181,6 +213,7 @@ impl FaultRun {
             self.rejoin_primaries(test_bed);
         }
         let FaultRun { injection: mut injection_result, watcher, reader, trial_clock, ended, .. } = self;
+        let probed = ProbedClients { first_new_client: self.first_new_client, reads: self.reads };
         let watched = watcher.stop();
         for promoted in &mut injection_result.injection.promotions {
             let matches_promotion =
@@ -192,7 +225,7 @@ impl FaultRun {
                 .map(|it| trial_clock.since_begin(it.at));
         }
         let begun = trial_clock.window_start().unwrap_or_default();
-        let verdict = reader.map(|it| it.verdict(&injection_result, &watched, (begun, ended)));
+        let verdict = reader.map(|it| it.verdict(&injection_result, &watched, &probed, (begun, ended)));
         let verdict = verdict.transpose().map_err(to_setup_error)?;
         Ok(FaultInjection { verdict, ..injection_result.injection })
     }

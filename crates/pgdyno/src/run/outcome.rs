@@ -65,7 +65,9 @@ fn answer_statuses(result: &RunResult) -> impl Iterator<Item = ExitStatus> {
             Some(false) => ExitStatus::Violated,
             None => ExitStatus::NoAnswer,
         });
-    maxima.chain(soaks).chain(failovers).chain(reads)
+    let objectives = result.failovers.iter().flat_map(|it| &it.objectives);
+    let objectives = objectives.map(|it| ExitStatus::from(it.verdict));
+    maxima.chain(soaks).chain(failovers).chain(objectives).chain(reads)
 }
 
 #[cfg(test)]
@@ -169,11 +171,12 @@ mod tests {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
-            outage: None,
+            outages: Vec::new(),
             promoted: None,
             healthy: None,
             rejoined: None,
             control: None,
+            objectives: Vec::new(),
         });
     }
 

@@ -138,6 +138,7 @@ fn listen(
         feeds: &feeds,
         variables: &variables,
         transactions: None,
+        additional: None,
         abandoned: test_bed.abandoned(),
         part: LoadPart::All,
         driver: None,

@@ -271,6 +271,7 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Preparation
         feeds: &feeds,
         variables: &workload::variables(setup),
         transactions: None,
+        additional: None,
         abandoned: test_bed.abandoned(),
         part: LoadPart::All,
         driver: None,

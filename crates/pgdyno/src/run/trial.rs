@@ -13,6 +13,7 @@ use crate::observer::{Observer, TrialClock};
 use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
 use analysis::strategy::search::SecondSummary;
+use analysis::verdict::failover_objective;
 use analysis::verdict::objective;
 use analysis::verdict::rule::{self, RuleContext as Ruled, StopEvent};
 use analysis::verdict::trial_failure;
@@ -114,7 +115,7 @@ fn run_by(
     let web = test_bed.http_target();
     let has_agents = fleet.is_some();
     let part = fleet.as_ref().map_or(LoadPart::All, |it| LoadPart::Coordinator { agents: it.len() });
-    let planned = FaultPlan::for_setup(setup);
+    let mut planned = FaultPlan::for_setup(setup);
     let inputs = LoadInputs {
         postgres: &test_bed.chain().primary_endpoints(),
         replicas: &test_bed.chain().replica_endpoints(),
@@ -123,6 +124,7 @@ fn run_by(
         feeds: &feeds,
         variables: &variables,
         transactions: None,
+        additional: None,
         abandoned: test_bed.abandoned(),
         part,
         driver: None,
@@ -140,6 +142,9 @@ fn run_by(
     }
     let PreparedLoad { config: ready, plan } = workload::prepare(setup, &inputs, seed).map_err(failed)?;
     let mut load = GeneratedLoad::new(fleet, setup, &inputs, &ready, seed).map_err(failed)?;
+    if let Some(planned) = &mut planned {
+        planned.prepare_probes(setup, &inputs, seed).map_err(failed)?;
+    }
     let context = Ruled::for_setup(setup);
     let rules = setup
         .stop_rules
@@ -217,6 +222,8 @@ fn run_by(
     let objectives = setup
         .objectives
         .iter()
+        // Objectives on failovers apply to all trials of the cell.
+        .filter(|it| failover_objective::parse(it).is_none())
         .map(|it| objective::parse(it, operations).expect("check accepted the text").judge(&summary));
     let objectives = objectives.collect();
     Ok(TrialOutput {

@@ -66,12 +66,23 @@ pub struct LoadInputs<'a> {
     pub variables: &'a [(&'a str, i64)],
     /// Number of transactions of each client; `None` if only the load's duration limits it.
     pub transactions: Option<u64>,
+    /// Data for a load that runs in addition to the trial's load.
+    pub additional: Option<AdditionalLoad>,
     /// Flag that ends the load without completing transactions in flight.
     pub abandoned: &'a Arc<AtomicBool>,
     /// Part of the load that this process generates.
     pub part: LoadPart,
     /// Driver; `None` selects the driver that suits the load.
     pub driver: Option<Driver>,
+}
+
+/// Properties of a load that runs in addition to the trial's load.
+#[derive(Clone, Copy, Debug)]
+pub struct AdditionalLoad {
+    /// Number of the load's first client.
+    pub first_client: u32,
+    /// Limit for the sessions that clients abandon after a timeout: [`LoadPlan::abandon_max`].
+    pub abandon_max: Option<u32>,
 }
 
 /// Target of HTTP requests.
@@ -115,9 +126,10 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         backlog_max: BACKLOG_MAX,
         drain: load.timeout.unwrap_or(DRAIN),
         reconnect: load.reconnect,
-        connecting_max: CONNECTING_MAX,
+        connecting_max: inputs.additional.map_or(CONNECTING_MAX, |_| clients),
         connect_timeout: load.connect_timeout.unwrap_or(LOGIN_TIMEOUT),
         timeout: load.timeout,
+        abandon_max: inputs.additional.and_then(|it| it.abandon_max),
         verbose: false,
         measured: MeasuredCommands::Steps,
     };
@@ -135,6 +147,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         }
     });
     let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
+    let work = work.with_first_client(inputs.additional.map_or(0, |it| it.first_client));
     let work = work.with_row_scripts(row_scripts);
     let mut work = work.require_variables().quoting_texts();
     if let Some(replay) = replay {
@@ -164,7 +177,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         services: addresses,
         driver,
         spin: SPIN,
-        log: false,
+        log: inputs.additional.is_some(),
         abandon: Arc::clone(inputs.abandoned),
     };
     Ok(PreparedLoad { config: ready, plan: described })

@@ -101,6 +101,7 @@ impl Run {
                 cookies: false,
                 timeout: None,
                 max_tries: 1,
+                new_clients: 0,
                 transactions: None,
             },
             objectives: Vec::new(),

@@ -68,6 +68,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
         connecting_max: 64,
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
+        abandon_max: None,
         verbose: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {

@@ -2,9 +2,10 @@
 
 use super::Lang;
 use crate::say;
-use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
+use model::durability::{AccessKind, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, RecoveryPoint};
 use model::fault_injection::{
-    ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
+    ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
+    ReadBackRecord, RejoinRecord,
 };
 use model::plan::{FaultAction, FaultScope};
 use model::product::Product;
@@ -66,12 +67,34 @@ impl Lang {
     /// cell.
     pub fn failover_result(&self, result: &FailoverResult, name: &str) -> String {
         let mut text = self.loss(result) + ".";
-        if let Some(outage) = result.outage {
-            let max = (outage.min < outage.max).then(|| self.time(outage.max));
-            text =
-                format!("{text} {}", say!(self, "failover-outage", median = self.time(outage.median), max));
+        for access in [AccessKind::Write, AccessKind::Read] {
+            let outages: Vec<String> = result
+                .outages
+                .iter()
+                .filter(|it| it.access == access)
+                .map(|it| self.client_outage(it))
+                .collect();
+            if !outages.is_empty() {
+                let is_read = access == AccessKind::Read;
+                let outages = outages.join("; ");
+                text = format!("{text} {}", say!(self, "failover-outage", is_read, outages));
+            }
         }
         super::with_name(name, text)
+    }
+
+    /// Outage of one kind of client: part of a sentence.
+    fn client_outage(&self, outage: &OutageSummary) -> String {
+        let DurationRange { min, median, max } = outage.duration;
+        let is_new = outage.client == ClientKind::New;
+        if max == Nanos::ZERO {
+            return say!(self, "failover-outage-none", is_new);
+        }
+        let max = (min < max).then(|| self.time(max));
+        let wait = outage.own_wait.map(|it| it.median).filter(|it| *it > Nanos::ZERO);
+        let wait = wait.map(|it| self.time(it));
+        let is_read = outage.access == AccessKind::Read;
+        say!(self, "failover-outage-client", is_new, median = self.time(median), max, wait, is_read)
     }
 
     /// Reports the number of lost writes, and whether a promise was broken.

@@ -125,6 +125,7 @@ impl Lang {
             ObjectiveUnit::Seconds => say!(self, "stop-samples", count),
             ObjectiveUnit::Share => say!(self, "stop-arrivals", count),
             ObjectiveUnit::PerSecond => say!(self, "stop-transactions", count),
+            ObjectiveUnit::Count => say!(self, "stop-writes", count),
         }
     }
 }
@@ -145,6 +146,7 @@ fn measured(numbers: &Numbers, result: &ObjectiveResult, value: f64) -> String {
         ObjectiveUnit::Seconds => numbers.seconds(value),
         ObjectiveUnit::Share => numbers.percent(value, 3),
         ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + &numbers.per_second,
+        ObjectiveUnit::Count => numbers.count(value as u64),
     };
     match (result.is_lower_bound, result.unit) {
         (false, _) => value,

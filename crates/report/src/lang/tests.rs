@@ -300,7 +300,7 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
     }
     add("fired".into(), lang.fired(&fired()));
     for verdict in every!(Kept: Met, Violated, Unknown) {
-        for unit in every!(ObjectiveUnit: Seconds, Share, PerSecond) {
+        for unit in every!(ObjectiveUnit: Seconds, Share, PerSecond, Count) {
             add(format!("{verdict:?} {unit:?}"), lang.judged(&judged(verdict, Some(0.0123), unit)));
         }
         add(format!("{verdict:?}"), lang.judged(&judged(verdict, None, ObjectiveUnit::Seconds)));

@@ -8,8 +8,11 @@ use crate::lang::Lang;
 use crate::lang::failover::FaultKind;
 use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
-use model::durability::{Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason};
+use model::durability::{
+    AccessKind, Anomaly, AnomalyKind, ClientKind, Conclusion, DurabilityVerdict, InconclusiveReason,
+};
 use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
+use model::objective::ObjectiveVerdict;
 use model::run_result::{RunState, TrialResult};
 use model::{Nanos, run_result::RunResult};
 
@@ -63,6 +66,14 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         let text = |text, tone| Block::Text(Line { text, tone });
         blocks.push(Block::Text(line(case, failover)));
         blocks.extend(failover.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
+        blocks.extend(failover.objectives.iter().map(|it| {
+            let tone = match it.verdict {
+                ObjectiveVerdict::Met => Tone::Good,
+                ObjectiveVerdict::Violated => Tone::Bad,
+                ObjectiveVerdict::Unknown => Tone::Doubt,
+            };
+            text(capitalise(&lang.judged(it)), tone)
+        }));
         // Cells may share a control.
         let control = failover.control.filter(|it| !controls.contains(&it.cell));
         controls.extend(control.map(|it| it.cell));
@@ -151,6 +162,12 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
             .find(|anomaly| anomaly.kind == AnomalyKind::LostLocal)
             .map_or(0, |anomaly| anomaly.count)
     };
+    let outage = |access: AccessKind, client: ClientKind, rank| -> FigureColumn<'_, FailoverResult> {
+        let (is_read, is_new) = (access == AccessKind::Read, client == ClientKind::New);
+        let heading = say!(lang, "failover-column-outage", is_read, is_new);
+        let text = move |it: &FailoverResult| spread(it.find_outage(client, access).map(|it| it.duration));
+        (heading, rank, Box::new(text))
+    };
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
         (say!(lang, "failover-column-failovers"), 0, Box::new(|it| count(it.failovers.into()))),
         (say!(lang, "failover-column-acknowledged"), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
@@ -173,7 +190,10 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
         ),
         (say!(lang, "failover-column-refused"), 6, Box::new(|it| ledger(it, it.counts.failed))),
         (say!(lang, "failover-column-misrouted"), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
-        (say!(lang, "failover-column-outage"), 1, Box::new(|it| spread(it.outage))),
+        outage(AccessKind::Write, ClientKind::New, 1),
+        outage(AccessKind::Write, ClientKind::Connected, 2),
+        outage(AccessKind::Read, ClientKind::New, 4),
+        outage(AccessKind::Read, ClientKind::Connected, 5),
         (say!(lang, "failover-column-promoted"), 3, Box::new(|it| spread(it.promoted))),
         (say!(lang, "failover-column-healthy"), 4, Box::new(|it| spread(it.healthy))),
         (say!(lang, "failover-column-rejoined"), 4, Box::new(|it| spread(it.rejoined))),

@@ -33,6 +33,13 @@ pub enum ActiveFault {
     DiskFull(Vec<String>),
 }
 
+impl ActiveFault {
+    /// True if the end of this fault also ends `other`: all processes of its node are paused.
+    pub fn includes(&self, other: &ActiveFault) -> bool {
+        matches!((self, other), (ActiveFault::Paused(nodes), ActiveFault::ProcessesPaused(node, _)) if nodes.contains(node))
+    }
+}
+
 impl Chain {
     /// Injects a fault and returns when the fault is complete or active.
     pub fn inject(

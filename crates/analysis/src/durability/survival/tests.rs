@@ -16,6 +16,11 @@ fn killed(at: u64, node: &str) -> InjectedFault {
     InjectedFault { at: ms(at), reverted: None, action, nodes: vec![node.to_owned()] }
 }
 
+fn outage(fault: usize, client: ClientKind, from: u64, to: u64) -> ClientOutage {
+    let (from, to, usual) = (ms(from), ms(to), ms(60));
+    ClientOutage { fault, client, access: AccessKind::Write, from, to, usual }
+}
+
 fn verdict() -> DurabilityVerdict {
     DurabilityVerdict {
         conclusion: Conclusion::Unknown,
@@ -23,7 +28,7 @@ fn verdict() -> DurabilityVerdict {
         anomalies: Vec::new(),
         doubts: vec![InconclusiveReason::NoControl],
         recovery_point: None,
-        outages: vec![WriteOutage { fault: 0, from: ms(990), to: ms(3000) }],
+        outages: vec![outage(0, ClientKind::Connected, 990, 3000)],
         failovers: 1,
         bound: 0.95,
         clock_steps_us: Vec::new(),
@@ -250,7 +255,7 @@ fn computes_duration_ranges() {
         range.map(|range| [range.min, range.median, range.max].map(|it| it.0 / MILLI))
     };
     let result = survival("", "none");
-    assert_eq!(flat(result.outage), Some([2010; 3]));
+    assert_eq!(flat(result.write_outage()), Some([2010; 3]));
     assert_eq!((flat(result.promoted), flat(result.healthy)), (Some([1200; 3]), Some([1700; 3])));
     assert_eq!(flat(result.rejoined), None);
 
@@ -264,7 +269,7 @@ fn computes_duration_ranges() {
         .into();
     // Before the kill, replication was blocked and a replica was paused: neither causes a promotion.
     let withheld = InjectedFault {
-        action: FaultAction::BlockReplication { duration: ms(1) },
+        action: FaultAction::BlockReplication { duration: Some(ms(1)) },
         ..killed(1100, "postgres")
     };
     all[0].injected.push(withheld);
@@ -285,14 +290,12 @@ fn computes_duration_ranges() {
             rewound: true,
         });
     }
-    all[2].verdict.as_mut().expect("the trial has a verdict").outages = vec![
-        WriteOutage { fault: 0, from: ms(1), to: ms(2) },
-        WriteOutage { fault: 1, from: ms(5), to: ms(11) },
-    ];
+    all[2].verdict.as_mut().expect("the trial has a verdict").outages =
+        vec![outage(0, ClientKind::Connected, 1, 2), outage(1, ClientKind::Connected, 500, 1100)];
     let result = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
     assert_eq!(flat(result.promoted), Some([500, 1000, 3000]));
     assert_eq!((flat(result.healthy), flat(result.rejoined)), (None, Some([700, 800, 900])));
-    assert_eq!(flat(result.outage), Some([6, 2010, 2010]));
+    assert_eq!(flat(result.write_outage()), Some([600, 2010, 2010]));
     let promoted = |injection: &FaultInjection| {
         flat(cell_result(0, &[injection], None).expect("there is a trial").promoted).map(|it| it[0])
     };
@@ -309,6 +312,44 @@ fn computes_duration_ranges() {
     assert_eq!(promoted(&twice), Some(400));
     twice.injected.clear();
     assert_eq!(promoted(&twice), None);
+}
+
+/// Each row has the outages of one trial: `n` of a new client and `c` of a connected client, from and to in ms. Expected
+/// are the ranges of both, and of the connected client's own wait.
+#[test]
+fn separates_outages_of_new_and_connected_clients() {
+    let check = |trials: &[&[(char, u64, u64)]], expected: &str| {
+        let made = |rows: &&[(char, u64, u64)]| {
+            let mut injection = trial("");
+            let outages = rows.iter().map(|&(client, from, to)| match client {
+                'n' => outage(0, ClientKind::New, from, to),
+                _ => outage(0, ClientKind::Connected, from, to),
+            });
+            injection.verdict.as_mut().expect("the trial has a verdict").outages = outages.collect();
+            injection
+        };
+        let all: Vec<FaultInjection> = trials.iter().map(made).collect();
+        let result = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
+        let range = |it: DurationRange| format!("{}-{}", it.min.0 / MILLI, it.max.0 / MILLI);
+        let text = |it: &OutageSummary| {
+            let wait = it.own_wait.map_or(String::new(), |wait| format!(" of which {}", range(wait)));
+            format!("{:?} {}{wait}", it.client, range(it.duration))
+        };
+        let actual: Vec<String> = result.outages.iter().map(text).collect();
+        assert_eq!(actual.join(", "), expected, "{trials:?}");
+    };
+    check(&[&[('n', 1000, 2300), ('c', 990, 4100)]], "New 1300-1300, Connected 3110-3110 of which 1800-1800");
+    // The connected client was served first.
+    check(&[&[('n', 1000, 2300), ('c', 990, 2250)]], "New 1300-1300, Connected 1260-1260 of which 0-0");
+    // New clients were served throughout, so the connected client waited only for itself.
+    check(&[&[('n', 1000, 1050), ('c', 990, 4100)]], "New 0-0, Connected 3110-3110 of which 3110-3110");
+    // A gap of at most twice the usual length is no outage.
+    check(&[&[('n', 1000, 1120), ('c', 990, 1111)]], "New 0-0, Connected 121-121 of which 121-121");
+    check(&[&[('c', 990, 4100)]], "Connected 3110-3110");
+    check(
+        &[&[('n', 1000, 2300), ('c', 990, 4100)], &[('n', 1000, 1050), ('c', 1000, 1010)]],
+        "New 0-1300, Connected 0-3110 of which 0-1800",
+    );
 }
 
 /// Cells are paired with their controls, and controls are reported with them.

@@ -162,7 +162,8 @@ pub(super) fn describe_verdict(verdict: &DurabilityVerdict) -> String {
             point.count, point.sessions, point.longest_run
         ));
     }
-    let outages = verdict.outages.iter().map(|it| format!(", outage {} ms", (it.to - it.from).0 / 1_000_000));
+    let outages = verdict.outages.iter().filter(|it| it.client == ClientKind::Connected);
+    let outages = outages.map(|it| format!(", outage {} ms", (it.to - it.from).0 / 1_000_000));
     let outages: String = outages.collect();
     let doubts: Vec<String> = verdict.doubts.iter().map(doubt_name).collect();
     let faults = !outages.is_empty() || doubts.iter().any(|it| it.contains("fault") || it.contains("silent"));

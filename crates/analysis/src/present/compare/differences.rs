@@ -489,6 +489,7 @@ impl FactList {
             push("timeout", timeout.notation());
         }
         push("max_tries", load.max_tries.to_string());
+        push("new_clients", load.new_clients.to_string());
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! After the load, all rows with a token are read back and compared with the ledger.
 
+use super::client_probes::ReadTimes;
 use super::injector::InjectionResult;
 use crate::cli::CommandError;
-use analysis::durability::judge;
 use analysis::durability::replication;
+use analysis::durability::{judge, read_outages};
 use load::driver::Clock;
 use model::Nanos;
 use model::durability::{
@@ -50,6 +51,13 @@ impl From<&LedgerReadError> for Message {
             LedgerReadError::NoPrimary => message!("failover-no-primary"),
         }
     }
+}
+
+/// Additional clients of the trial.
+#[derive(Debug)]
+pub struct ProbedClients {
+    pub first_new_client: Option<u32>,
+    pub reads: ReadTimes,
 }
 
 /// Reads back the writes that a ledger records.
@@ -122,6 +130,7 @@ impl LedgerReader {
         self,
         injection_result: &InjectionResult,
         watched: &RoleObservations,
+        clients: &ProbedClients,
         (begun, load_ended): (Nanos, Nanos),
     ) -> Result<DurabilityVerdict, CommandError> {
         let mut all = entries(&self.ledger)?;
@@ -136,12 +145,18 @@ impl LedgerReader {
                 .iter()
                 .map(|(at, it)| promotion_decision(begun + *at, it, watched))
                 .collect(),
+            first_new_client: clients.first_new_client,
             load_ended,
             read_backs: self.readings,
             control: None,
         };
         let path = &self.ledger;
-        Ok(judge(&history, || entries(path).into_iter().flatten()))
+        let mut verdict = judge(&history, || entries(path).into_iter().flatten());
+        for (client, times) in &clients.reads.0 {
+            let reads = times.iter().copied();
+            verdict.outages.extend(read_outages(reads, &history.faults, load_ended, *client));
+        }
+        Ok(verdict)
     }
 }
 
@@ -290,7 +305,7 @@ mod tests {
             safe: None,
         };
         let all = vec![
-            injected(1, FaultAction::BlockReplication { duration: s(1) }, &["a"]),
+            injected(1, FaultAction::BlockReplication { duration: Some(s(1)) }, &["a"]),
             injected(2, kill(FaultTarget::Primary), &["a"]),
             injected(10, pause(), &["b"]),
             injected(20, pause(), &["b"]),

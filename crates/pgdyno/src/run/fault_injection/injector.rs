@@ -197,6 +197,10 @@ impl<'a> FaultInjector<'a> {
 
     fn revert(&mut self, number: usize) {
         let Some(active_fault) = self.active_faults.remove(&number) else { return };
+        // The processes of a paused node must not resume before the node does.
+        if self.active_faults.values().any(|it| it.includes(&active_fault)) {
+            return;
+        }
         if let Err(error) = self.chain.revert(self.supervisor, active_fault) {
             return self.add_error((&error).into());
         }

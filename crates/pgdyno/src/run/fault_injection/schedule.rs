@@ -9,7 +9,7 @@ pub struct FaultSchedule<'a> {
     remaining: &'a [Fault],
     /// First occurrence of each trigger event since the last fault.
     events: Vec<(TriggerEvent, Nanos)>,
-    /// Numbers of the active faults, each with its end time.
+    /// Numbers of the active faults, each with its end time; [`Nanos::MAX`] until a promotion.
     active: Vec<(usize, Nanos)>,
     done: usize,
 }
@@ -28,8 +28,11 @@ impl<'a> FaultSchedule<'a> {
         FaultSchedule { remaining: faults, events: Vec::new(), active: Vec::new(), done: 0 }
     }
 
-    /// Records an event that may trigger a fault.
+    /// Records an event that may trigger a fault, or may end faults that last until a promotion.
     pub fn record_event(&mut self, event: TriggerEvent, at: Nanos) {
+        if event == TriggerEvent::Promoted {
+            self.active.iter_mut().filter(|it| it.1 == Nanos::MAX).for_each(|it| it.1 = at);
+        }
         if !self.events.iter().any(|it| it.0 == event) {
             self.events.push((event, at));
         }
@@ -47,7 +50,8 @@ impl<'a> FaultSchedule<'a> {
         (self.remaining, self.done) = (left, self.done + 1);
         self.events.clear();
         if let Some(duration) = fault_duration(&fault.action) {
-            self.active.push((number, at.max(now) + duration));
+            let end = if duration == Nanos::MAX { Nanos::MAX } else { at.max(now) + duration };
+            self.active.push((number, end));
             self.active.sort_by_key(|it| it.1);
         }
         Some(DueAction::Inject(number))
@@ -74,13 +78,13 @@ impl<'a> FaultSchedule<'a> {
     }
 }
 
-/// Time after which a fault is reverted; `None` if the fault is instantaneous.
+/// Time after which a fault is reverted; [`Nanos::MAX`] if it lasts until a promotion, `None` if it is instantaneous.
 fn fault_duration(action: &FaultAction) -> Option<Nanos> {
     match action {
         FaultAction::Pause { duration, .. }
         | FaultAction::Isolate { duration, .. }
-        | FaultAction::FillDisk { duration, .. }
-        | FaultAction::BlockReplication { duration } => Some(*duration),
+        | FaultAction::FillDisk { duration, .. } => Some(*duration),
+        FaultAction::BlockReplication { duration } => Some(duration.unwrap_or(Nanos::MAX)),
         FaultAction::Kill { .. } | FaultAction::Restart { .. } | FaultAction::Switchover { .. } => None,
     }
 }
@@ -96,7 +100,7 @@ mod tests {
         let fault = |trigger, action| Fault { trigger, action };
         let kill = || FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
         let faults = [
-            fault(FaultTrigger::At(s(5)), FaultAction::BlockReplication { duration: s(2) }),
+            fault(FaultTrigger::At(s(5)), FaultAction::BlockReplication { duration: Some(s(2)) }),
             fault(FaultTrigger::At(s(6)), kill()),
             fault(
                 FaultTrigger::After(TriggerEvent::Promoted, s(1)),
@@ -123,6 +127,23 @@ mod tests {
         check(11, None, &[]);
         check(12, None, &[DueAction::Revert(2)]);
         assert!(schedule.is_over() && schedule.take_active().is_empty());
+    }
+
+    #[test]
+    fn replication_stays_blocked_until_a_promotion() {
+        let s = Nanos::from_secs;
+        let fault = |at, action| Fault { trigger: FaultTrigger::At(s(at)), action };
+        let pause = FaultAction::Pause { target: FaultTarget::Primary, duration: s(9) };
+        let faults = [fault(5, FaultAction::BlockReplication { duration: None }), fault(6, pause)];
+        let mut schedule = FaultSchedule::new(&faults);
+        let mut due = |now, event: Option<TriggerEvent>| {
+            event.into_iter().for_each(|it| schedule.record_event(it, s(now)));
+            std::iter::from_fn(|| schedule.due(s(now))).collect::<Vec<DueAction>>()
+        };
+        assert_eq!(due(6, None), [DueAction::Inject(0), DueAction::Inject(1)]);
+        assert_eq!(due(7, Some(TriggerEvent::Rejoined)), []);
+        assert_eq!(due(8, Some(TriggerEvent::Promoted)), [DueAction::Revert(0)]);
+        assert_eq!(due(15, None), [DueAction::Revert(1)]);
     }
 
     #[test]

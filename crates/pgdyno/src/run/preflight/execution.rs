@@ -108,6 +108,7 @@ pub fn execute(
         feeds: &feeds,
         variables: &workload::variables(setup),
         transactions: Some(1),
+        additional: None,
         abandoned: &abandoned,
         part: LoadPart::All,
         driver: None,

@@ -108,6 +108,7 @@ fn run<R: Recorder + Default>(setup: &Setup, seed: u64, parts: &[LoadPart]) -> R
         feeds: &feeds,
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
         transactions: None,
+        additional: None,
         abandoned: &Arc::default(),
         part: LoadPart::All,
         driver: None,

@@ -37,7 +37,8 @@ fn cell_text(cell: &Cell) -> String {
         .iter()
         .map(|fault| match (fault.trigger, &fault.action) {
             (FaultTrigger::At(at), FaultAction::BlockReplication { duration }) => {
-                format!("blocked {}+{}", at.as_secs_f64(), duration.as_secs_f64())
+                let end = duration.map_or("promotion".to_owned(), |it| it.as_secs_f64().to_string());
+                format!("blocked {}+{end}", at.as_secs_f64())
             }
             (FaultTrigger::At(at), _) => format!("{}", at.as_secs_f64()),
             (FaultTrigger::After(..), _) => "then".to_owned(),

@@ -126,9 +126,10 @@ fn reads_faults() {
     );
     check(
         "{ at: 20s, block_replication: primary, duration: 5s }",
-        FaultAction::BlockReplication { duration: five },
+        FaultAction::BlockReplication { duration: Some(five) },
         at,
     );
+    check("{ at: 20s, block_replication: primary }", FaultAction::BlockReplication { duration: None }, at);
     let after = |event, ms| FaultTrigger::After(event, Nanos::from_millis(ms));
     let kill = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     check("{ after: promoted, kill: primary }", kill.clone(), after(TriggerEvent::Promoted, 0));
@@ -254,7 +255,10 @@ fn reads_stored_faults_and_promoters_with_former_names() {
             json!({ "cut_off": { "whom": "primary", "lasting": 5_000_000_000_u64 } }),
             FaultAction::Isolate { target: FaultTarget::Primary, duration },
         ),
-        (json!({ "withhold": { "lasting": 5_000_000_000_u64 } }), FaultAction::BlockReplication { duration }),
+        (
+            json!({ "withhold": { "lasting": 5_000_000_000_u64 } }),
+            FaultAction::BlockReplication { duration: Some(duration) },
+        ),
     ] {
         assert_eq!(serde_json::from_value::<FaultAction>(former).unwrap(), expected);
     }

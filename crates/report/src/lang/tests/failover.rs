@@ -4,11 +4,12 @@ use super::*;
 use crate::lang::failover::FaultKind;
 use model::EventKind;
 use model::durability::{
-    Anomaly, AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId, WriteCounts,
+    AccessKind, Anomaly, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId,
+    WriteCounts,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord,
-    RejoinRecord,
+    ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
+    ReadBackRecord, RejoinRecord,
 };
 use model::product;
 
@@ -89,6 +90,20 @@ fn doubts(lang: &Lang) -> NamedTexts {
     all.iter().map(|it| (format!("{it:?}"), lang.inconclusive_reason(it))).collect()
 }
 
+/// Outages of writers with this range, and of readers without an outage.
+fn client_outages(outage: Option<DurationRange>) -> Vec<OutageSummary> {
+    let Some(duration) = outage else { return Vec::new() };
+    let none = DurationRange { min: Nanos::ZERO, median: Nanos::ZERO, max: Nanos::ZERO };
+    let summary = |client, access, duration, own_wait| OutageSummary { client, access, duration, own_wait };
+    let wait = DurationRange { median: Nanos::from_millis(1100), ..duration };
+    vec![
+        summary(ClientKind::New, AccessKind::Write, duration, None),
+        summary(ClientKind::Connected, AccessKind::Write, duration, Some(wait)),
+        summary(ClientKind::New, AccessKind::Read, none, None),
+        summary(ClientKind::Connected, AccessKind::Read, duration, Some(none)),
+    ]
+}
+
 fn results(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
@@ -121,11 +136,12 @@ fn results(lang: &Lang) -> NamedTexts {
                         .to_vec(),
                     doubts: doubts[..n.min(3) as usize].to_vec(),
                     recovery_point: (lost > 0).then_some(point),
-                    outage,
+                    outages: client_outages(outage),
                     promoted: None,
                     healthy: None,
                     rejoined: None,
                     control: None,
+                    objectives: Vec::new(),
                 };
                 let name = if n == 1 { "№" } else { "" };
                 add("result", lang.failover_result(&result, name));
@@ -223,11 +239,12 @@ fn russian_forms_of_losses() {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
-            outage: None,
+            outages: Vec::new(),
             promoted: None,
             healthy: None,
             rejoined: None,
             control: None,
+            objectives: Vec::new(),
         };
         russian().failover_result(&result, "")
     };

@@ -235,6 +235,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
         cookies: false,
         timeout: Some(Nanos::from_millis(1_500)),
         max_tries: 3,
+        new_clients: 0,
         transactions: None,
     }
 }

@@ -6,7 +6,7 @@ use crate::say;
 use crate::view::{LargeFigure, Picture, Plot, PlotAxis, PlotPoint, PointSeries, ReferenceLine, Tone};
 use model::Nanos;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
-use model::durability::Conclusion;
+use model::durability::{AccessKind, ClientKind, Conclusion};
 use model::fault_injection::FailoverResult;
 use model::run_result::TrialResult;
 use std::cmp::Reverse;
@@ -34,8 +34,8 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let has_ledger = worst.conclusion.is_some();
     let several = crate::page::failover::has_several_cells(case);
     let name = several.then(|| case.name(worst.cell).to_owned());
-    let (failovers, outage) = (worst.failovers, worst.outage);
-    let time = outage.map(|range| lang.time(range.median));
+    let (failovers, outage) = (worst.failovers, worst.write_outage());
+    let time = outage.filter(|it| it.median > Nanos::ZERO).map(|range| lang.time(range.median));
     let summary = match (worst.conclusion, worst.lost) {
         (None, _) => say!(lang, "overview-outage-only", name, failovers, time),
         (Some(Conclusion::Unknown), _) => say!(lang, "overview-loss-unknown", name, failovers),
@@ -58,7 +58,11 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
         },
     });
     let outage = outage.map(|range| LargeFigure {
-        label: say!(lang, "overview-outage"),
+        label: say!(
+            lang,
+            "overview-outage",
+            is_new = worst.find_outage(ClientKind::New, AccessKind::Write).is_some()
+        ),
         value: lang.time(range.median),
         detail: say!(lang, "overview-at-most", time = lang.time(range.max)),
         tone: Tone::Plain,
@@ -88,7 +92,8 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
 /// Successful transactions per second around the first fault of each trial, as one line per trial.
 fn around_faults(case: &PageContext<'_>, result: &FailoverResult) -> Option<Picture> {
     let lang = case.lang;
-    let longest = result.outage.map_or(Nanos(0), |range| range.max).as_secs_f64();
+    let longest = result.outages.iter().map(|it| it.duration.max).max();
+    let longest = longest.unwrap_or_default().as_secs_f64();
     let after = (3.0 * longest).max(SECONDS_AFTER_MIN);
     let trials = case.account.trials.iter().filter(|trial| trial.cell == result.cell);
     let series = |trial: &TrialResult| {

@@ -6,12 +6,12 @@ use crate::style::CharacterSet;
 use crate::view::DrawnReplicas;
 use model::Nanos;
 use model::durability::{
-    Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
-    WriteKey, WriteOutage,
+    AccessKind, Anomaly, AnomalyKind, ClientKind, ClientOutage, Conclusion, DurabilityVerdict,
+    InconclusiveReason, RecoveryPoint, WriteCounts, WriteKey,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
-    ReadBackPhase, ReadBackRecord, RejoinRecord,
+    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, OutageSummary,
+    PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 use model::matrix::UnappliedLimit;
 use model::plan::{
@@ -26,6 +26,17 @@ fn ms(millis: u64) -> Nanos {
 
 fn spread(least: u64, median: u64, greatest: u64) -> Option<DurationRange> {
     Some(DurationRange { min: ms(least), median: ms(median), max: ms(greatest) })
+}
+
+/// Write outage of connected clients.
+fn write_outage(range: Option<DurationRange>) -> Vec<OutageSummary> {
+    let (client, access) = (ClientKind::Connected, AccessKind::Write);
+    range.map(|duration| OutageSummary { client, access, duration, own_wait: None }).into_iter().collect()
+}
+
+fn write_gap(from: u64, to: u64) -> ClientOutage {
+    let (client, access) = (ClientKind::Connected, AccessKind::Write);
+    ClientOutage { fault: 0, client, access, from: ms(from), to: ms(to), usual: ms(20) }
 }
 
 fn kept() -> FailoverResult {
@@ -46,11 +57,12 @@ fn kept() -> FailoverResult {
         anomalies: Vec::new(),
         doubts: Vec::new(),
         recovery_point: None,
-        outage: spread(1900, 2010, 2300),
+        outages: write_outage(spread(1900, 2010, 2300)),
         promoted: spread(1200, 1300, 1510),
         healthy: spread(1700, 1800, 2000),
         rejoined: spread(3000, 3000, 3000),
         control: Some(ControlSummary { cell: 2, trials: 20, lossy_trials: 19, lost: 1022 }),
+        objectives: Vec::new(),
     }
 }
 
@@ -82,7 +94,7 @@ fn verdict(
         anomalies: findings,
         doubts,
         recovery_point: None,
-        outages: vec![WriteOutage { fault: 0, from: ms(4990), to: ms(7000) }],
+        outages: vec![write_gap(4990, 7000)],
         failovers: 1,
         bound: 0.95,
         clock_steps_us: Vec::new(),
@@ -319,22 +331,22 @@ fn answers_with_the_worst_cell() {
         assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
     };
     let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 % CI: fewer than 14 % of failovers lose \
-                      writes). The write outage lasted 2.01 s (median), at most 2.30 s.";
+                      writes). Write outage: 2.01 s for a connected client (median, at most 2.30 s).";
     check(&[kept()], kept_alone, Tone::Good);
     let mut one = kept();
-    (one.outage, one.failovers) = (None, 0);
+    (one.outages, one.failovers) = (Vec::new(), 0);
     check(&[one.clone()], "0 of 48120 acknowledged writes lost without a failover.", Tone::Good);
     one.conclusion = None;
     one.failovers = 3;
     check(&[one], "3 failovers; no operation has a ledger, so it is unknown what was lost.", Tone::Doubt);
-    let lossy = FailoverResult { outage: None, ..unpromised() };
+    let lossy = FailoverResult { outages: Vec::new(), ..unpromised() };
     check(
         &[FailoverResult { cell: 0, ..lossy.clone() }],
         "21 of 48120 acknowledged writes lost in 20 failovers: recovery point 12.3 ms; nothing was promised for these writes.",
         Tone::Plain,
     );
     let unproven = FailoverResult {
-        outage: None,
+        outages: Vec::new(),
         conclusion: Some(Conclusion::Unknown),
         doubts: vec![InconclusiveReason::ControlLostNothing],
         ..kept()
@@ -345,7 +357,7 @@ fn answers_with_the_worst_cell() {
         Tone::Doubt,
     );
     let broken = FailoverResult {
-        outage: None,
+        outages: Vec::new(),
         conclusion: Some(Conclusion::Broken),
         lost: 2,
         anomalies: vec![

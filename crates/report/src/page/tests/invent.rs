@@ -79,6 +79,7 @@ fn setup(pooled: bool) -> Setup {
             cookies: false,
             timeout: None,
             max_tries: 1,
+            new_clients: 0,
             transactions: None,
         },
         objectives: vec!["p99 < 200ms".into()],

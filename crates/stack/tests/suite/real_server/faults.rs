@@ -50,7 +50,7 @@ fn withheld_commits_are_lost_with_primary() {
     await_result(&mut test_stack, &replica, "select count(*) from t", "0");
     let other = test_stack.chain.servers()[2].endpoint.clone();
     await_result(&mut test_stack, &other, "select count(*) from t", "0");
-    let held = inject(&mut test_stack, &FaultAction::BlockReplication { duration: DURATION });
+    let held = inject(&mut test_stack, &FaultAction::BlockReplication { duration: Some(DURATION) });
     assert!(
         matches!(&held.active_fault, Some(ActiveFault::ProcessesPaused(_, senders)) if senders.len() == 2),
         "{held:?}"
