@@ -201,6 +201,9 @@ pub enum Transport {
 pub struct Postgres {
     /// Connection string of a running server, as for psql, without a password.
     pub attach: Option<String>,
+    /// Connection strings of all servers of a running cluster, without passwords, for `find: failover`. pgdyno only reads from
+    /// these servers; the load goes to `attach`.
+    pub servers: Option<Vec<String>>,
     /// Allows load on a server on another machine. Value: `host:port/database`, as in `db:5432/book`.
     pub allow: Option<String>,
     /// Caps on the load of a server on another machine.

@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 use crate::durability::{
-    AccessKind, Anomaly, ClientKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint,
+    AccessKind, Anomaly, ClientKind, Conclusion, ControlResult, DurabilityVerdict, InconclusiveReason, RecoveryPoint,
     WriteCounts,
 };
 use crate::message::Message;
@@ -28,6 +28,9 @@ pub struct FaultInjection {
     pub read_backs: Vec<ReadBackRecord>,
     /// Verdict of the durability check; `None` if no operation has a ledger.
     pub verdict: Option<DurabilityVerdict>,
+    /// Result of the control within the trial: clients whose commits waited for no standby. `None` if there are none.
+    #[serde(default)]
+    pub local_control: Option<ControlResult>,
     /// Messages of steps that failed, such as a replica that did not return.
     #[serde(alias = "troubles")]
     pub errors: Vec<Message>,

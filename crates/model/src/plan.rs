@@ -209,6 +209,15 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// Connection strings of the servers of an attached cluster; empty if pgdyno starts the servers, or if they are not
+    /// known.
+    pub fn attached_servers(&self) -> &[String] {
+        match self.nodes.last().map(|it| &it.kind) {
+            Some(NodeKind::Attached(attached)) => &attached.servers,
+            _ => &[],
+        }
+    }
+
     /// Names of the replicas of the last node: `postgres-2`, `postgres-3`, …
     pub fn replica_names(&self) -> Vec<String> {
         let count = self.replication.as_ref().map_or(0, |it| it.replicas);

@@ -71,9 +71,10 @@ fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
         InitGoal::Max => include_str!("init/goal/max.yaml"),
         InitGoal::Confirm => include_str!("init/goal/confirm.yaml"),
         InitGoal::Soak => include_str!("init/goal/soak.yaml"),
-        InitGoal::Failover if running => {
+        InitGoal::Failover if args.http.is_some() => {
             return Err(CommandError::usage(say!(lang, "init-failover-running")));
         }
+        InitGoal::Failover if args.attach.is_some() => include_str!("init/failover-attached.yaml"),
         InitGoal::Failover => include_str!("init/failover.yaml"),
     };
     let matrix = match running {
@@ -88,7 +89,9 @@ fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
         (None, None) => include_str!("init/system/own.yaml").to_owned(),
     };
     let file = args.file.display().to_string().escape_debug().to_string();
-    Ok(fill(frame, &[("FILE", &file), ("SYSTEM", &system), ("MATRIX", matrix)]))
+    let address = args.attach.as_deref().map(quoted).unwrap_or_default();
+    let values = [("FILE", &*file), ("SYSTEM", &system), ("MATRIX", matrix), ("ADDRESS", &address)];
+    Ok(fill(frame, &values))
 }
 
 /// System with an attached service, and with its database if `database` is its address. The path of the URL becomes the first

@@ -519,6 +519,8 @@ check-goal-soak = { $level } held for { $duration }
 check-goal-sweep = which cells of the matrix meet the objectives
 check-goal-failover = whether every acknowledged write survives the faults
 
+check-fault-run = run `{ $command }`; another server must accept writes within { $within }
+check-fault-external = wait for a failover that you cause; another server must accept writes within { $within }
 check-fault-at = at { $time }: { $action }
 # `event` is a keyword of the experiment file.
 check-fault-after = { $delay ->
@@ -762,7 +764,7 @@ init-written = wrote { $path }; edit it, then check it:  pgdyno check { $path }
 init-exists = { $path } already exists
 init-exists-hint = choose another file name, or remove this file
 init-failed = cannot write { $path }: { $error }
-init-failover-running = `--find failover` injects faults into a system that pgdyno starts; it cannot be combined with `--attach` or `--http`
+init-failover-running = `--find failover` reads the written rows back from PostgreSQL; it cannot be combined with `--http`
 init-url = `--http` requires a URL that contains no password, such as http://127.0.0.1:8080/books
 
 
@@ -3847,6 +3849,8 @@ failover-fault-switchover = switched over
 failover-fault-isolate = isolated from the network
 failover-fault-fill-disk = disk full
 failover-fault-block-replication = replication blocked
+failover-fault-run = affected by the command of the experiment
+failover-fault-external = affected from outside
 failover-fault-failed = not injected: { $fault }
 failover-fault-injected = { $nodes } { $fault }{ $end ->
     [none] {""}
@@ -4894,6 +4898,15 @@ experiment-fault-part = `part` applies only to `kill`, not to `{ $action }`
     .help = remove `part`
 experiment-fault-replicas = `{ $action }` requires replicas
     .help = add {"`replicas: { count: 2 }`"} to the stack
+experiment-fault-external-key = `{ $key }` applies only to a fault with { $key ->
+    [undo] `run`
+   *[other] `run` or `external`
+ }
+    .help = remove `{ $key }`
+experiment-fault-external-time = `{ $action }` needs a time, because pgdyno does not inject faults into this system
+    .help = write `at: 10s` instead of `after`
+experiment-servers-attached = `servers` applies only to an attached cluster
+    .help = add `attach`, or remove `servers`
 experiment-fault-block-replication = `block_replication` does not apply to { $target }
     .help = write `block_replication: primary`
 experiment-fault-server = `{ $key }` applies only to PostgreSQL servers, not to { $target }

@@ -575,6 +575,8 @@ check-goal-soak = { $level }: удержание { $duration }
 check-goal-sweep = какие точки матрицы достаточны
 check-goal-failover = переживёт ли сбои каждая подтверждённая запись
 
+check-fault-run = выполнить `{ $command }`; другой сервер должен принимать записи в течение { $within }
+check-fault-external = ждать переключения, которое вызовете вы; другой сервер должен принимать записи в течение { $within }
 check-fault-at = через { $time }: { $action }
 # `event` — ключевое слово файла эксперимента.
 check-fault-after = { $delay ->
@@ -831,7 +833,7 @@ init-written = записан файл { $path }; измените его и п�
 init-exists = файл { $path } уже есть
 init-exists-hint = выберите другое имя или удалите этот файл
 init-failed = не удалось записать { $path }: { $error }
-init-failover-running = `--find failover` вносит отказы в систему, которую запускает pgdyno; его нельзя сочетать с `--attach` и `--http`
+init-failover-running = `--find failover` читает записанные строки из PostgreSQL; его нельзя сочетать с `--http`
 init-url = значение `--http` — не URL без пароля; напишите, например, http://127.0.0.1:8080/books
 
 
@@ -4000,6 +4002,8 @@ failover-fault-switchover = плановое переключение
 failover-fault-isolate = изолирован от сети
 failover-fault-fill-disk = диск заполнен
 failover-fault-block-replication = репликация заблокирована
+failover-fault-run = команда из эксперимента
+failover-fault-external = воздействие извне
 failover-fault-failed = сбой не внесён: { $fault }
 failover-fault-injected = { $nodes }: { $fault }{ $end ->
     [none] {""}
@@ -5050,6 +5054,15 @@ experiment-fault-part = `part` действует только для `kill`, а
     .help = удалите `part`
 experiment-fault-replicas = для `{ $action }` нужны реплики
     .help = добавьте в стек {"`replicas: { count: 2 }`"}
+experiment-fault-external-key = `{ $key }` применимо только к сбою с { $key ->
+    [undo] `run`
+   *[other] `run` или `external`
+ }
+    .help = удалите `{ $key }`
+experiment-fault-external-time = для `{ $action }` нужно время: pgdyno не вносит сбоев в эту систему
+    .help = напишите `at: 10s` вместо `after`
+experiment-servers-attached = `servers` применимо только к подключённому кластеру
+    .help = добавьте `attach` или удалите `servers`
 experiment-fault-block-replication = `block_replication` не действует для { $target }
     .help = напишите `block_replication: primary`
 experiment-fault-server = `{ $key }` действует только для серверов PostgreSQL, а не для { $target }

@@ -52,7 +52,7 @@ impl ReadTransaction {
         };
         let mut connection = server.target.open(timeout).map_err(failed(BEGIN))?;
         connection.query(BEGIN).map_err(failed(BEGIN))?;
-        let answer = connection.query(IDENTITY_SQL).map_err(failed(IDENTITY_SQL))?;
+        let answer = identity::query_identity(&mut connection).map_err(failed(IDENTITY_SQL))?;
         let (server, in_recovery) = identity::parse_identity(&answer, server.address.as_deref());
         Ok(ReadTransaction { connection, server, in_recovery })
     }

@@ -68,6 +68,7 @@ pub fn cell_result(
     trials.first()?;
     let verdicts: Vec<&DurabilityVerdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
     let control = control.filter(|it| !it.1.is_empty()).map(|(cell, trials)| control_summary(cell, trials));
+    let control = control.or_else(|| local_control_summary(cell, trials));
     let failovers = trials.iter().map(|it| failovers(it)).sum();
     let mut doubts = Vec::new();
     for doubt in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
@@ -84,7 +85,7 @@ pub fn cell_result(
     let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
     // If the cell itself lost writes, losses are detectable.
     let loss_detected =
-        verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
+        verdicts.iter().any(|it| lost_writes(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
     if !verdicts.is_empty() && !loss_detected {
         doubts.push(if control.is_some() {
             InconclusiveReason::ControlLostNothing
@@ -109,7 +110,7 @@ pub fn cell_result(
         conclusion: (!verdicts.is_empty()).then_some(conclusion),
         bound: loss_probability_bound(failovers),
         counts: verdicts.iter().fold(WriteCounts::default(), |all, it| sum(all, it.counts)),
-        lost: verdicts.iter().map(|it| losses(it)).sum(),
+        lost: verdicts.iter().map(|it| lost_writes(it)).sum(),
         anomalies: merge_anomalies(&verdicts),
         doubts,
         recovery_point: worst_recovery_point(&verdicts),
@@ -134,7 +135,7 @@ fn is_about_control(reason: &InconclusiveReason) -> bool {
 }
 
 /// Number of acknowledged writes that were lost, with any promise; 0 if the evidence contradicts itself.
-fn losses(verdict: &DurabilityVerdict) -> u64 {
+pub fn lost_writes(verdict: &DurabilityVerdict) -> u64 {
     let is_loss = |kind| {
         matches!(kind, AnomalyKind::Lost | AnomalyKind::LostAmbiguous | AnomalyKind::LostWithoutPromise)
     };
@@ -142,8 +143,20 @@ fn losses(verdict: &DurabilityVerdict) -> u64 {
     if is_sound(&verdict.doubts) { found.sum() } else { 0 }
 }
 
+/// Result of the controls within the trials; `None` if there are none.
+fn local_control_summary(cell: usize, trials: &[&FaultInjection]) -> Option<ControlSummary> {
+    let lost: Vec<u64> =
+        trials.iter().filter(|it| is_complete(it)).filter_map(|it| Some(it.local_control?.lost)).collect();
+    (!lost.is_empty()).then(|| ControlSummary {
+        cell,
+        trials: lost.len() as u32,
+        lossy_trials: lost.iter().filter(|it| **it > 0).count() as u32,
+        lost: lost.iter().sum(),
+    })
+}
+
 fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
-    let lost: Vec<u64> = trials.iter().map(|it| it.verdict.as_ref().map_or(0, losses)).collect();
+    let lost: Vec<u64> = trials.iter().map(|it| it.verdict.as_ref().map_or(0, lost_writes)).collect();
     ControlSummary {
         cell,
         trials: trials.iter().filter(|it| is_complete(it)).count() as u32,

@@ -113,6 +113,7 @@ mod tests {
             allow: None,
             other_sessions: 0,
             metrics: Vec::new(),
+            servers: Vec::new(),
         });
     }
 

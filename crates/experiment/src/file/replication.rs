@@ -99,6 +99,14 @@ pub struct Fault {
     pub block_replication: Option<Word>,
     /// Duration of the fault.
     pub duration: Option<Duration>,
+    /// Program and arguments that cause a failover, such as `[./failover.sh]`. A relative path is relative to the experiment file.
+    pub run: Option<Vec<Word>>,
+    /// With `run`: program and arguments to run after the load, before all rows are read back.
+    pub undo: Option<Vec<Word>>,
+    /// `true`: you cause a failover yourself at this time.
+    pub external: Option<bool>,
+    /// With `run` or `external`: time within which another server must accept writes. Default: 60s.
+    pub within: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -32,7 +32,8 @@ impl SetupBuilder<'_> {
         if *find != Goal::Failover {
             return None;
         }
-        if setup.stack.replication.as_ref().is_none_or(|it| it.replicas == 0) {
+        let is_attached = setup.stack.attached_servers().len() > 1;
+        if !is_attached && setup.stack.replication.as_ref().is_none_or(|it| it.replicas == 0) {
             self.report("stack", message!("experiment-failover-replicas"));
         }
         if setup.operations.iter().all(|it| it.ledger.is_none()) {
@@ -51,7 +52,9 @@ impl SetupBuilder<'_> {
             return None;
         }
         let control_enabled = settings(requested).and_then(|it| it.control).unwrap_or(true);
-        control_enabled.then(|| self.control(setup)).flatten()
+        // An attached cluster has its control in the same trial: clients whose commits wait for no standby.
+        let has_cell = control_enabled && !is_attached;
+        has_cell.then(|| self.control(setup)).flatten()
     }
 
     /// Reports faults that come after the end of the load. `window` is the duration of the measurement. Nothing is

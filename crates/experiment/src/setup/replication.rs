@@ -14,6 +14,9 @@ use model::plan::{
 };
 use model::product::{self, Product};
 
+/// Default time within which a failover that pgdyno does not cause must be over.
+const EXTERNAL_WITHIN: Nanos = Nanos::from_secs(60);
+
 impl SetupBuilder<'_> {
     pub(super) fn replicas(&mut self, source: file::Replicas, nodes: &[Node]) -> Replication {
         let replicas_path = "stack.replicas";
@@ -147,6 +150,14 @@ impl SetupBuilder<'_> {
     }
 
     fn fault(&mut self, path: &str, source: &file::Fault, stack: &Stack) -> Option<Fault> {
+        if source.run.is_some() || source.external == Some(true) {
+            return self.external_fault(path, source, stack);
+        }
+        for (key, is_given) in [("undo", source.undo.is_some()), ("within", source.within.is_some())] {
+            if is_given {
+                self.report(&format!("{path}.{key}"), message!("experiment-fault-external-key", key));
+            }
+        }
         let actions = [
             ("kill", &source.kill),
             ("pause", &source.pause),
@@ -176,20 +187,7 @@ impl SetupBuilder<'_> {
         if source.part.is_some() && keyword != "kill" {
             self.report(path, message!("experiment-fault-part", action = keyword));
         }
-        let trigger = match (source.at, source.after) {
-            (at, Some(event)) => {
-                let event = match event {
-                    file::Event::Promoted => TriggerEvent::Promoted,
-                    file::Event::Rejoined => TriggerEvent::Rejoined,
-                };
-                FaultTrigger::After(event, at.map_or(Nanos::ZERO, |it| it.0))
-            }
-            (Some(at), None) => FaultTrigger::At(at.0),
-            (None, None) => {
-                self.report(path, message!("experiment-fault-time"));
-                return None;
-            }
-        };
+        let trigger = self.fault_trigger(path, source)?;
         let of_replication = ["switchover", "isolate", "fill_disk", "block_replication"].contains(&keyword);
         if of_replication && stack.replication.is_none() {
             self.report(path, message!("experiment-fault-replicas", action = keyword));
@@ -215,6 +213,72 @@ impl SetupBuilder<'_> {
             "isolate" => FaultAction::Isolate { target: fixed_target(), duration },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration: source.duration.map(|it| it.0) },
+        };
+        Some(Fault { trigger, action })
+    }
+
+    /// Time or event that triggers a fault.
+    fn fault_trigger(&mut self, path: &str, source: &file::Fault) -> Option<FaultTrigger> {
+        match (source.at, source.after) {
+            (at, Some(event)) => {
+                let event = match event {
+                    file::Event::Promoted => TriggerEvent::Promoted,
+                    file::Event::Rejoined => TriggerEvent::Rejoined,
+                };
+                Some(FaultTrigger::After(event, at.map_or(Nanos::ZERO, |it| it.0)))
+            }
+            (Some(at), None) => Some(FaultTrigger::At(at.0)),
+            (None, None) => {
+                self.report(path, message!("experiment-fault-time"));
+                None
+            }
+        }
+    }
+
+    /// Fault that pgdyno does not inject: a command of the user, or a failover that the user causes.
+    fn external_fault(&mut self, path: &str, source: &file::Fault, stack: &Stack) -> Option<Fault> {
+        let actions = [
+            source.run.is_some(),
+            source.external == Some(true),
+            source.kill.is_some(),
+            source.pause.is_some(),
+            source.restart.is_some(),
+            source.switchover.is_some(),
+            source.isolate.is_some(),
+            source.fill_disk.is_some(),
+            source.block_replication.is_some(),
+        ];
+        let count = actions.iter().filter(|it| **it).count();
+        if count != 1 {
+            self.report(path, message!("experiment-fault-action", count));
+            return None;
+        }
+        if source.undo.is_some() && source.run.is_none() {
+            self.report(&format!("{path}.undo"), message!("experiment-fault-external-key", key = "undo"));
+        }
+        let action = if source.run.is_some() { "run" } else { "external" };
+        if source.duration.is_some() {
+            self.report(path, message!("experiment-fault-duration", action));
+        }
+        let trigger = self.fault_trigger(path, source)?;
+        if matches!(trigger, FaultTrigger::After(..)) && stack.replication.is_none() {
+            self.report(path, message!("experiment-fault-external-time", action));
+        }
+        let within = source.within.map_or(EXTERNAL_WITHIN, |it| it.0);
+        let mut command = |key: &str, words: &Option<Vec<Word>>| {
+            let words = words.clone().unwrap_or_default();
+            if words.first().is_some_and(|it| it.0.is_empty()) || (key == "run" && words.is_empty()) {
+                self.report(&format!("{path}.{key}"), message!("experiment-hook-empty", key));
+            }
+            self.command(words)
+        };
+        let action = match &source.run {
+            Some(_) => FaultAction::Run {
+                command: command("run", &source.run),
+                undo: command("undo", &source.undo),
+                within,
+            },
+            None => FaultAction::External { within },
         };
         Some(Fault { trigger, action })
     }

@@ -91,7 +91,18 @@ impl SetupBuilder<'_> {
                 caps: source.caps,
                 metrics: source.metrics,
             };
-            return self.attached(&SECTION, address, &other_keys, guards);
+            let servers = source.servers.unwrap_or_default();
+            for (i, dsn) in servers.iter().enumerate() {
+                self.check_address(&format!("stack.postgres.servers[{i}]"), dsn);
+            }
+            let mut node = self.attached(&SECTION, address, &other_keys, guards);
+            if let NodeKind::Attached(attached) = &mut node.kind {
+                attached.servers = servers;
+            }
+            return node;
+        }
+        if source.servers.is_some() {
+            self.report("stack.postgres.servers", message!("experiment-servers-attached"));
         }
         self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
         self.reject_unused_metrics(&SECTION, source.metrics.is_some());
@@ -276,7 +287,7 @@ impl SetupBuilder<'_> {
         let metrics = self.metrics(name, metrics);
         Node {
             name: name.to_owned(),
-            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions, metrics }),
+            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions, metrics, servers: Vec::new() }),
             transport,
             limits: Limits::default(),
         }

@@ -109,3 +109,47 @@ fn unreachable_server_gives_failed_not_unknown() {
         assert!(at <= TO + LATE, "after {:?}", at - TO);
     }
 }
+
+/// Checks new clients of a server that accepts requests but does not answer them. A client that gives up disconnects at
+/// once, so that another attempt follows. After a number of abandoned sessions, one attempt per second follows.
+#[test]
+fn abandoned_sessions_limit_further_attempts() {
+    const RATE: f64 = 20.0;
+    let attempts = |abandon_max: Option<u32>| {
+        let source = ScriptSource::new("test", "SELECT 1;\n");
+        let program = parse(&[source], Mode::Simple, false, &[]).expect("the script is valid");
+        let curve = Curve::Ramp { from: PerSecond(RATE), to: PerSecond(RATE), duration: ENDS };
+        let schedule = Schedule::Open { curve, spacing: Spacing::Even };
+        let plan = LoadPlan {
+            drain: Nanos::from_secs(10),
+            reconnect: true,
+            connect_timeout: Nanos::from_secs(1),
+            timeout: Some(Nanos::from_secs(1)),
+            abandon_max,
+            ..sim::plan(program, Mode::Simple, 40, 1, schedule)
+        };
+        let world = SimulatedSystem {
+            servers: 1000,
+            service: ServiceTime::Constant(Nanos::from_millis(5)),
+            pauses: vec![(FROM, TO)],
+            ..SimulatedSystem::default()
+        };
+        let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
+        let shards = drive(vec![Shard::new(work, 0, EventLog::default())], &world);
+        shards.into_iter().next().expect("there is one shard").recorder.records
+    };
+    let summary = |records: Vec<Record>| {
+        let during = records.iter().filter(|it| it.started > FROM && it.finished < TO);
+        let sent = during.filter(|it| it.outcome != Outcome::Dropped).count();
+        let first = records.iter().filter(|it| it.outcome == Outcome::Ok && it.finished > TO);
+        let first = first.map(|it| it.finished).min().expect("transactions succeed again");
+        (sent, first - TO)
+    };
+    let (limited, first) = summary(attempts(Some(40)));
+    // 40 sessions are abandoned within three seconds, and one per second in the other four seconds.
+    assert!((55..=70).contains(&limited), "{limited} attempts");
+    assert!(first <= Nanos::from_secs(1), "{first:?} after the end of the pause");
+    let (unlimited, first) = summary(attempts(Some(u32::MAX)));
+    assert!((100..=140).contains(&unlimited), "{unlimited} attempts");
+    assert!(first <= LATE, "{first:?} after the end of the pause");
+}

@@ -85,6 +85,32 @@ pub enum FaultAction {
         #[serde(rename = "duration_ns", alias = "lasting", default)]
         duration: Option<Nanos>,
     },
+    /// Run a command of the user that causes a failover.
+    Run {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Program and arguments that revert the fault after the load; empty if there are none.
+        undo: Vec<String>,
+        /// Time within which another server must accept writes.
+        #[serde(rename = "within_ns")]
+        within: Nanos,
+    },
+    /// Wait for a failover that the user causes.
+    External {
+        /// Time within which another server must accept writes.
+        #[serde(rename = "within_ns")]
+        within: Nanos,
+    },
+}
+
+impl FaultAction {
+    /// Time within which a failover that pgdyno does not cause must be over; `None` for faults that pgdyno injects.
+    pub fn external_deadline(&self) -> Option<Nanos> {
+        match self {
+            FaultAction::Run { within, .. } | FaultAction::External { within } => Some(*within),
+            _ => None,
+        }
+    }
 }
 
 /// Target of a fault, resolved when the fault is injected.

@@ -127,6 +127,9 @@ pub struct AttachedNode {
     /// URLs at which node_exporter serves the metrics of the node's hosts.
     #[serde(default)]
     pub metrics: Vec<String>,
+    /// Connection strings of all servers of an attached cluster, without passwords. They are only read.
+    #[serde(default)]
+    pub servers: Vec<String>,
 }
 
 const ATTACHED: &str = "attached";

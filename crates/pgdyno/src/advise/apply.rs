@@ -207,6 +207,7 @@ mod tests {
                 allow: None,
                 other_sessions: 0,
                 metrics: Vec::new(),
+                servers: Vec::new(),
             };
             result.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(attached);
         };

@@ -53,6 +53,7 @@ pub fn postgres(
         allow: None,
         other_sessions: 0,
         metrics: Vec::new(),
+        servers: Vec::new(),
     });
     let sampled = connected.monitoring_target().map(|target| SamplingTarget {
         target: Some(target),

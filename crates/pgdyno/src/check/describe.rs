@@ -283,6 +283,10 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
         FaultAction::FillDisk { target: node, duration } => {
             say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))
         }
+        FaultAction::Run { command, within, .. } => {
+            say!(lang, "check-fault-run", command = command.join(" "), within = time(*within))
+        }
+        FaultAction::External { within } => say!(lang, "check-fault-external", within = time(*within)),
         FaultAction::BlockReplication { duration } => {
             say!(lang, "check-fault-block-replication", duration = duration.map(time))
         }

@@ -18,21 +18,21 @@ use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use client_probes::{ClientProbes, ReadTimes, RunningProbes};
 use durability_check::{LedgerReader, ProbedClients};
-use injector::{FaultInjector, InjectionResult};
+use injector::{CommandContext, FaultInjector, InjectionResult};
 use ledger_recorder::LedgerRecorder;
 use load::driver::Clock;
 use load::ledger::LedgerProducer;
-use model::fault_injection::{FaultInjection, ReadBackPhase};
+use model::fault_injection::{FaultInjection, PromotionRecord, ReadBackPhase};
 use model::message;
 use model::message::Message;
-use model::plan::{Fault, Operation, Setup};
+use model::plan::{Fault, FaultAction, Operation, Setup};
 use model::{Measurement, Nanos};
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
-use stack::roles::{self, DirectServer, RoleMonitor};
+use stack::roles::{self, DirectServer, RoleMonitor, RoleObservations, RolePeriod};
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -47,6 +47,8 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct FaultPlan<'a> {
     faults: &'a [Fault],
+    /// Directory of the experiment file, for commands of the user.
+    directory: &'a Path,
     /// Read-back queries of the operations with a ledger.
     queries: Vec<String>,
     /// Secret that seals the tokens of these operations.
@@ -78,6 +80,7 @@ impl<'a> FaultPlan<'a> {
         let faults = &setup.faults;
         (!faults.is_empty() || !queries.is_empty()).then(|| FaultPlan {
             faults,
+            directory: &setup.hooks.directory,
             queries,
             secret: random_secret(),
             probes: None,
@@ -104,6 +107,8 @@ impl<'a> FaultPlan<'a> {
         observer: &mut Observer<'_>,
         stop: &AtomicBool,
     ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
+        let programs = test_bed.programs().clone();
+        let commands = CommandContext { programs: &programs, directory: self.directory };
         let (chain, supervisor) = test_bed.chain_and_supervisor();
         let TrialContext { run, trial, clock, trial_clock, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
@@ -111,8 +116,9 @@ impl<'a> FaultPlan<'a> {
         let watcher = watcher.map_err(|error| {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
         })?;
+        chain.check_attached_servers().map_err(super::test_bed::failed)?;
         let loads: Vec<&LoadConfig> =
-            [ready].into_iter().chain(self.probes.as_ref().and_then(ClientProbes::writers)).collect();
+            [ready].into_iter().chain(self.probes.iter().flat_map(ClientProbes::writers)).collect();
         let (mut taps, recorder) = self.start_ledger(chain, &loads, (run, trial), clock)?;
         let probe_taps = taps.split_off(taps.len().min(usize::from(ready.work.plan().threads)));
         let (load_ended, probes_ended) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -128,7 +134,12 @@ impl<'a> FaultPlan<'a> {
             let probes = self.probes.as_ref();
             let probes = probes.map(|it| it.start(scope, probe_taps, clock, &probes_ended, window_start));
             let actor =
-                FaultInjector::new((chain, supervisor), self.faults, trial_clock.clone(), observations);
+                FaultInjector::new(
+                (chain, supervisor),
+                (self.faults, commands),
+                trial_clock.clone(),
+                observations,
+            );
             let injector_thread = scope.spawn(|| actor.run(&load_ended, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
@@ -143,7 +154,9 @@ impl<'a> FaultPlan<'a> {
             injection_result.add_error(message!("failover-ledger-ended", error));
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
-        let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
+        let first_control = self.probes.as_ref().and_then(ClientProbes::first_control);
+        let reader =
+            ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret, first_control));
         let reader = reader.transpose().map_err(to_setup_error)?;
         let hurried = interrupted.load(Ordering::Relaxed);
         Ok((
@@ -154,6 +167,7 @@ impl<'a> FaultPlan<'a> {
                 servers,
                 reader,
                 reads,
+                directory: self.directory.to_owned(),
                 first_new_client: self.probes.as_ref().and_then(ClientProbes::first_writer),
                 clock,
                 trial_clock,
@@ -190,6 +204,7 @@ pub struct FaultRun {
     /// Successful reads of the additional clients.
     reads: ReadTimes,
     first_new_client: Option<u32>,
+    directory: PathBuf,
     clock: Clock,
     trial_clock: TrialClock,
     /// End of the load.
@@ -210,11 +225,17 @@ impl FaultRun {
     /// servers.
     pub fn conclude(mut self, test_bed: &mut TestBed) -> Result<FaultInjection, SetupError> {
         if !self.interrupted {
+            self.await_external_failovers();
+            self.undo_commands(test_bed);
             self.rejoin_primaries(test_bed);
         }
         let FaultRun { injection: mut injection_result, watcher, reader, trial_clock, ended, .. } = self;
         let probed = ProbedClients { first_new_client: self.first_new_client, reads: self.reads };
         let watched = watcher.stop();
+        let begun = trial_clock.window_start().unwrap_or_default();
+        if test_bed.chain().replication().is_none() {
+            injection_result.injection.promotions = observed_promotions(&watched, begun);
+        }
         for promoted in &mut injection_result.injection.promotions {
             let matches_promotion =
                 |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
@@ -224,10 +245,42 @@ impl FaultRun {
                 .find(matches_promotion)
                 .map(|it| trial_clock.since_begin(it.at));
         }
-        let begun = trial_clock.window_start().unwrap_or_default();
-        let verdict = reader.map(|it| it.verdict(&injection_result, &watched, &probed, (begun, ended)));
-        let verdict = verdict.transpose().map_err(to_setup_error)?;
-        Ok(FaultInjection { verdict, ..injection_result.injection })
+        let judged = reader.map(|it| it.verdict(&injection_result, &watched, &probed, (begun, ended)));
+        let judged = judged.transpose().map_err(to_setup_error)?;
+        let (verdict, local_control) = judged.map_or((None, None), |it| (Some(it.verdict), it.local_control));
+        Ok(FaultInjection { verdict, local_control, ..injection_result.injection })
+    }
+
+    /// Waits until another server has taken over after each failover that pgdyno does not cause, or until its time is over.
+    fn await_external_failovers(&self) {
+        let external = self.injection.injection.injected.iter().filter(|it| !it.nodes.is_empty());
+        let external = external.filter_map(|it| Some((it.at, it.action.external_deadline()?)));
+        for (at, within) in external {
+            let begun = self.trial_clock.window_start().unwrap_or_default();
+            let has_failed_over =
+                || observed_promotions(&self.watcher.snapshot(), begun).iter().any(|it| it.at >= at);
+            while self.trial_clock.now() < at + within && !has_failed_over() {
+                thread::sleep(roles::POLL_INTERVAL);
+            }
+        }
+    }
+
+    /// Runs the commands that revert faults of the user.
+    fn undo_commands(&mut self, test_bed: &mut TestBed) {
+        let programs = test_bed.programs().clone();
+        let (_, supervisor) = test_bed.chain_and_supervisor();
+        let injection = &mut self.injection.injection;
+        let mut errors = Vec::new();
+        for fault in &mut injection.injected {
+            let FaultAction::Run { undo, .. } = &fault.action else { continue };
+            let done = stack::hook::run(supervisor, &programs, "faults.undo", undo, &self.directory);
+            match done {
+                Ok(()) if undo.is_empty() => {}
+                Ok(()) => fault.reverted = Some(self.trial_clock.now()),
+                Err(error) => errors.push(error),
+            }
+        }
+        errors.into_iter().for_each(|it| self.injection.add_error(it));
     }
 
     fn rejoin_primaries(&mut self, test_bed: &mut TestBed) {
@@ -262,6 +315,34 @@ impl FaultRun {
     }
 }
 
+/// Promotions that the servers' roles show: another server accepts writes on a newer timeline. `begun` is the start of the
+/// window.
+fn observed_promotions(watched: &RoleObservations, begun: Nanos) -> Vec<PromotionRecord> {
+    let mut promotions = Vec::new();
+    let mut primary: Option<&RolePeriod> = None;
+    for period in watched.role_periods.iter().filter(|it| !it.in_recovery) {
+        let Some(old) = primary else {
+            primary = Some(period);
+            continue;
+        };
+        if period.server.timeline <= old.server.timeline || !period.server.is_same_system(&old.server) {
+            continue;
+        }
+        if period.node != old.node {
+            promotions.push(PromotionRecord {
+                from: old.node.clone(),
+                to: period.node.clone(),
+                at: period.from - begun,
+                healthy: None,
+                timeline: period.server.timeline,
+                safe: None,
+            });
+        }
+        primary = Some(period);
+    }
+    promotions
+}
+
 /// The servers' `system_identifier`; 0 if it cannot be read.
 fn system_identifier(chain: &Chain) -> u64 {
     let sql = "select system_identifier from pg_control_system()";
@@ -293,6 +374,38 @@ fn ledger_queries(operations: &[Operation]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roles_show_promotions() {
+        let s = Nanos::from_secs;
+        let period = |node: &str, timeline, in_recovery, from| RolePeriod {
+            node: node.to_owned(),
+            server: model::durability::ServerInstance {
+                system: 1,
+                address: node.to_owned(),
+                started_us: 0,
+                timeline,
+            },
+            in_recovery,
+            fsync: true,
+            from: s(100 + from),
+            to: s(100 + from),
+        };
+        let role_periods = vec![
+            period("a", 1, false, 0),
+            period("b", 1, true, 0),
+            period("b", 2, false, 12),
+            period("a", 1, false, 14), // the old primary, which was paused
+            period("a", 2, true, 15),
+            period("b", 3, false, 20), // promoted again
+            period("a", 4, false, 30),
+        ];
+        let watched = RoleObservations { role_periods, ..RoleObservations::default() };
+        let promotions = observed_promotions(&watched, s(100));
+        let promotions: Vec<(&str, &str, u64, u32)> =
+            promotions.iter().map(|it| (&*it.from, &*it.to, it.at.0 / s(1).0, it.timeline)).collect();
+        assert_eq!(promotions, [("a", "b", 12, 2), ("b", "a", 30, 4)]);
+    }
 
     #[test]
     fn reads_shared_queries_once() {

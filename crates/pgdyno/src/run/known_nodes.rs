@@ -113,6 +113,7 @@ mod tests {
             allow: None,
             other_sessions: 0,
             metrics: Vec::new(),
+            servers: Vec::new(),
         };
         let (kind, limits) = (NodeKind::Attached(attached), Limits::default());
         Node { name: name.to_owned(), kind, transport: Transport::Tcp, limits }

@@ -301,6 +301,10 @@ impl TestBed {
         stack::hook::run(&mut self.supervisor, &self.programs, name, command, directory)
     }
 
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
     /// Chain and supervisor, because faults need both.
     pub fn chain_and_supervisor(&mut self) -> (&mut Chain, &mut Supervisor) {
         (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)

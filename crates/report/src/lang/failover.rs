@@ -23,6 +23,8 @@ pub enum FaultKind {
     Isolate,
     FillDisk,
     BlockReplication,
+    Run,
+    External,
 }
 
 impl FaultKind {
@@ -37,6 +39,8 @@ impl FaultKind {
             FaultAction::Isolate { .. } => FaultKind::Isolate,
             FaultAction::FillDisk { .. } => FaultKind::FillDisk,
             FaultAction::BlockReplication { .. } => FaultKind::BlockReplication,
+            FaultAction::Run { .. } => FaultKind::Run,
+            FaultAction::External { .. } => FaultKind::External,
         }
     }
 
@@ -51,6 +55,8 @@ impl FaultKind {
             "isolate" | "cut_off" => FaultKind::Isolate,
             "fill_disk" => FaultKind::FillDisk,
             "block_replication" | "withhold" => FaultKind::BlockReplication,
+            "run" => FaultKind::Run,
+            "external" => FaultKind::External,
             _ => return None,
         })
     }
@@ -274,6 +280,8 @@ impl Lang {
             FaultKind::Isolate => say!(self, "failover-fault-isolate"),
             FaultKind::FillDisk => say!(self, "failover-fault-fill-disk"),
             FaultKind::BlockReplication => say!(self, "failover-fault-block-replication"),
+            FaultKind::Run => say!(self, "failover-fault-run"),
+            FaultKind::External => say!(self, "failover-fault-external"),
         }
     }
 

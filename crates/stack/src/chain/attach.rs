@@ -5,11 +5,12 @@ use crate::client::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{self, EndpointTls, User};
 use crate::dataset::quote_identifier;
+use crate::roles::DirectServer;
 use crate::supervisor::Readiness;
 use model::LogSession;
 use model::message;
 use model::message::Message;
-use model::plan::{AttachedNode, Node};
+use model::plan::{AttachedNode, Node, NodeKind};
 use model::product::Role;
 use model::summary::ServerTransport;
 use rustix::process::getuid;
@@ -148,6 +149,30 @@ fn connect_first_host(
     }
     let reason = Message::join(tried).unwrap_or_else(|| message!("attach-no-address"));
     Err(node_error(&node.name, message!("attempt-reach"), reason).into())
+}
+
+/// Connection strings of the servers of an attached cluster.
+pub(super) fn servers(node: &Node) -> &[String] {
+    match &node.kind {
+        NodeKind::Attached(attached) => &attached.servers,
+        _ => &[],
+    }
+}
+
+/// Direct connection to a server of an attached cluster, resolved without a connection, because the server may be down.
+/// `user` is the user of the load, whose commit settings are read.
+pub(super) fn direct_server(dsn: &str, user: &str) -> Result<DirectServer, Message> {
+    let settings = resolve_dsn(dsn).map_err(|it| Message::from(&it))?;
+    let [host] = &settings.hosts[..] else { return Err(message!("source-several-hosts")) };
+    let addresses = resolve_addresses(host).map_err(|it| Message::from(&it))?;
+    let address = addresses.into_iter().next().ok_or_else(|| message!("attach-no-address"))?;
+    Ok(DirectServer {
+        name: host_and_port(host),
+        target: Target { address, login: Arc::new(settings.login(host)) },
+        address: None,
+        role: user.to_owned(),
+        health: None,
+    })
 }
 
 /// Logs in to a database that is only read, which needs no permission. Returns the host that accepted the login.

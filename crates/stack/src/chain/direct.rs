@@ -1,6 +1,6 @@
 //! Direct endpoints of the servers, and the function that identifies a server to its clients
 
-use super::{Chain, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
+use super::{Chain, NodeHandle, READY_TIMEOUT, RunningNode, attach, node_error};
 use crate::client::Address;
 use crate::roles::DirectServer;
 use crate::supervisor::NodeError;
@@ -14,6 +14,10 @@ impl Chain {
     /// Lists every PostgreSQL server by name. The targets stay valid after kills, restarts and promotions, until the
     /// chain changes.
     pub fn direct_targets(&self) -> Vec<DirectServer> {
+        let attached = self.attached_servers();
+        if !attached.is_empty() {
+            return attached;
+        }
         let servers = self.servers();
         let is_managed = !servers.is_empty();
         let all = if is_managed { servers } else { self.postgres().into_iter().collect() };
@@ -28,6 +32,24 @@ impl Chain {
             }
         });
         each.collect()
+    }
+
+    /// Servers of an attached cluster. Connection strings that cannot be resolved are left out, because
+    /// [`Chain::check_attached_servers`] reports them.
+    fn attached_servers(&self) -> Vec<DirectServer> {
+        let dsns = self.nodes().last().map_or(&[][..], |it| attach::servers(&it.plan));
+        let user = &self.users.app.name;
+        dsns.iter().filter_map(|dsn| attach::direct_server(dsn, user).ok()).collect()
+    }
+
+    /// Reports a connection string of an attached cluster's server that cannot be resolved.
+    pub fn check_attached_servers(&self) -> Result<(), NodeError> {
+        let dsns = self.nodes().last().map_or(&[][..], |it| attach::servers(&it.plan));
+        for dsn in dsns {
+            let failed = |reason| node_error("stack.postgres.servers", message!("attempt-find"), reason);
+            attach::direct_server(dsn, &self.users.app.name).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Lists targets like [`Chain::direct_targets`], but with the superuser's login and over TCP. An isolated server is
@@ -65,8 +87,16 @@ impl Chain {
              as $pgdyno$ select {expression} $pgdyno$; \
              grant execute on function public.{IDENTITY_FUNCTION}() to public"
         );
-        let made = target.open(READY_TIMEOUT).and_then(|mut it| it.query(&sql));
-        made.map(drop).map_err(|it| node_error(&running.plan.name, message!("attempt-report-identity"), &it))
+        let made = target.open(READY_TIMEOUT).and_then(|mut session| {
+            let exists = format!("select to_regprocedure('public.{IDENTITY_FUNCTION}()') is not null");
+            // The application's user of an attached server may use the function, but may not be allowed to create it.
+            let is_attached = matches!(running.handle, NodeHandle::Attached);
+            if is_attached && session.value(&exists)?.as_deref() == Some("t") {
+                return Ok(());
+            }
+            session.query(&sql).map(drop)
+        });
+        made.map_err(|it| node_error(&running.plan.name, message!("attempt-report-identity"), &it))
     }
 
     /// URL that reports whether a server is the primary.

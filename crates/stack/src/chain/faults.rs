@@ -54,7 +54,7 @@ impl Chain {
             | FaultAction::Isolate { target, .. }
             | FaultAction::FillDisk { target, .. } => Some(target),
             FaultAction::BlockReplication { .. } => Some(&FaultTarget::Primary),
-            FaultAction::Switchover { .. } => None,
+            FaultAction::Switchover { .. } | FaultAction::Run { .. } | FaultAction::External { .. } => None,
         };
         let met = target.map_or(Ok(Vec::new()), |it| self.resolve_fault_target(it))?;
         for (name, _) in &met {
@@ -109,6 +109,9 @@ impl Chain {
                     supervisor.fill(name, true)?;
                 }
                 done.active_fault = Some(ActiveFault::DiskFull(done.nodes.clone()));
+            }
+            FaultAction::Run { .. } | FaultAction::External { .. } => {
+                unreachable!("the caller runs commands of the user")
             }
             FaultAction::BlockReplication { .. } => {
                 let id = ids[0];

@@ -1,6 +1,6 @@
 //! Identity of a server
 
-use crate::client::QueryResult;
+use crate::client::{Connection, Error, QueryResult};
 use model::durability::ServerInstance;
 
 /// Query whose result [`parse_identity`] parses.
@@ -16,6 +16,26 @@ pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port'), \
     (select system_identifier from pg_control_system()), current_setting('fsync') \
     from (select pg_is_in_recovery() as recovers offset 0) as it";
+
+/// Query with the same columns for a user without the rights of `pg_monitor`. A standby's timeline is then that of its
+/// last restart point, which may be older.
+const APPLICATION_IDENTITY_SQL: &str = "select recovers, \
+    case when recovers then (select timeline_id from pg_control_checkpoint()) \
+      else ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int end, \
+    (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
+    coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port'), \
+    (select system_identifier from pg_control_system()), current_setting('fsync') \
+    from (select pg_is_in_recovery() as recovers offset 0) as it";
+
+/// Queries the identity of a server, with the rights that the user has. The right is looked up, because an error would end
+/// a transaction.
+pub(crate) fn query_identity(connection: &mut Connection) -> Result<QueryResult, Error> {
+    let has_right = connection.value(RIGHT_SQL)?;
+    connection.query(if has_right.as_deref() == Some("t") { IDENTITY_SQL } else { APPLICATION_IDENTITY_SQL })
+}
+
+/// Query that returns true if the user may execute [`IDENTITY_SQL`].
+const RIGHT_SQL: &str = "select has_function_privilege('pg_ls_waldir()', 'execute')";
 
 /// True if the result of [`IDENTITY_SQL`] shows that the server has `fsync = on`.
 pub(crate) fn has_fsync(answer: &QueryResult) -> bool {

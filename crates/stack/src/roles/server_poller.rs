@@ -1,6 +1,6 @@
 //! Polls the role, commit settings and health of one server
 
-use super::identity::{self, IDENTITY_SQL};
+use super::identity;
 use super::{DirectServer, HealthChange, ServerObservation, StreamingReplica};
 use crate::client::{Connection, Error, QueryResult};
 use crate::dataset::quote_literal;
@@ -29,7 +29,10 @@ impl ServerPoller {
         let question = primary_sql(&server.role, &server.target.login.database);
         // Sessions in the database `postgres` do not block a copy of the application's database, and have none of its
         // settings.
-        server.target = server.target.in_database("postgres");
+        // The application's user of an attached server may not be allowed to log in there.
+        if server.address.is_some() {
+            server.target = server.target.in_database("postgres");
+        }
         ServerPoller { server, session: None, primary_sql: question, last_healthy: None }
     }
 
@@ -52,7 +55,7 @@ impl ServerPoller {
             none => none.insert(self.server.target.open(CONNECT_TIMEOUT)?),
         };
         let at = now();
-        let answer = session.query(IDENTITY_SQL)?;
+        let answer = identity::query_identity(session)?;
         let (server, in_recovery) = identity::parse_identity(&answer, self.server.address.as_deref());
         let fsync = identity::has_fsync(&answer);
         if in_recovery {

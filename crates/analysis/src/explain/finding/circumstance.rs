@@ -57,7 +57,9 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         Some(rate).filter(|it| *it > 0.0)
     };
     let per_second = cell.median(|it| growth(it.samples, node, samples::PG_SESSIONS_BEGUN, |_| true));
-    let per_second = per_second.ok_or(MissingInput::Server)?;
+    // In a trial with faults, new clients that write and read log in in addition to the load.
+    let additional = f64::from(2 * cell.setup.load.new_clients);
+    let per_second = (per_second.ok_or(MissingInput::Server)? - additional).max(0.0);
     let Some(rate) = cell.median(executed) else { return Ok(Vec::new()) };
     let logins = NormalizedRate { per_second, per_transaction: per_second / rate };
     let many =

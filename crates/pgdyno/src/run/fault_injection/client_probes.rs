@@ -13,9 +13,12 @@ use load::ledger::LedgerProducer;
 use model::durability::{AccessKind, ClientKind};
 use model::plan::{FeedOrder, LoadModel, Operation, Setup, SqlTarget};
 use model::{Nanos, Outcome, Record, Spacing};
+use stack::client::Target;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
+use wire::pg::Login;
 
 /// Time limit for a new client's login, and for its transaction including the login.
 const TIMEOUT: Nanos = Nanos::from_secs(1);
@@ -23,6 +26,11 @@ const TIMEOUT: Nanos = Nanos::from_secs(1);
 const ABANDON_MAX: u32 = 40;
 /// Number of connected readers.
 const CONNECTED_READERS: u32 = 4;
+/// Number of clients of the control within the trial, and their think time if the load has none.
+const CONTROL_CLIENTS: u32 = 4;
+const CONTROL_THINK: Nanos = Nanos::from_millis(2);
+/// Difference of the control's seed, so that it does not repeat the load's requests.
+const CONTROL_SEED: u64 = 0x636f_6e74_726f_6c;
 /// Schedules last longer than any trial, because the end of the trial ends the load.
 const HOURS: u32 = 1000;
 /// Interval at which the start of the trial's window is checked.
@@ -35,6 +43,9 @@ pub struct ClientProbes {
     writers: Option<LoadConfig>,
     /// Number of the first client of `writers`.
     first_writer: u32,
+    /// Writes of connected clients whose commits wait for no standby, and the number of the first of them. Only for an
+    /// attached cluster, in which pgdyno cannot block the replication of a control of its own.
+    control: Option<(u32, LoadConfig)>,
     readers: Vec<(ClientKind, LoadConfig)>,
 }
 
@@ -62,16 +73,21 @@ impl ClientProbes {
             workload::prepare(setup, &inputs, !seed).map(|it| it.config)
         };
         let writers = writers.map(|it| prepare(&it, first_writer, Some(ABANDON_MAX))).transpose()?;
+        let first_control = first_writer + 2 * rate;
+        let control = match setup.stack.attached_servers().is_empty() {
+            true => None,
+            false => control_load(setup, inputs, first_control, seed)?.map(|it| (first_control, it)),
+        };
         let mut readers = Vec::new();
         for client in [ClientKind::New, ClientKind::Connected] {
             let Some(reader) = reader_setup(setup, rate, client) else { continue };
             let abandon_max = (client == ClientKind::New).then_some(ABANDON_MAX);
             readers.push((client, prepare(&reader, 0, abandon_max)?));
         }
-        let clients: u32 = 4 * rate + CONNECTED_READERS + first_writer;
+        let clients: u32 = 4 * rate + CONNECTED_READERS + CONTROL_CLIENTS + first_writer;
         let services = u32::from(inputs.web.is_some()) + u32::from(!inputs.replicas.is_empty()) + 1;
-        measure::raise_file_limit(clients.saturating_mul(services), setup.load.threads + 3)?;
-        Ok(Some(ClientProbes { writers, first_writer, readers }))
+        measure::raise_file_limit(clients.saturating_mul(services), setup.load.threads + 4)?;
+        Ok(Some(ClientProbes { writers, first_writer, control, readers }))
     }
 
     /// Number of the first client that writes over a new connection; `None` if there are none.
@@ -79,9 +95,14 @@ impl ClientProbes {
         self.writers.is_some().then_some(self.first_writer)
     }
 
-    /// Loads that need ledger producers.
-    pub fn writers(&self) -> Option<&LoadConfig> {
-        self.writers.as_ref()
+    /// Number of the first client of the control within the trial; `None` if there is none.
+    pub fn first_control(&self) -> Option<u32> {
+        self.control.as_ref().map(|it| it.0)
+    }
+
+    /// Loads that need ledger producers, in order.
+    pub fn writers(&self) -> impl Iterator<Item = &LoadConfig> {
+        self.writers.iter().chain(self.control.iter().map(|it| &it.1))
     }
 
     /// Starts the clients when `window_start` returns a time. `stop` ends them. `taps` are the ledger producers of the
@@ -94,11 +115,12 @@ impl ClientProbes {
         stop: &'scope AtomicBool,
         window_start: impl Fn() -> Option<Nanos> + Copy + Send + 'scope,
     ) -> RunningProbes<'scope> {
-        let mut taps = Some(taps);
-        let writers = self.writers.iter().map(|it| (ClientKind::New, AccessKind::Write, it));
+        // Each of these loads has one thread.
+        let mut taps = taps.into_iter();
+        let writers = self.writers().map(|it| (ClientKind::New, AccessKind::Write, it));
         let readers = self.readers.iter().map(|it| (it.0, AccessKind::Read, &it.1));
         let threads = writers.chain(readers).map(|(client, access, config)| {
-            let taps = taps.take().filter(|_| access == AccessKind::Write).unwrap_or_default();
+            let tap = if access == AccessKind::Write { taps.next() } else { None };
             let run = move || {
                 while window_start().is_none() && !stop.load(Ordering::Relaxed) {
                     std::thread::sleep(START_POLL_INTERVAL);
@@ -114,7 +136,7 @@ impl ClientProbes {
                         ended.store(true, Ordering::Relaxed);
                     });
                     // Without a connected client there are no successes, which is a result too.
-                    let _ = measure::run_with_ledger(config, taps, clock, &mut successes, &ended);
+                    let _ = measure::run_with_ledger(config, tap.into_iter().collect(), clock, &mut successes, &ended);
                     ended.store(true, Ordering::Relaxed);
                     watcher.join().expect("the watcher does not panic");
                 });
@@ -183,6 +205,34 @@ fn writer_setup(setup: &Setup, rate: u32) -> Option<Setup> {
         .map(|it| Operation { weight: it.weight.max(1), rate: None, schedule: None, ..it.clone() })
         .collect();
     (!operations.is_empty()).then(|| new_client_setup(setup, rate, operations))
+}
+
+/// Load of the control: the operations with a ledger, by clients whose sessions begin with `synchronous_commit = local`.
+fn control_load(
+    setup: &Setup,
+    inputs: &LoadInputs<'_>,
+    first_client: u32,
+    seed: u64,
+) -> Result<Option<LoadConfig>, CommandError> {
+    let Some(mut control) = writer_setup(setup, 1) else { return Ok(None) };
+    let load = &mut control.load;
+    let think = match setup.load.model {
+        LoadModel::Closed { think, .. } => think,
+        _ => CONTROL_THINK,
+    };
+    load.model = LoadModel::Closed { clients: CONTROL_CLIENTS, think };
+    load.reconnect = false;
+    (load.timeout, load.connect_timeout) = (setup.load.timeout, setup.load.connect_timeout);
+    let without_wait = |target: &&Target| {
+        let mut login = Login::clone(&target.login);
+        login.parameters.push(("synchronous_commit".to_owned(), "local".to_owned()));
+        Target { login: Arc::new(login), ..Target::clone(target) }
+    };
+    let targets: Vec<Target> = inputs.postgres.iter().map(without_wait).collect();
+    let targets: Vec<&Target> = targets.iter().collect();
+    let additional = Some(AdditionalLoad { first_client, abandon_max: None });
+    let inputs = LoadInputs { postgres: &targets, additional, ..*inputs };
+    workload::prepare(&control, &inputs, seed ^ CONTROL_SEED).map(|it| Some(it.config))
 }
 
 /// Setup of the readers; `None` if the load contains no SQL, because it is not known how to read from its service.

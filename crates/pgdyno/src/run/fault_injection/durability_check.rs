@@ -6,12 +6,13 @@ use super::client_probes::ReadTimes;
 use super::injector::InjectionResult;
 use crate::cli::CommandError;
 use analysis::durability::replication;
+use analysis::durability::survival::lost_writes;
 use analysis::durability::{judge, read_outages};
 use load::driver::Clock;
 use model::Nanos;
 use model::durability::{
-    DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, PromiseChange, PromotionDecision,
-    ReadBack, StandbyPosition, SynchronousStandbys, Token,
+    ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, Promise, PromiseChange,
+    PromotionDecision, ReadBack, StandbyPosition, SynchronousStandbys, Token,
 };
 use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
 use model::message;
@@ -69,11 +70,26 @@ pub struct LedgerReader {
     secret: u64,
     /// Sequence numbers that sessions may have used, by session.
     reserved: Vec<u64>,
-    readings: Vec<ReadBack>,
+    /// First session of the control within the trial; `None` if there is none.
+    first_control: Option<u32>,
+    /// Readings of the load, and of the control.
+    readings: [Vec<ReadBack>; 2],
+}
+
+/// Verdict of a trial, and the result of the control within it.
+#[derive(Debug)]
+pub struct TrialVerdict {
+    pub verdict: DurabilityVerdict,
+    pub local_control: Option<ControlResult>,
 }
 
 impl LedgerReader {
-    pub fn new(ledger: PathBuf, queries: Vec<String>, secret: u64) -> Result<LedgerReader, CommandError> {
+    pub fn new(
+        ledger: PathBuf,
+        queries: Vec<String>,
+        secret: u64,
+        first_control: Option<u32>,
+    ) -> Result<LedgerReader, CommandError> {
         let mut reserved = Vec::new();
         for entry in entries(&ledger)? {
             if let LedgerEntry::Reserved { session, until } = entry {
@@ -84,7 +100,7 @@ impl LedgerReader {
                 reserved[session] = until.max(reserved[session]);
             }
         }
-        Ok(LedgerReader { ledger, queries, secret, reserved, readings: Vec::new() })
+        Ok(LedgerReader { ledger, queries, secret, reserved, first_control, readings: Default::default() })
     }
 
     /// Reads all tokens from the primary, and from the other servers as far as they respond.
@@ -98,30 +114,51 @@ impl LedgerReader {
         let found = find_primary(servers, clock)?;
         for other in found.others {
             // A standby may cancel a query that conflicts with recovery. The verdict depends on the primary only.
-            if let Ok((keys, _)) = self.read_keys(other) {
-                self.readings.push(ReadBack { started: found.started, identified: found.identified, ..keys });
+            if let Ok((readings, _)) = self.read_keys(other) {
+                self.add_readings(readings, (found.started, found.identified));
             }
         }
-        let (keys, rows) = self.read_keys(found.primary).map_err(LedgerReadError::Query)?;
-        self.readings.push(ReadBack { started: found.started, identified: found.identified, ..keys });
+        let (readings, rows) = self.read_keys(found.primary).map_err(LedgerReadError::Query)?;
+        self.add_readings(readings, (found.started, found.identified));
         let elapsed = Nanos(start.elapsed().as_nanos() as u64);
         Ok(ReadBackRecord { phase: after, node: found.name, rows, elapsed })
     }
 
-    /// Reads all tokens of one server. Also returns their number. The times are not set.
-    fn read_keys(&self, mut snapshot: ReadTransaction) -> Result<(ReadBack, u64), ReadBackError> {
-        let mut keys = KeySet::new(&self.reserved);
+    fn add_readings(&mut self, readings: [ReadBack; 2], (started, identified): (Nanos, Nanos)) {
+        for (all, reading) in self.readings.iter_mut().zip(readings) {
+            all.push(ReadBack { started, identified, ..reading });
+        }
+    }
+
+    /// True if the session belongs to the control within the trial.
+    fn is_control(&self, session: u32) -> bool {
+        self.first_control.is_some_and(|first| session >= first)
+    }
+
+    /// Reads all tokens of one server: those of the load, and those of the control. Also returns their number. The times
+    /// are not set.
+    fn read_keys(&self, mut snapshot: ReadTransaction) -> Result<([ReadBack; 2], u64), ReadBackError> {
+        let mut keys = [KeySet::new(&self.reserved), KeySet::new(&self.reserved)];
         let mut count = 0;
         for query in &self.queries {
             snapshot.read_rows(query, |text| {
                 if let Some(token) = Token::find(text) {
                     count += 1;
-                    keys.add(token.key, token.is_authentic(self.secret));
+                    let is_authentic = token.is_authentic(self.secret);
+                    let is_control = is_authentic && self.is_control(token.key.session);
+                    keys[usize::from(is_control)].add(token.key, is_authentic);
                 }
             })?;
         }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
-        Ok((ReadBack { started: Nanos::ZERO, identified: Nanos::ZERO, server, in_recovery, keys }, count))
+        let reading = |keys| ReadBack {
+            started: Nanos::ZERO,
+            identified: Nanos::ZERO,
+            server: server.clone(),
+            in_recovery,
+            keys,
+        };
+        Ok((keys.map(reading), count))
     }
 
     /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's
@@ -132,9 +169,11 @@ impl LedgerReader {
         watched: &RoleObservations,
         clients: &ProbedClients,
         (begun, load_ended): (Nanos, Nanos),
-    ) -> Result<DurabilityVerdict, CommandError> {
+    ) -> Result<TrialVerdict, CommandError> {
         let mut all = entries(&self.ledger)?;
         all.by_ref().for_each(drop);
+        let is_control = |session| self.first_control.is_some_and(|first| session >= first);
+        let [load_readings, control_readings] = self.readings;
         let history = DurabilityHistory {
             end: all.end(),
             promises: promises(watched),
@@ -147,16 +186,37 @@ impl LedgerReader {
                 .collect(),
             first_new_client: clients.first_new_client,
             load_ended,
-            read_backs: self.readings,
+            read_backs: load_readings,
             control: None,
         };
         let path = &self.ledger;
-        let mut verdict = judge(&history, || entries(path).into_iter().flatten());
+        let of_load = |entry: &LedgerEntry| !session_of(entry).is_some_and(is_control);
+        let mut verdict = judge(&history, || entries(path).into_iter().flatten().filter(of_load));
+        let local_control = self.first_control.map(|_| {
+            let of_control = |entry: &LedgerEntry| session_of(entry).is_none_or(is_control);
+            let promises = history.promises.iter().map(|it| PromiseChange {
+                promise: if it.promise == Promise::None { Promise::None } else { Promise::Local },
+                ..it.clone()
+            });
+            let promises = promises.collect();
+            let control = DurabilityHistory { promises, read_backs: control_readings, ..history.clone() };
+            let control = judge(&control, || entries(path).into_iter().flatten().filter(of_control));
+            ControlResult { lost: lost_writes(&control) }
+        });
         for (client, times) in &clients.reads.0 {
             let reads = times.iter().copied();
             verdict.outages.extend(read_outages(reads, &history.faults, load_ended, *client));
         }
-        Ok(verdict)
+        Ok(TrialVerdict { verdict, local_control })
+    }
+}
+
+/// Session of an entry; `None` if it belongs to no session.
+fn session_of(entry: &LedgerEntry) -> Option<u32> {
+    match entry {
+        LedgerEntry::Reserved { session, .. } => Some(*session),
+        LedgerEntry::Completed(attempt) => Some(attempt.key.session),
+        LedgerEntry::Server(..) | LedgerEntry::Clock { .. } | LedgerEntry::Closed => None,
     }
 }
 
@@ -232,7 +292,9 @@ fn fault_events(
         let at = begun + injected_fault.at;
         let must = match &injected_fault.action {
             FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node }
-            | FaultAction::Switchover { .. } => true,
+            | FaultAction::Switchover { .. }
+            | FaultAction::Run { .. }
+            | FaultAction::External { .. } => true,
             FaultAction::Kill { target: FaultTarget::Node(name), scope: FaultScope::Node } => {
                 was_primary(name, at, watched)
             }

@@ -13,9 +13,11 @@ use model::message::Message;
 use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
 use model::{EventKind, LogEvent, Nanos};
 use stack::chain::{ActiveFault, Chain, Promotion};
+use stack::component::program::Programs;
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -35,6 +37,7 @@ pub struct FaultInjector<'a> {
     supervisor: &'a mut Supervisor,
     faults: &'a [Fault],
     schedule: FaultSchedule<'a>,
+    commands: CommandContext<'a>,
     trial_clock: TrialClock,
     observations: Sender<Observation>,
     /// Faults that are in effect, by number.
@@ -50,6 +53,14 @@ pub struct FaultInjector<'a> {
     injection: FaultInjection,
     /// Promotions, with the state of the servers before each.
     promotions: Vec<(Nanos, Promotion)>,
+}
+
+/// Data for commands of the user.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandContext<'a> {
+    pub programs: &'a Programs,
+    /// Directory of the experiment file.
+    pub directory: &'a Path,
 }
 
 /// Component that promotes replicas, if any.
@@ -74,7 +85,7 @@ impl<'a> FaultInjector<'a> {
     /// Creates an injector. `observations` receives its actions and observations as events.
     pub fn new(
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
-        faults: &'a [Fault],
+        (faults, commands): (&'a [Fault], CommandContext<'a>),
         trial_clock: TrialClock,
         observations: Sender<Observation>,
     ) -> FaultInjector<'a> {
@@ -95,6 +106,7 @@ impl<'a> FaultInjector<'a> {
             supervisor,
             faults,
             schedule,
+            commands,
             trial_clock,
             observations,
             active_faults,
@@ -165,6 +177,9 @@ impl<'a> FaultInjector<'a> {
         let action = &self.faults[number].action;
         let at = self.trial_clock.now();
         let hits_primary = self.hits_primary(action);
+        if action.external_deadline().is_some() {
+            return self.begin_external(at, action);
+        }
         let done = match self.chain.inject(self.supervisor, action) {
             Ok(it) => it,
             Err(error) => {
@@ -192,6 +207,26 @@ impl<'a> FaultInjector<'a> {
             // killed, may return before the manager promotes another server.
             let must = matches!(action, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
+        }
+    }
+
+    /// Begins a failover that pgdyno does not cause, by running the user's command if there is one.
+    fn begin_external(&mut self, at: Nanos, action: &FaultAction) {
+        let mut nodes: Vec<String> = self.chain.postgres().iter().map(|it| it.plan.name.clone()).collect();
+        for node in &nodes {
+            self.send_event(at, node, EventKind::Fault, fault_keyword(action).to_owned());
+        }
+        if let FaultAction::Run { command, .. } = action {
+            let CommandContext { programs, directory } = self.commands;
+            if let Err(error) = stack::hook::run(self.supervisor, programs, "faults.run", command, directory) {
+                self.add_error(error);
+                nodes.clear();
+            }
+        }
+        let (reverted, action) = (None, action.clone());
+        self.injection.injected.push(InjectedFault { at, reverted, action, nodes });
+        if matches!(self.promoter, PromotionMode::Manager) {
+            self.leaderless = Some((Instant::now(), false));
         }
     }
 
@@ -230,7 +265,9 @@ impl<'a> FaultInjector<'a> {
             },
             FaultAction::Restart { .. }
             | FaultAction::Switchover { .. }
-            | FaultAction::BlockReplication { .. } => false,
+            | FaultAction::BlockReplication { .. }
+            | FaultAction::Run { .. }
+            | FaultAction::External { .. } => false,
         }
     }
 
@@ -361,5 +398,7 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::Isolate { .. } => "isolate",
         FaultAction::FillDisk { .. } => "fill_disk",
         FaultAction::BlockReplication { .. } => "block_replication",
+        FaultAction::Run { .. } => "run",
+        FaultAction::External { .. } => "external",
     }
 }

@@ -85,7 +85,11 @@ fn fault_duration(action: &FaultAction) -> Option<Nanos> {
         | FaultAction::Isolate { duration, .. }
         | FaultAction::FillDisk { duration, .. } => Some(*duration),
         FaultAction::BlockReplication { duration } => Some(duration.unwrap_or(Nanos::MAX)),
-        FaultAction::Kill { .. } | FaultAction::Restart { .. } | FaultAction::Switchover { .. } => None,
+        FaultAction::Kill { .. }
+        | FaultAction::Restart { .. }
+        | FaultAction::Switchover { .. }
+        | FaultAction::Run { .. }
+        | FaultAction::External { .. } => None,
     }
 }
 

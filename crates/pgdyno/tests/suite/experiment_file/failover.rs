@@ -150,12 +150,12 @@ fn builds_control_cells() {
         assert_eq!(actual, expected, "{rest}");
         assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
-    check(KILL, &["[]: Any(1): 5", "[control=async, replication blocked] of 0: Async: blocked 4.5+1 5"]);
+    check(KILL, &["[]: Any(1): 5", "[control=async, replication blocked] of 0: Async: blocked 4.5+promotion 5"]);
     check(
         &format!("{KILL}\nmatrix: {{ control: {{ a: {{}} }} }}"),
         &[
             "[control=a]: Any(1): 5",
-            "[control=a positive control=async, replication blocked] of 0: Async: blocked 4.5+1 5",
+            "[control=a positive control=async, replication blocked] of 0: Async: blocked 4.5+promotion 5",
         ],
     );
     // Cells that differ only in their promise share one control. Other differences require another one.
@@ -166,19 +166,19 @@ fn builds_control_cells() {
             "[replicas.sync=async load.clients=2]: Async: 5",
             "[replicas.sync=any 1 load.clients=1]: Any(1): 5",
             "[replicas.sync=any 1 load.clients=2]: Any(1): 5",
-            "[load.clients=1 control=async, replication blocked] of 0: Async: blocked 4.5+1 5",
-            "[load.clients=2 control=async, replication blocked] of 1: Async: blocked 4.5+1 5",
+            "[load.clients=1 control=async, replication blocked] of 0: Async: blocked 4.5+promotion 5",
+            "[load.clients=2 control=async, replication blocked] of 1: Async: blocked 4.5+promotion 5",
         ],
     );
     let control = "[control=async, replication blocked] of 0: Async:";
     // Replication is blocked before the first fault of the primary, in the order of time.
     check(
         "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, duration: 1s }, { at: 5s, isolate: postgres, duration: 2s }]",
-        &["[]: Any(1): 1 4.8 5", &format!("{control} 1 blocked 4.5+1 4.8 5")],
+        &["[]: Any(1): 1 4.8 5", &format!("{control} 1 blocked 4.5+promotion 4.8 5")],
     );
     check(
         "faults: [{ at: 500ms, kill: primary, part: postmaster }, { after: rejoined, kill: primary }]",
-        &["[]: Any(1): 0.5 then", &format!("{control} blocked 0+1 0.5 then")],
+        &["[]: Any(1): 0.5 then", &format!("{control} blocked 0+promotion 0.5 then")],
     );
     let faults =
         "{ at: 2s, block_replication: primary, duration: 3s }, { at: 4s, pause: primary, duration: 2s }";
@@ -206,6 +206,31 @@ fn builds_control_cells_for_patroni() {
     let lax = ClusterManager { settings, ..usual };
     let expected = (SyncMode::Async, FailoverManager::External(lax));
     assert_eq!((replication(control).sync, replication(control).manager), expected);
+}
+
+/// A running cluster has its control in the same trial, so there is no control cell.
+#[test]
+fn reads_clusters_that_run_already() {
+    let dsn = |port: u32| format!("'host=127.0.0.1 port={port} user=me dbname=shop'");
+    let read = |servers: &str, fault: &str| {
+        let text = format!(
+            "stack: {{ postgres: {{ attach: {}{servers} }} }}\noperations: {{ {WRITE} }}\n\
+             load: {{ model: closed, clients: 1, duration: 9s }}\nfind: failover\nfaults: [{{ {fault} }}]\n",
+            dsn(5000)
+        );
+        read_with_url(&text, &|_| Err(Vec::new()))
+    };
+    let all = format!(", servers: [{}, {}]", dsn(5432), dsn(5433));
+    let plan = read(&all, "at: 2s, run: [./f.sh]").unwrap_or_else(|it| panic!("{}", printed(&it)));
+    let [cell] = &plan.experiment.cells[..] else { panic!("{:?}", plan.experiment.cells) };
+    assert_eq!(cell.setup.stack.attached_servers().len(), 2);
+    let check = |servers: &str, fault: &str, expected: &str| {
+        let message = printed(&read(servers, fault).expect_err(fault));
+        assert!(message.contains(expected), "{fault}\n{message}");
+    };
+    check("", "at: 2s, external: true", "`find: failover` requires replicas");
+    check(&all, "at: 2s, kill: primary", "unknown node `primary`");
+    check(&all, "after: promoted, external: true", "`external` needs a time");
 }
 
 #[test]

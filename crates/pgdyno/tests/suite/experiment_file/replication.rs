@@ -130,6 +130,13 @@ fn reads_faults() {
         at,
     );
     check("{ at: 20s, block_replication: primary }", FaultAction::BlockReplication { duration: None }, at);
+    let command = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
+    check(
+        "{ at: 20s, run: [failover, now], undo: [undo], within: 5s }",
+        FaultAction::Run { command: command(&["failover", "now"]), undo: command(&["undo"]), within: five },
+        at,
+    );
+    check("{ at: 20s, external: true }", FaultAction::External { within: Nanos::from_secs(60) }, at);
     let after = |event, ms| FaultTrigger::After(event, Nanos::from_millis(ms));
     let kill = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     check("{ after: promoted, kill: primary }", kill.clone(), after(TriggerEvent::Promoted, 0));
@@ -188,6 +195,11 @@ fn reports_replication_diagnostics() {
         "faults: [ { at: 1s, kill: primary, duration: 1s } ]",
         "`duration` does not apply to `kill`",
     );
+    check(several, "faults: [ { at: 1s, run: [] } ]", "run");
+    check(several, "faults: [ { at: 1s, run: [f], kill: primary } ]", "the fault has 2 actions");
+    check(several, "faults: [ { at: 1s, run: [f], duration: 1s } ]", "`duration` does not apply to `run`");
+    check(several, "faults: [ { at: 1s, external: true, undo: [f] } ]", "`undo` applies only to a fault with `run`");
+    check(several, "faults: [ { at: 1s, kill: primary, within: 1s } ]", "`within` applies only");
     check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "unknown node `postgres-4`");
     check(several, "faults: [ { at: 1s, kill: etcd } ]", "unknown node `etcd`");
     check("", "faults: [ { at: 1s, switchover: any } ]", "requires replicas");

@@ -39,9 +39,11 @@ fn words(lang: &Lang) -> NamedTexts {
         FaultKind::Isolate,
         FaultKind::FillDisk,
         FaultKind::BlockReplication,
+        FaultKind::Run,
+        FaultKind::External,
     ];
     covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, FillDisk,
-        BlockReplication);
+        BlockReplication, Run, External);
     for fault in faults {
         add(format!("{fault:?}"), &lang.fault(fault));
     }

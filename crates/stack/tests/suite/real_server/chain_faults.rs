@@ -337,6 +337,7 @@ fn attached_poolers_are_checked() {
             allow: None,
             other_sessions: 0,
             metrics: Vec::new(),
+            servers: Vec::new(),
         };
         let attached = up(&[node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))]);
         assert_eq!(ask(attached.chain.endpoint(), "select current_user"), "app");
@@ -388,6 +389,7 @@ fn attached_server_is_used_and_not_changed() {
             allow: None,
             other_sessions: 0,
             metrics: Vec::new(),
+            servers: Vec::new(),
         };
         node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))
     };
