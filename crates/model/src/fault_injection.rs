@@ -2,8 +2,8 @@
 
 use crate::Nanos;
 use crate::durability::{
-    AccessKind, Anomaly, ClientKind, Conclusion, ControlResult, DurabilityVerdict, InconclusiveReason, RecoveryPoint,
-    WriteCounts,
+    AccessKind, Anomaly, ClientKind, Conclusion, ControlResult, DurabilityVerdict, InconclusiveReason,
+    RecoveryPoint, WriteCounts,
 };
 use crate::message::Message;
 use crate::objective::ObjectiveResult;

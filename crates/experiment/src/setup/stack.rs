@@ -287,7 +287,15 @@ impl SetupBuilder<'_> {
         let metrics = self.metrics(name, metrics);
         Node {
             name: name.to_owned(),
-            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions, metrics, servers: Vec::new() }),
+            kind: NodeKind::Attached(AttachedNode {
+                dsn,
+                admin,
+                product,
+                allow,
+                other_sessions,
+                metrics,
+                servers: Vec::new(),
+            }),
             transport,
             limits: Limits::default(),
         }

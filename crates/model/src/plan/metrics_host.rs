@@ -57,7 +57,15 @@ mod tests {
     fn node(name: &str, metrics: &[&str]) -> Node {
         let metrics = metrics.iter().map(|&it| it.to_owned()).collect();
         let (dsn, product) = ("host=db".to_owned(), &product::POSTGRESQL);
-        let kind = AttachedNode { dsn, admin: None, product, allow: None, other_sessions: 0, metrics, servers: Vec::new() };
+        let kind = AttachedNode {
+            dsn,
+            admin: None,
+            product,
+            allow: None,
+            other_sessions: 0,
+            metrics,
+            servers: Vec::new(),
+        };
         let (transport, limits) = (Transport::Tcp, Limits::default());
         Node { name: name.to_owned(), kind: NodeKind::Attached(kind), transport, limits }
     }

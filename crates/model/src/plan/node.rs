@@ -25,10 +25,6 @@ pub struct Node {
 /// The stored form is an object with one key, which names the kind: `attached`, or the product's
 /// [`plan_key`](Product::plan_key).
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a stack has few nodes, and a box would complicate each pattern"
-)]
 pub enum NodeKind {
     Postgres(Postgres),
     Pooler(Pooler),

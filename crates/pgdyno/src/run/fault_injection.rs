@@ -133,8 +133,7 @@ impl<'a> FaultPlan<'a> {
         let (measured, ended, mut injection_result, reads) = thread::scope(|scope| {
             let probes = self.probes.as_ref();
             let probes = probes.map(|it| it.start(scope, probe_taps, clock, &probes_ended, window_start));
-            let actor =
-                FaultInjector::new(
+            let actor = FaultInjector::new(
                 (chain, supervisor),
                 (self.faults, commands),
                 trial_clock.clone(),
@@ -155,8 +154,7 @@ impl<'a> FaultPlan<'a> {
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let first_control = self.probes.as_ref().and_then(ClientProbes::first_control);
-        let reader =
-            ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret, first_control));
+        let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret, first_control));
         let reader = reader.transpose().map_err(to_setup_error)?;
         let hurried = interrupted.load(Ordering::Relaxed);
         Ok((

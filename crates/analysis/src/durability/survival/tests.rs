@@ -314,6 +314,25 @@ fn computes_duration_ranges() {
     assert_eq!(promoted(&twice), None);
 }
 
+/// An attached cluster has no control cell. Its control is in the same trials.
+#[test]
+fn accepts_a_control_within_the_trials() {
+    use model::durability::ControlResult;
+    let check = |lost: &[Option<u64>], expected: Option<(u32, u32, u64)>, conclusion: Conclusion| {
+        let with = |lost: &Option<u64>| {
+            let local_control = lost.map(|lost| ControlResult { lost });
+            FaultInjection { local_control, ..trial("") }
+        };
+        let trials: Vec<FaultInjection> = lost.iter().map(with).collect();
+        let result = cell_result(0, &trials.iter().collect::<Vec<_>>(), None).expect("there are trials");
+        let control = result.control.map(|it| (it.trials, it.lossy_trials, it.lost));
+        assert_eq!((control, result.conclusion), (expected, Some(conclusion)), "{lost:?}");
+    };
+    check(&[None], None, Conclusion::Unknown);
+    check(&[Some(0)], Some((1, 0, 0)), Conclusion::Unknown);
+    check(&[Some(0), Some(3)], Some((2, 1, 3)), Conclusion::Kept);
+}
+
 /// Each row has the outages of one trial: `n` of a new client and `c` of a connected client, from and to in ms. Expected
 /// are the ranges of both, and of the connected client's own wait.
 #[test]

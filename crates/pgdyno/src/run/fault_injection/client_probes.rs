@@ -136,7 +136,13 @@ impl ClientProbes {
                         ended.store(true, Ordering::Relaxed);
                     });
                     // Without a connected client there are no successes, which is a result too.
-                    let _ = measure::run_with_ledger(config, tap.into_iter().collect(), clock, &mut successes, &ended);
+                    let _ = measure::run_with_ledger(
+                        config,
+                        tap.into_iter().collect(),
+                        clock,
+                        &mut successes,
+                        &ended,
+                    );
                     ended.store(true, Ordering::Relaxed);
                     watcher.join().expect("the watcher does not panic");
                 });

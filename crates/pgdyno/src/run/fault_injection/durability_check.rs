@@ -11,8 +11,8 @@ use analysis::durability::{judge, read_outages};
 use load::driver::Clock;
 use model::Nanos;
 use model::durability::{
-    ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, Promise, PromiseChange,
-    PromotionDecision, ReadBack, StandbyPosition, SynchronousStandbys, Token,
+    ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, Promise,
+    PromiseChange, PromotionDecision, ReadBack, StandbyPosition, SynchronousStandbys, Token,
 };
 use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
 use model::message;

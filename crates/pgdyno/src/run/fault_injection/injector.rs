@@ -218,7 +218,8 @@ impl<'a> FaultInjector<'a> {
         }
         if let FaultAction::Run { command, .. } = action {
             let CommandContext { programs, directory } = self.commands;
-            if let Err(error) = stack::hook::run(self.supervisor, programs, "faults.run", command, directory) {
+            if let Err(error) = stack::hook::run(self.supervisor, programs, "faults.run", command, directory)
+            {
                 self.add_error(error);
                 nodes.clear();
             }

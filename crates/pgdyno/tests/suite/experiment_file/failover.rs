@@ -150,7 +150,10 @@ fn builds_control_cells() {
         assert_eq!(actual, expected, "{rest}");
         assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
-    check(KILL, &["[]: Any(1): 5", "[control=async, replication blocked] of 0: Async: blocked 4.5+promotion 5"]);
+    check(
+        KILL,
+        &["[]: Any(1): 5", "[control=async, replication blocked] of 0: Async: blocked 4.5+promotion 5"],
+    );
     check(
         &format!("{KILL}\nmatrix: {{ control: {{ a: {{}} }} }}"),
         &[

@@ -198,7 +198,11 @@ fn reports_replication_diagnostics() {
     check(several, "faults: [ { at: 1s, run: [] } ]", "run");
     check(several, "faults: [ { at: 1s, run: [f], kill: primary } ]", "the fault has 2 actions");
     check(several, "faults: [ { at: 1s, run: [f], duration: 1s } ]", "`duration` does not apply to `run`");
-    check(several, "faults: [ { at: 1s, external: true, undo: [f] } ]", "`undo` applies only to a fault with `run`");
+    check(
+        several,
+        "faults: [ { at: 1s, external: true, undo: [f] } ]",
+        "`undo` applies only to a fault with `run`",
+    );
     check(several, "faults: [ { at: 1s, kill: primary, within: 1s } ]", "`within` applies only");
     check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "unknown node `postgres-4`");
     check(several, "faults: [ { at: 1s, kill: etcd } ]", "unknown node `etcd`");
