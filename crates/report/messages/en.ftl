@@ -241,7 +241,10 @@ stop-quantile-not-measurable = { $quantile } needs { $needed } samples, { $count
  }
 stop-lower-quantile = a lower quantile already exceeds the bound
 stop-measured = { $value } of { $samples }
-stop-samples = { $count } samples
+stop-samples = { $count ->
+    [one] { $count } sample
+   *[other] { $count } samples
+ }
 stop-arrivals = { $count } arrivals
 stop-writes = { $count ->
     [one] { $count } write

@@ -30,7 +30,7 @@ const CONNECTED_READERS: u32 = 4;
 const CONTROL_CLIENTS: u32 = 4;
 const CONTROL_THINK: Nanos = Nanos::from_millis(2);
 /// Difference of the control's seed, so that it does not repeat the load's requests.
-const CONTROL_SEED: u64 = 0x636f_6e74_726f_6c;
+const CONTROL_SEED: u64 = 0x0063_6f6e_7472_6f6c;
 /// Schedules last longer than any trial, because the end of the trial ends the load.
 const HOURS: u32 = 1000;
 /// Interval at which the start of the trial's window is checked.

@@ -62,8 +62,19 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     assert_eq!(lost(survival), (0, 0), "{survival_text}");
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{survival_text}");
     assert!(survival["control"]["lost"].as_u64() > Some(0), "{survival_text}");
-    for word in ["outage", "promoted", "healthy", "rejoined"] {
+    for word in ["promoted", "healthy", "rejoined"] {
         assert!(survival[word]["median_ns"].as_u64() > Some(0), "{word}: {survival_text}");
+    }
+    // New clients wait at least until the promotion, and connected clients also wait for HAProxy's retries.
+    let outages = survival["outages"].as_array().cloned().unwrap_or_default();
+    let kinds: Vec<(&str, &str)> = outages
+        .iter()
+        .map(|it| (it["access"].as_str().unwrap_or_default(), it["client"].as_str().unwrap_or_default()))
+        .collect();
+    let expected = [("write", "new"), ("write", "connected"), ("read", "new"), ("read", "connected")];
+    assert_eq!(kinds, expected, "{survival_text}");
+    for outage in &outages {
+        assert!(outage["duration"]["median_ns"].as_u64() > Some(0), "{outage}: {survival_text}");
     }
     workspace.await_cleanup();
 }
