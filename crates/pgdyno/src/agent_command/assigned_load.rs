@@ -214,6 +214,7 @@ fn experiment(
         feeds: &feeds,
         variables: &variables,
         transactions: load.transactions,
+        additional: None,
         abandoned: abandon,
         part,
         driver: Some(driver),

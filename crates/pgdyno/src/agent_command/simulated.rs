@@ -117,6 +117,7 @@ fn work(threads: u16) -> Workload {
     }
     let mut seeds = SeedSequence::new(1);
     let plan = LoadPlan {
+        abandon_max: None,
         program: maker.finish().expect("valid scripts"),
         mode: Mode::Prepared,
         schedule: Schedule::Closed { think: Nanos::ZERO },

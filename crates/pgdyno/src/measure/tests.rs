@@ -95,7 +95,7 @@ fn ledger_records_every_write_once() {
             log: false,
             abandon: Arc::default(),
         };
-        let (taps, mut drain) = taps(&ready, 42);
+        let (taps, mut drain) = taps(&[&ready], 42);
         let (done, receiver) = channel::<()>();
         let measuring = thread::spawn(move || {
             let mut entries = Vec::new();
