@@ -2,6 +2,7 @@
 
 use super::common::{printed, read_with_url};
 use model::plan::Generators;
+use std::collections::BTreeMap;
 
 fn read(generators: &str, rest: &str) -> Result<Option<Generators>, String> {
     let text = format!(
@@ -12,10 +13,13 @@ fn read(generators: &str, rest: &str) -> Result<Option<Generators>, String> {
     plan.map(|it| it.experiment.generators).map_err(|it| printed(&it))
 }
 
+/// Label `zone` with these values.
+fn select(values: &[&str]) -> BTreeMap<String, Vec<String>> {
+    BTreeMap::from([("zone".to_owned(), values.iter().map(|it| (*it).to_owned()).collect())])
+}
+
 #[test]
 fn reads_agents_and_labels() {
-    let select =
-        |values: &[&str]| [("zone".to_owned(), values.iter().map(|it| (*it).to_owned()).collect())].into();
     let nats = Some("nats://10.0.0.5:4222".to_owned());
     for (text, expected) in [
         ("{ agents: 3 }", Generators { agents: 3, ..Generators::default() }),
