@@ -77,6 +77,18 @@ impl Site {
         command.output().expect("pgdyno can be run")
     }
 
+    /// Name of the sessions of this site's loads.
+    fn application(&self) -> String {
+        format!("agents-{}", self.port)
+    }
+
+    /// Number of sessions of this site's loads.
+    fn sessions(&self) -> String {
+        let name = self.application();
+        let sql = format!("select count(*) from pg_stat_activity where application_name = '{name}'");
+        SHARED.connect().value(&sql).expect("the server answers").expect("a count")
+    }
+
     /// Waits until the list of agents is as expected.
     fn wait_for(&self, subject: &str, expected: impl Fn(&str) -> bool) {
         let begin = Instant::now();
@@ -95,6 +107,7 @@ impl Site {
         let output = fs::File::create(&path).expect("a file can be written");
         let mut command =
             SHARED.command(&["-S", "-n", "-c", "6", "-R", "200", "-P", "1", "--nats", &self.url()]);
+        command.env("PGAPPNAME", self.application());
         command.args(arguments).stdout(output.try_clone().expect("a file")).stderr(output);
         (command.spawn().expect("pgdyno can be run"), path)
     }
@@ -128,11 +141,6 @@ fn start_server(port: u16) -> Process {
 fn end(mut run: Child, path: &PathBuf) -> (Option<i32>, String) {
     let status = run.wait().expect("it was started").code();
     (status, fs::read_to_string(path).expect("the file was created"))
-}
-
-fn sessions() -> String {
-    let sql = "select count(*) from pg_stat_activity where application_name = 'pgdyno bench'";
-    SHARED.connect().value(sql).expect("the server answers").expect("a count")
 }
 
 /// With one seed, agents send the arrivals and operations of one process.
@@ -182,32 +190,40 @@ fn impossible_requests_are_refused_at_once() {
     site.wait_for("idle agents", |text| text.matches("idle").count() == 2 && !text.contains("strict"));
 }
 
-/// A killed agent ends the trial, which is invalid. Meanwhile, the agents serve no other coordinator. A coordinator that
-/// is killed leaves nothing running.
+/// A killed agent ends the trial, which is invalid. Meanwhile, the agents serve no other coordinator.
 #[test]
-fn a_killed_agent_or_coordinator_ends_the_load() {
-    (0..rounds().max(1)).for_each(|_| kill_agent_and_coordinator());
+fn a_killed_agent_makes_the_trial_invalid() {
+    (0..rounds().max(1)).for_each(|_| kill_agent());
 }
 
-fn kill_agent_and_coordinator() {
+fn kill_agent() {
     let mut site = Site::start(3);
-    let (run, path) = site.bench("first", &["-T", "60", "--agents", "3"]);
+    let (run, path) = site.bench("run", &["-T", "60", "--agents", "3"]);
     site.wait_for_output(&path, "progress: 1.0 s");
     let busy = SHARED.bench(&["-S", "-n", "-T", "1", "-c", "3", "--agents", "3", "--nats", &site.url()]);
     assert!(combined_output(&busy).contains("works for another coordinator"), "{}", combined_output(&busy));
     site.agents[1].kill();
     let (_, text) = end(run, &path);
     assert!(text.contains("INVALID: agent 2 did not complete"), "{text}");
-    site.agents[1] = site.start_agent("a2", &[]);
-    site.wait_for("idle agents", |text| text.matches("idle").count() == 3);
+    site.wait_for("idle agents", |text| text.matches("idle").count() == 2);
+}
 
-    let (mut run, path) = site.bench("second", &["-T", "60", "--agents", "3"]);
+/// A coordinator that is killed leaves nothing running.
+#[test]
+fn agents_stop_when_the_coordinator_is_killed() {
+    (0..rounds().max(1)).for_each(|_| kill_coordinator());
+}
+
+fn kill_coordinator() {
+    let site = Site::start(3);
+    let (mut run, path) = site.bench("run", &["-T", "60", "--agents", "3"]);
     site.wait_for_output(&path, "progress: 1.0 s");
+    assert_ne!(site.sessions(), "0");
     run.kill().expect("it runs");
     let killed = Instant::now();
     end(run, &path);
-    while sessions() != "0" {
-        assert!(killed.elapsed() < Duration::from_secs(10), "{} sessions are left", sessions());
+    while site.sessions() != "0" {
+        assert!(killed.elapsed() < Duration::from_secs(20), "{} sessions are left", site.sessions());
     }
     println!("no session {:.1} s after the coordinator was killed", killed.elapsed().as_secs_f64());
     site.wait_for("idle agents", |text| text.matches("idle").count() == 3);
@@ -285,8 +301,8 @@ fn check_disturbed(site: &Site, disturb: impl FnOnce(&Site)) {
     disturb(site);
     let (_, text) = end(run, &path);
     assert!(text.contains("INVALID: agent 2 did not complete"), "{text}");
-    while sessions() != "0" {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{} sessions are left", sessions());
+    while site.sessions() != "0" {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{} sessions are left", site.sessions());
     }
     println!("no session {:.1} s after the fault", begin.elapsed().as_secs_f64());
 }
