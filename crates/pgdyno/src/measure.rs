@@ -138,8 +138,8 @@ impl LoadConfig {
 /// [`run_with_ledger`] runs, because threads block until their reservations are written. `system` is the servers'
 /// `system_identifier`.
 pub fn taps(loads: &[&LoadConfig], system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
-    let clients = |it: &&LoadConfig| {
-        let work = Arc::clone(&it.work);
+    let clients = |load: &&LoadConfig| {
+        let work = Arc::clone(&load.work);
         (0..work.plan().threads).map(move |k| work.clients_of_thread(k))
     };
     let threads: Vec<_> = loads.iter().flat_map(clients).collect();

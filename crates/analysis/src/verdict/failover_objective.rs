@@ -60,8 +60,8 @@ const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), 
 pub fn parse(text: &str) -> Option<Result<FailoverObjective, GrammarDiagnostic>> {
     let sign_at = text.find(['<', '>', '='])?;
     let left = text[..sign_at].trim();
-    let named = |it: &&(&str, FailoverMetric)| {
-        left == it.0 || left.strip_prefix(it.0).is_some_and(|rest| rest.starts_with(' '))
+    let named = |(name, _): &&(&str, FailoverMetric)| {
+        left == *name || left.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '))
     };
     let (name, metric) = METRICS.iter().find(named)?;
     Some(parse_bound(text, sign_at, left[name.len()..].trim(), *metric))

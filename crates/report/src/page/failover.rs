@@ -66,13 +66,13 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         let text = |text, tone| Block::Text(Line { text, tone });
         blocks.push(Block::Text(line(case, failover)));
         blocks.extend(failover.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
-        blocks.extend(failover.objectives.iter().map(|it| {
-            let tone = match it.verdict {
+        blocks.extend(failover.objectives.iter().map(|objective| {
+            let tone = match objective.verdict {
                 ObjectiveVerdict::Met => Tone::Good,
                 ObjectiveVerdict::Violated => Tone::Bad,
                 ObjectiveVerdict::Unknown => Tone::Doubt,
             };
-            text(capitalise(&lang.judged(it)), tone)
+            text(capitalise(&lang.judged(objective)), tone)
         }));
         // Cells may share a control.
         let control = failover.control.filter(|it| !controls.contains(&it.cell));
@@ -165,7 +165,8 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let outage = |access: AccessKind, client: ClientKind, rank| -> FigureColumn<'_, FailoverResult> {
         let (is_read, is_new) = (access == AccessKind::Read, client == ClientKind::New);
         let heading = say!(lang, "failover-column-outage", is_read, is_new);
-        let text = move |it: &FailoverResult| spread(it.find_outage(client, access).map(|it| it.duration));
+        let text =
+            move |result: &FailoverResult| spread(result.find_outage(client, access).map(|it| it.duration));
         (heading, rank, Box::new(text))
     };
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![

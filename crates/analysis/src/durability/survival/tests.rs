@@ -350,9 +350,9 @@ fn separates_outages_of_new_and_connected_clients() {
         let all: Vec<FaultInjection> = trials.iter().map(made).collect();
         let result = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
         let range = |it: DurationRange| format!("{}-{}", it.min.0 / MILLI, it.max.0 / MILLI);
-        let text = |it: &OutageSummary| {
-            let wait = it.own_wait.map_or(String::new(), |wait| format!(" of which {}", range(wait)));
-            format!("{:?} {}{wait}", it.client, range(it.duration))
+        let text = |outage: &OutageSummary| {
+            let wait = outage.own_wait.map_or(String::new(), |wait| format!(" of which {}", range(wait)));
+            format!("{:?} {}{wait}", outage.client, range(outage.duration))
         };
         let actual: Vec<String> = result.outages.iter().map(text).collect();
         assert_eq!(actual.join(", "), expected, "{trials:?}");

@@ -194,9 +194,9 @@ impl LedgerReader {
         let mut verdict = judge(&history, || entries(path).into_iter().flatten().filter(of_load));
         let local_control = self.first_control.map(|_| {
             let of_control = |entry: &LedgerEntry| session_of(entry).is_none_or(is_control);
-            let promises = history.promises.iter().map(|it| PromiseChange {
-                promise: if it.promise == Promise::None { Promise::None } else { Promise::Local },
-                ..it.clone()
+            let promises = history.promises.iter().map(|change| PromiseChange {
+                promise: if change.promise == Promise::None { Promise::None } else { Promise::Local },
+                ..change.clone()
             });
             let promises = promises.collect();
             let control = DurabilityHistory { promises, read_backs: control_readings, ..history.clone() };

@@ -137,6 +137,7 @@ fn fault_trial() -> FaultInjection {
             elapsed: ms(40),
         }],
         verdict: Some(verdict(Conclusion::Unknown, Vec::new(), vec![InconclusiveReason::NoControl])),
+        local_control: None,
         errors: Vec::new(),
     }
 }
