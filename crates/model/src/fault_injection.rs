@@ -126,6 +126,8 @@ pub struct FailoverResult {
     pub doubts: Vec<InconclusiveReason>,
     /// Recovery point of the trial that lost the most writes without a promise.
     pub recovery_point: Option<RecoveryPoint>,
+    /// Write outage of connected clients, which `outages` contains too.
+    pub outage: Option<DurationRange>,
     /// Outages around the faults, for each kind of client and access that was measured.
     pub outages: Vec<OutageSummary>,
     /// Time from the fault on a primary until another server accepted writes.

@@ -100,6 +100,10 @@ pub fn cell_result(
     } else {
         Conclusion::Kept
     };
+    let outages = outage_summaries(&verdicts);
+    let is_connected_writer =
+        |it: &&OutageSummary| it.client == ClientKind::Connected && it.access == AccessKind::Write;
+    let connected = outages.iter().find(is_connected_writer).copied();
     let times = |durations: &dyn Fn(&FaultInjection) -> Vec<Nanos>| {
         duration_range(&trials.iter().flat_map(|it| durations(it)).collect::<Vec<_>>())
     };
@@ -114,7 +118,8 @@ pub fn cell_result(
         anomalies: merge_anomalies(&verdicts),
         doubts,
         recovery_point: worst_recovery_point(&verdicts),
-        outages: outage_summaries(&verdicts),
+        outage: connected.map(|it| it.duration),
+        outages,
         promoted: times(&|it| durations_since_fault(it, |promoted| Some(promoted.at))),
         healthy: times(&|it| durations_since_fault(it, |promoted| promoted.healthy)),
         rejoined: times(&rejoin_durations),

@@ -82,7 +82,7 @@ pub enum FaultAction {
     #[serde(alias = "withhold")]
     BlockReplication {
         /// Duration; `None` blocks until another server is promoted.
-        #[serde(rename = "duration_ns", alias = "lasting", default)]
+        #[serde(rename = "duration_ns", alias = "lasting", default, skip_serializing_if = "Option::is_none")]
         duration: Option<Nanos>,
     },
     /// Run a command of the user that causes a failover.

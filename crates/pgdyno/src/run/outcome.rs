@@ -171,6 +171,7 @@ mod tests {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
+            outage: None,
             outages: Vec::new(),
             promoted: None,
             healthy: None,

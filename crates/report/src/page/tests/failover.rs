@@ -57,6 +57,7 @@ fn kept() -> FailoverResult {
         anomalies: Vec::new(),
         doubts: Vec::new(),
         recovery_point: None,
+        outage: spread(1900, 2010, 2300),
         outages: write_outage(spread(1900, 2010, 2300)),
         promoted: spread(1200, 1300, 1510),
         healthy: spread(1700, 1800, 2000),

@@ -12,7 +12,15 @@ fn attached(nodes: &[(&str, &'static Product, &[&str])]) -> Experiment {
     let node = |(name, product, urls): &(&str, &'static Product, &[&str])| {
         let metrics = urls.iter().map(|&it| it.to_owned()).collect();
         let dsn = "host=db".to_owned();
-        let kind = AttachedNode { dsn, admin: None, product, allow: None, other_sessions: 0, metrics, servers: Vec::new() };
+        let kind = AttachedNode {
+            dsn,
+            admin: None,
+            product,
+            allow: None,
+            other_sessions: 0,
+            metrics,
+            servers: Vec::new(),
+        };
         let limits = model::plan::Limits::default();
         Node { name: (*name).to_owned(), kind: NodeKind::Attached(kind), limits, ..template.clone() }
     };
