@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn roles_show_promotions() {
         let s = Nanos::from_secs;
-        let period = |node: &str, timeline, in_recovery, from| RolePeriod {
+        let period = |node: &str, timeline, in_recovery, from: u64| RolePeriod {
             node: node.to_owned(),
             server: model::durability::ServerInstance {
                 system: 1,
