@@ -35,6 +35,8 @@ const CONTROL_SEED: u64 = 0x0063_6f6e_7472_6f6c;
 const HOURS: u32 = 1000;
 /// Interval at which the start of the trial's window is checked.
 const START_POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Interval at which the end of the trial's load is checked.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Additional loads of a trial.
 #[derive(Debug)]
@@ -131,7 +133,7 @@ impl ClientProbes {
                 std::thread::scope(|inner| {
                     let watcher = inner.spawn(|| {
                         while !stop.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed) {
-                            std::thread::sleep(START_POLL_INTERVAL);
+                            std::thread::sleep(END_POLL_INTERVAL);
                         }
                         ended.store(true, Ordering::Relaxed);
                     });
