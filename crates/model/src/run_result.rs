@@ -134,7 +134,7 @@ pub struct CellResult {
 pub struct TimePart {
     /// Node in which the time is spent, running or queued, such as `generator`; `None` for the rest that no sample explains.
     pub node: Option<String>,
-    /// What a session of PostgreSQL does in this time; `None` for other nodes.
+    /// Activity of PostgreSQL's sessions in this time; `None` for other nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<SessionActivity>,
     #[serde(rename = "time_ns")]

@@ -14,6 +14,7 @@ pub mod live;
 mod matrix;
 pub mod number;
 pub mod page;
+mod remedies;
 pub mod search;
 mod serve;
 mod stop;

@@ -173,10 +173,9 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
     let Limit::Cpu { node } = limit else { return None };
     let server =
         setup.stack.nodes.last().filter(|it| it.name == *node && matches!(it.kind, NodeKind::Postgres(_)));
-    let scan = |it: &&Suspect| {
-        it.perturbation.is_none() && matches!(it.limit, Limit::Scan { .. } | Limit::Work { .. })
-    };
-    suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
+    let is_work = |limit: &Limit| matches!(limit, Limit::Scan { .. } | Limit::Work { .. });
+    let mut unavoidable = suspects.iter().filter(|it| it.perturbation.is_none());
+    unavoidable.find(|it| is_work(&it.limit)).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
 /// Effect of a perturbation on the maximum, 0..=1. For a numeric knob, the effect is the elasticity. For a switch, the

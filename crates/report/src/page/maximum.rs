@@ -101,8 +101,7 @@ fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
     }
 }
 
-/// What to do about the limiter, what was gained when it was tried, and which suspects were excluded; `None` if nothing is
-/// known.
+/// Remedy for the limiter, the gain when it was tried, and the excluded suspects; `None` if nothing is known.
 fn cause_remedy(maximum: &Maximum, lang: &Lang) -> Option<String> {
     let (remedy, gain) = match &maximum.cause {
         Cause::Proven { proof, root_cause } => {

@@ -29,8 +29,8 @@ pub fn vacuum(table: &TableStats) -> Option<Remedy> {
 /// if old statistics do not explain it.
 pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
     let judged = plan.flatten().into_iter().filter_map(|node| {
-        let of_node = |it: &&TableStats| {
-            node.schema.as_ref() == Some(&it.schema) && node.table.as_ref() == Some(&it.name)
+        let of_node = |table: &&TableStats| {
+            node.schema.as_ref() == Some(&table.schema) && node.table.as_ref() == Some(&table.name)
         };
         let table = tables.iter().find(of_node)?;
         let actual = node.actual_rows.filter(|_| node.loops.is_some_and(|it| it >= 1.0))?;

@@ -622,9 +622,9 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
 /// True if a transaction takes much longer than at levels that held. By Little's law, its time is the number of clients
 /// divided by the delivered rate if all clients are busy.
 fn lacks_clients(step: &StepResult, clients: u32, done: &[StepResult]) -> bool {
-    let passed = |it: &&StepResult| {
+    let passed = |result: &&StepResult| {
         matches!(
-            it.outcome,
+            result.outcome,
             LevelOutcome::Sustained
                 | LevelOutcome::Invalid { reason: SearchStopReason::TooFewSamples { .. } }
         )

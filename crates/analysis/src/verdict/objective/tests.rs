@@ -188,9 +188,10 @@ fn is_unknown_with_too_few_samples() {
     check("pay: p95 < 4ms", few(2), "Violated - of 2");
     check("pay: p95 < 200ms", few(150), "Unknown - of 150, needs 200, 0.9: 0.005000");
     // A few slow answers raise the mean above the bound of a high quantile, but not of the median.
-    let mixed = |it: &mut Measurement| {
-        it.interval.scripts[0].response = crate::fixture::millis(12, 1);
-        it.interval.scripts[0].response.merge(&crate::fixture::millis(6, 8_000));
+    let mixed = |measured: &mut Measurement| {
+        let response = &mut measured.interval.scripts[0].response;
+        *response = crate::fixture::millis(12, 1);
+        response.merge(&crate::fixture::millis(6, 8_000));
     };
     check("pay: p95 < 2s", mixed, "Violated - of 18");
     check("pay: p50 < 2s", mixed, "Unknown - of 18, needs 20");

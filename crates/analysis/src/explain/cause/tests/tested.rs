@@ -43,7 +43,7 @@ fn capped_steps(mean_millis: u64, delivered: f64) -> Vec<StepResult> {
 fn suspects_the_inside_of_an_opaque_service() {
     let first = |words: &str, steps: &[StepResult], findings: &[Finding]| {
         let found = suspects(&setup(words), 0, findings, steps, 2.0);
-        found.first().map(|it| (describe(it), it.saturation.map(|it| it.delivered)))
+        found.first().map(|it| (describe(it), it.saturation.map(|saturation| saturation.delivered)))
     };
     let (inside, cap_text) =
         ("Service node: service".to_owned(), "ClientCap | Clients 200 -> 400".to_owned());

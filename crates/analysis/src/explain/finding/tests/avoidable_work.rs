@@ -148,9 +148,11 @@ fn reports_delayed_acknowledgements() {
         let experiment = experiment(&[word], None);
         let facts = [run.facts(&experiment)];
         let all = findings(&experiment, &facts);
-        all.iter().any(|it| {
-            matches!(it, Finding::Bound { bound: model::finding::Bound::DelayedAcknowledgements { .. }, .. })
-        })
+        let mut bounds = all.iter().filter_map(|finding| match finding {
+            Finding::Bound { bound, .. } => Some(bound),
+            _ => None,
+        });
+        bounds.any(|it| matches!(it, model::finding::Bound::DelayedAcknowledgements { .. }))
     };
     assert!(found(answered(41, 2.0), "direct"));
     // A Unix socket, a slow server, and other times.

@@ -258,9 +258,8 @@ fn short(level: f64, window: u64, ok: u64, millis_each: u64, lost: u64) -> impl 
         (0..lost).for_each(|_| total.unknown.count(Code::Net(0)));
         trial.seconds.truncate(window as usize);
         let each = ok / window.max(1);
-        trial.each(|_, it| {
-            it.interval.scripts[0] = OperationSecond { ok: each, ..OperationSecond::default() }
-        });
+        let counts = OperationSecond { ok: each, ..OperationSecond::default() };
+        trial.each(|_, it| it.interval.scripts[0] = counts.clone());
     }
 }
 

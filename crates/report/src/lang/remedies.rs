@@ -1,0 +1,90 @@
+//! Sentences on what to do about a limiter, and on the perturbations that were tried
+
+use super::Lang;
+use crate::say;
+use model::avoidable_work::AvoidableWork;
+use model::lock::LockKind;
+use model::search::{FittedValue, Limit, Perturbation};
+
+impl Lang {
+    /// Remedy for a limiter: one or two sentences.
+    pub fn cause_remedy(&self, limit: &Limit) -> String {
+        match limit {
+            Limit::Cpu { node } => say!(self, "search-do-cpu", node),
+            Limit::Reads { node } => say!(self, "search-do-reads", node),
+            Limit::Writes { node } => say!(self, "search-do-writes", node),
+            Limit::WalFlush => say!(self, "search-do-wal"),
+            Limit::SyncReplicas => say!(self, "search-do-sync-replicas"),
+            Limit::Memory { node } => say!(self, "search-do-memory", node),
+            Limit::Pool { node } => say!(self, "search-do-pool", node),
+            Limit::ServicePool { node } => say!(self, "search-do-service-pool", node),
+            Limit::ServiceThreads { node } => say!(self, "search-do-service-threads", node),
+            Limit::Service { node } => say!(self, "search-do-service", node),
+            Limit::Slots { .. } => say!(self, "search-do-slots"),
+            Limit::RowLocks { .. } => say!(self, "search-do-row-locks"),
+            Limit::Locks { lock, .. } => match lock {
+                LockKind::Advisory => say!(self, "search-do-locks-advisory"),
+                LockKind::Relation | LockKind::Object => say!(self, "search-do-locks-relation"),
+                LockKind::Extend => say!(self, "search-do-locks-extend"),
+                LockKind::BufferPin => say!(self, "search-do-locks-buffer-pin"),
+                LockKind::Heavyweight { .. } => say!(self, "search-do-locks-heavyweight"),
+                LockKind::Lightweight { name } => self.lightweight_lock_remedy(name),
+            },
+            Limit::Work { work } => self.work_remedy(work),
+            Limit::IdleTransactions => say!(self, "search-do-idle-transactions"),
+            Limit::ResultReading => say!(self, "search-do-result-reading"),
+            Limit::DelayedAcknowledgements => say!(self, "search-do-delayed-acknowledgements"),
+            Limit::Scan { ddl, .. } => say!(self, "search-do-scan", ddl = ddl.as_ref()),
+            Limit::Checkpoints => say!(self, "search-do-checkpoints"),
+            Limit::Clients => say!(self, "search-do-clients"),
+            Limit::ClientCap => say!(self, "search-remedy-client-cap"),
+            Limit::Feed { .. } => say!(self, "search-do-feed"),
+            Limit::Host => say!(self, "search-do-host"),
+            Limit::Generator => say!(self, "search-remedy-generator"),
+        }
+    }
+
+    /// Effect of the perturbation that proved the limiter: one sentence.
+    pub fn proven_gain(&self, perturbation: &Perturbation, ratio: FittedValue) -> String {
+        let perturbation = self.perturbation(perturbation);
+        say!(self, "search-gain", perturbation, ratio = self.fitted(&ratio))
+    }
+
+    /// Suspects that perturbations excluded: one sentence.
+    pub fn excluded_suspects(&self, limits: &[&Limit]) -> String {
+        let limits: Vec<String> = limits.iter().map(|it| self.limit(it)).collect();
+        say!(self, "search-excluded", limits = limits.join(self.numbers().among()))
+    }
+
+    /// Remedy for waits for a lightweight lock. Names differ between versions, even in case. Source: PostgreSQL's manual,
+    /// "Wait Events of Type LWLock".
+    fn lightweight_lock_remedy(&self, name: &str) -> String {
+        match name.to_ascii_lowercase().as_str() {
+            "lockmanager" | "lock_manager" => say!(self, "search-do-locks-lock-manager"),
+            "walinsert" | "wal_insert" => say!(self, "search-do-locks-wal-insert"),
+            "buffermapping" | "buffer_mapping" => say!(self, "search-do-locks-buffer-mapping"),
+            "procarray" => say!(self, "search-do-locks-proc-array"),
+            "subtransslru" | "subtransbuffer" | "subtrans" => say!(self, "search-do-locks-subtransactions"),
+            "multixactoffsetslru"
+            | "multixactmemberslru"
+            | "multixactoffsetbuffer"
+            | "multixactmemberbuffer" => {
+                say!(self, "search-do-locks-multixacts")
+            }
+            "buffercontent" | "buffer_content" => say!(self, "search-do-locks-buffer-content"),
+            _ => say!(self, "search-do-locks-lightweight"),
+        }
+    }
+
+    fn work_remedy(&self, work: &AvoidableWork) -> String {
+        match work {
+            AvoidableWork::TemporaryFiles => say!(self, "search-do-temporary-files"),
+            AvoidableWork::Jit => say!(self, "search-do-jit"),
+            AvoidableWork::Planning => say!(self, "search-do-planning"),
+            AvoidableWork::Logins => say!(self, "search-do-logins"),
+            AvoidableWork::DeadRows { table } => say!(self, "search-do-dead-rows", table),
+            AvoidableWork::OldStatistics { table } => say!(self, "search-do-old-statistics", table),
+            AvoidableWork::OldSnapshot => say!(self, "search-do-old-snapshot"),
+        }
+    }
+}
