@@ -92,21 +92,18 @@ fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     (share >= CPU_SHARE_MIN).then(|| WorkEvidence::Planning { share, mean, statement: statement() })
 }
 
-/// Time of a series by statement as a share of PostgreSQL's CPU time. If the CPU time is unknown, as a share of the time of
-/// these statements.
+/// Time of a series by statement as a share of PostgreSQL's CPU time. Sessions that compete for CPUs take longer than their CPU
+/// time, so the share is of the time of all statements if that is longer, or if the CPU time is unknown.
 fn share_of_server(trial: &TrialFacts<'_>, node: &str, series: &'static str) -> Option<f64> {
     let moments = sums(trial.samples, node, series, |_| true);
     let duration = (moments.last()?.0 - moments.first()?.0).as_secs_f64();
     let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
-    let spent = total(series);
-    let statements = || {
-        let all = growth_by_label(trial.samples, node, samples::PG_STATEMENT_TIME);
-        let executed: f64 = all.iter().filter(|it| !it.0.is_empty()).map(|it| it.1).sum();
-        executed + total(samples::PG_STATEMENT_PLANNING)
-    };
-    let all = samples::processors(trial.samples, node).map(|it| it * duration);
-    let all = all.unwrap_or_else(statements);
-    (duration > 0.0 && all > 0.0).then(|| (spent / all).min(1.0))
+    let executed = growth_by_label(trial.samples, node, samples::PG_STATEMENT_TIME);
+    let executed: f64 = executed.iter().filter(|it| !it.0.is_empty()).map(|it| it.1).sum();
+    let statements = executed + total(samples::PG_STATEMENT_PLANNING);
+    let cpu = samples::processors(trial.samples, node).map_or(0.0, |it| it * duration);
+    let all = cpu.max(statements);
+    (duration > 0.0 && all > 0.0).then(|| (total(series) / all).min(1.0))
 }
 
 /// Text of the statement with the greatest increase of a series, over all trials.

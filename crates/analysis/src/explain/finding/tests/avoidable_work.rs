@@ -54,6 +54,9 @@ fn reports_compilation_and_planning() {
     };
     check(&["unix"], &[hosted(0.2)], &[&found]);
     check(&["unix"], &[hosted(0.09)], &[]);
+    // Sessions compete for the CPU: three seconds of statements in each second, half a second of them compiling.
+    let contended = compiled(0.85, 0.5).counter("postgres", "pg_statement_time", "7", 3.0);
+    check(&["unix"], &[contended], &[]);
     let planned = |planning: f64| {
         let run = sampled(0.5).counter("postgres", "pg_statement_planning", "7", planning);
         text(run.counter("postgres", "pg_statement_plans", "7", 1000.0))
