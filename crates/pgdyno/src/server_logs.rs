@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use traffic::log::{Consumer, LogFormat, Prefix};
-use traffic::recording::{Converter, MAGIC};
+use traffic::recording::{LogConverter, MAGIC};
 use traffic::{SkipKind, Traffic};
 
 #[derive(Clone, Debug, Args)]
@@ -59,7 +59,7 @@ impl LogArgs {
         &self,
         recording: &mut RecordingFileWriter,
     ) -> Result<Result<Traffic, io::Error>, CommandError> {
-        let mut converter = Converter::new(self.database.clone());
+        let mut converter = LogConverter::new(self.database.clone());
         let mut failed = None;
         let result = self.read_in_batches(&mut |traffic| {
             converter.convert(traffic, recording).map_err(|error| {
@@ -98,7 +98,7 @@ impl LogArgs {
     }
 }
 
-/// What was skipped, as one text.
+/// Skipped entries, as one text.
 fn skipped(traffic: &Traffic) -> Option<Message> {
     Message::join(traffic.skipped.iter().map(Message::from))
 }

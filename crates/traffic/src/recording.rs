@@ -11,7 +11,7 @@ mod spool;
 mod transactions;
 mod writer;
 
-pub use convert::{Converter, convert};
+pub use convert::{LogConverter, convert};
 pub use decode::decode;
 pub use layout::MAGIC;
 pub use reader::{Recording, RecordingError};

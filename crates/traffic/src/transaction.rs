@@ -61,10 +61,9 @@ impl Session {
     pub fn finished_transactions(&self) -> Vec<Transaction> {
         let mut all = self.transactions();
         all.pop();
-        let is_chained = |it: &mut Transaction| {
-            let last = &self.statements[it.statements.end - 1];
-            let chain =
-                |it| matches!(it, Command::Commit { chain: true } | Command::Rollback { chain: true });
+        let chain = |it| matches!(it, Command::Commit { chain: true } | Command::Rollback { chain: true });
+        let is_chained = |transaction: &mut Transaction| {
+            let last = &self.statements[transaction.statements.end - 1];
             commands(&last.text).unwrap_or_default().into_iter().any(chain)
         };
         while all.pop_if(is_chained).is_some() {}
@@ -188,7 +187,7 @@ mod tests {
         }
     }
 
-    /// What is finished after any number of statements is the beginning of the transactions of all statements.
+    /// The finished transactions after any number of statements are the first transactions of all statements.
     #[test]
     fn finished_transactions_do_not_change() {
         for (statements, finished) in [
@@ -212,11 +211,10 @@ mod tests {
                 // The rest is read as if the finished part had never been there.
                 let cut = finished.last().map_or(0, |it| it.statements.end);
                 let rest = Session { statements: all.statements[cut..].to_vec(), ..Session::default() };
-                let shifted = rest.transactions().into_iter().map(|it| Transaction {
-                    statements: it.statements.start + cut..it.statements.end + cut,
-                    ..it
-                });
-                assert!(shifted.eq(expected[finished.len()..].iter().cloned()), "{statements}: {length}");
+                let shift = |it: Transaction| (it.statements.start + cut..it.statements.end + cut, it.end);
+                let shifted = rest.transactions().into_iter().map(shift);
+                let later = expected[finished.len()..].iter().map(|it| (it.statements.clone(), it.end));
+                assert!(shifted.eq(later), "{statements}: {length}");
             }
         }
     }

@@ -21,13 +21,13 @@ where
     W: Write,
     F: Read + Write + Seek,
 {
-    Converter::default().finish(&mut traffic, to)
+    LogConverter::default().finish(&mut traffic, to)
 }
 
 /// Moves the statements of a log to a recording while the log is being read. Statements that share an implicit transaction
 /// become one request.
 #[derive(Debug, Default)]
-pub struct Converter {
+pub struct LogConverter {
     /// The only database whose sessions are recorded.
     database: Option<String>,
     /// Databases of the sessions whose statements were read.
@@ -45,10 +45,10 @@ struct SessionConverter {
     encoder: Encoder,
 }
 
-impl Converter {
-    /// Converter for the sessions of one database, or for all.
-    pub fn new(database: Option<String>) -> Converter {
-        Converter { database, ..Converter::default() }
+impl LogConverter {
+    /// LogConverter for the sessions of one database, or for all.
+    pub fn new(database: Option<String>) -> LogConverter {
+        LogConverter { database, ..LogConverter::default() }
     }
 
     /// Databases of the sessions with statements, including those that are not recorded.

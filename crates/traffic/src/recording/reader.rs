@@ -20,7 +20,7 @@ pub struct Recording<B> {
 /// Size of the parts in which the table of requests is read, a multiple of the size of an entry.
 const PART: usize = REQUEST_SIZE << 20;
 
-/// What the requests refer to.
+/// Extent of the messages and statements to which the requests refer.
 #[derive(Debug, Default)]
 struct Extent {
     /// End of the messages; the largest number if it overflows.

@@ -127,8 +127,8 @@ mod tests {
         assert!(spool.buffered < BUFFERED_MAX && spool.end > BUFFERED_MAX as u64 / 2, "{}", spool.end);
         for session in 0..sessions {
             let mut found = Vec::new();
-            let all = spool.read(session as usize, |it| {
-                found.push(it);
+            let all = spool.read(session as usize, |entry| {
+                found.push(entry);
                 Ok(())
             });
             all.expect("memory can be read");

@@ -227,7 +227,7 @@ fn recordings_do_not_depend_on_the_batches() {
     let read = |log: &[u8], format: &LogFormat, batch: u64| {
         let mut traffic = Traffic::default();
         let mut writer = RecordingWriter::in_memory();
-        let mut converter = Converter::default();
+        let mut converter = LogConverter::default();
         let mut retained = 0;
         let result = read_every(batch, log, format, &mut traffic, &mut |traffic| {
             converter.convert(traffic, &mut writer).expect("memory can be written");
