@@ -327,7 +327,7 @@ fn describes_failover_experiments() {
         "find      whether every acknowledged write survives the faults\n",
         "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
         &format!(
-            "control   without a durability guarantee; at 4.5s: block replication for 1s, at 5s: kill the postmaster of \
+            "control   without a durability guarantee; at 4.5s: block replication until another server is promoted, at 5s: kill the postmaster of \
              primary, {second_fault}\n"
         ),
         "time      20m under load, plus setup\n",
