@@ -15,7 +15,7 @@ const POOL: &str = "
 stack: { pooler: { kind: pgbouncer, mode: transaction, size: 2 }, postgres: {} }
 operations: { sleep: { sql: SELECT pg_sleep(0.01) } }
 load: { model: open, max_in_flight: 60, arrivals: even }
-objectives: [ \"p99 < 400ms\" ]
+objectives: [ \"p90 < 400ms\" ]
 find: { max: { from: 30, limit: 1000, window: 3s, hold: 3s, precision: 25% } }
 ";
 
