@@ -18,7 +18,7 @@ use model::server_log::DeadlockGroup;
 use model::stop::StopEvent;
 use model::table_sizes::{TableSize, TableSizes};
 use model::target::{ServerIdentity, TargetState};
-use model::{Nanos, Outage, PerSecond, ReplayFigures, StepFailure};
+use model::{AgentPart, Nanos, Outage, PerSecond, ReplayFigures, StepFailure};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use store::{FactRecord, Run, RunStatus, TrialId};
@@ -102,6 +102,20 @@ fn samples() -> Vec<Fact> {
             tuple: Some("(0,1)".to_owned()),
             count: 2,
             first: Nanos::from_secs(7),
+        }]),
+        Fact::Agents(vec![AgentPart {
+            agent: "a1".to_owned(),
+            host: "load-1".to_owned(),
+            threads: 2,
+            ok: 99,
+            arrivals: 100,
+            p99: Some(Nanos::from_millis(5)),
+            send_lag: Some(Nanos::from_micros(80)),
+            busy: Some(0.25),
+            jitter: None,
+            clock_uncertainty: Some(Nanos(420)),
+            late: Nanos::from_micros(300),
+            lost: Some(message!("limits-no-controller", name = "cpu")),
         }]),
         Fact::Replay(vec![ReplayFigures {
             operation: 0,
@@ -261,8 +275,8 @@ fn write_legacy(folder: &Path) -> PathBuf {
 }
 
 /// Kinds of facts that were never stored as notes.
-const NEWER: [&str; 7] =
-    ["reason", "step_failure", "note", "omitted", "table_sizes", "deadlocks", "copied_data"];
+const NEWER: [&str; 8] =
+    ["reason", "step_failure", "note", "omitted", "table_sizes", "deadlocks", "copied_data", "agents"];
 
 #[test]
 fn reads_and_upgrades_facts_stored_as_notes() {
