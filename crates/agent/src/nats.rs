@@ -357,7 +357,7 @@ mod tests {
     fn an_address_without_a_server_is_unreachable() {
         // Port 1 of the loopback interface.
         let options = NatsOptions { url: "nats://u:secret@127.0.0.1:1".into(), ..NatsOptions::default() };
-        let error = Nats::connect(&options).expect_err("nobody listens there");
+        let error = Nats::connect(&options).expect_err("no server listens there");
         let NatsError::Unreachable { server, .. } = error else { panic!("{error:?}") };
         assert_eq!(server, "nats://127.0.0.1:1");
     }

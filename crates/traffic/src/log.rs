@@ -66,7 +66,7 @@ pub fn read(reader: impl BufRead, format: &LogFormat, traffic: &mut Traffic) -> 
 ///
 /// # Errors
 ///
-/// The same as of [`read`], and those of the consumer.
+/// The errors of [`read`], and those of the consumer.
 pub fn read_in_batches(
     reader: impl BufRead,
     format: &LogFormat,

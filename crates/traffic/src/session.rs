@@ -176,6 +176,11 @@ impl Traffic {
         self.open.clear();
     }
 
+    #[cfg(test)]
+    pub(crate) fn retained_texts(&self) -> usize {
+        self.texts.len()
+    }
+
     /// Releases the texts that no statement has any more.
     pub(crate) fn release_texts(&mut self) {
         self.texts.retain(|text| Arc::strong_count(text) > 1);

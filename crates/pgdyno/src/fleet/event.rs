@@ -6,7 +6,7 @@ use load::script::Value;
 use load::{AbortReason, LoadEvent};
 use model::message::Message;
 use model::{ClientId, Code, ScriptId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -69,7 +69,16 @@ enum ValueForm {
     Null,
     Bool(bool),
     Int(i64),
-    Double(f64),
+    /// Serialised by its bits, because JSON has neither infinity nor NaN.
+    Double(#[serde(serialize_with = "write_bits", deserialize_with = "read_bits")] f64),
+}
+
+fn write_bits<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    value.to_bits().serialize(serializer)
+}
+
+fn read_bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    u64::deserialize(deserializer).map(f64::from_bits)
 }
 
 #[cfg(test)]
@@ -93,6 +102,7 @@ mod tests {
             LoadEvent::Aborted { client, script, command: 0, reason: AbortReason::RowCount { got: 2 } },
             LoadEvent::Exhausted { feed: 1 },
             LoadEvent::Debug { script, command: 1, value: Value::Double(-0.125) },
+            LoadEvent::Debug { script, command: 1, value: Value::Double(f64::INFINITY) },
         ] {
             let text = serde_json::to_string(&SentEvent(event.clone())).expect("plain data");
             let SentEvent(read) = serde_json::from_str(&text).expect("it was written");

@@ -220,6 +220,53 @@ fn statements_are_named_by_what_they_execute() {
     assert_eq!(names, expected);
 }
 
+/// Neither the statements nor their texts, each of which occurs once, are kept after they were recorded.
+#[test]
+fn recorded_texts_are_released() {
+    use crate::log::{LogFormat, read_every};
+    let entry = |number: u32| {
+        format!(
+            "{{\"timestamp\":\"2026-11-26 03:13:{:02}.000 UTC\",\"session_id\":\"1.1\",\"error_severity\":\"LOG\",\
+             \"message\":\"duration: 1.000 ms  statement: select {number}\"}}\n",
+            number % 60
+        )
+    };
+    let log: String = (0..100).map(entry).collect();
+    let (mut traffic, mut writer) = (Traffic::default(), RecordingWriter::in_memory());
+    let mut converter = LogConverter::default();
+    let mut largest = 0;
+    let result = read_every(10, log.as_bytes(), &LogFormat::Json, &mut traffic, &mut |traffic| {
+        converter.convert(traffic, &mut writer).expect("memory can be written");
+        largest = largest.max(traffic.retained_texts()).max(traffic.statements());
+        Ok(())
+    });
+    result.expect("the log can be read");
+    converter.finish(&mut traffic, &mut writer).expect("memory can be written");
+    assert_eq!((writer.requests(), converter.statements()), (100, 100));
+    // The last statement may still change.
+    assert_eq!(largest, 1);
+}
+
+/// A table with a valid checksum may still refer to messages or statements that do not exist.
+#[test]
+fn rejects_references_to_what_does_not_exist() {
+    let mut traffic = Traffic::default();
+    traffic.sessions = vec![session(vec![statement(0, "select 1", Protocol::Simple, &[])])];
+    let mut writer = RecordingWriter::in_memory();
+    convert(traffic, &mut writer).expect("memory can be written");
+    let bytes = writer.finish().expect("memory can be written");
+    let end = bytes.len() - layout::END_SIZE;
+    let requests = u64::from_le_bytes(bytes[end..end + 8].try_into().expect("eight bytes")) as usize;
+    // Position of the messages, their length, and the statement: see `RequestEntry`.
+    for (offset, change, valid) in [(0, 0, true), (8, 1, false), (16, 1, false), (20, 1, false)] {
+        let mut changed = bytes.clone();
+        changed[requests + offset] += change;
+        let checksum = u64::from(crc32c::crc32c(&changed[requests..end + 4 * 8]));
+        changed[end + 4 * 8..end + 5 * 8].copy_from_slice(&checksum.to_le_bytes());
+        assert_eq!(Recording::open(changed).is_ok(), valid, "byte {offset}");
+    }
+}
+
 /// Logs of real servers: a recording that is written while the log is read has the same contents.
 #[test]
 fn recordings_do_not_depend_on_the_batches() {

@@ -344,7 +344,7 @@ fn advice_on(table: TableStats, plan: PlanNode) -> Advice {
     advice(vec![0], &plans, &[counted("x", 1.0)])
 }
 
-/// A queue of 600 live rows, of which nobody removed the 19,400 dead versions, needs VACUUM and no index.
+/// A table with 600 live rows and 19,400 dead row versions needs VACUUM, not an index.
 #[test]
 fn advises_vacuum_for_bloated_tables() {
     let queue = |live, dead| TableStats {

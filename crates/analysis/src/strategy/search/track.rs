@@ -1,5 +1,7 @@
 //! State of a search, derived from its trials so far
 
+mod window;
+
 use super::belief::{EdgeDistribution, TrialVote};
 use super::judge::DELIVERED_SHARE_MIN;
 use crate::stats::quantile::upper_median;
@@ -24,27 +26,10 @@ const FAILED_TRIES_MAX: usize = 3;
 const DOWNWARD_STEPS_MAX: usize = 6;
 /// Minimum number of arrivals in a window.
 const ARRIVALS_MIN: f64 = 20.0;
-/// Target number of arrivals in a window. 1,000 independent arrivals would determine p99, but the response times of
-/// consecutive arrivals are correlated.
-const ARRIVALS: f64 = 5_000.0;
-/// Largest factor by which a window is lengthened to reach `ARRIVALS`.
-const WINDOW_FACTOR_MAX: u64 = 3;
-/// Target number of arrivals and largest factor if some trial violated an objective, such as a p99. A window of 5,000
-/// arrivals often misses the rare clusters of long response times, so half of its results are too optimistic. Longer
-/// windows correct that; more windows do not.
-const TAIL_WINDOW: (f64, u64) = (10_000.0, 6);
-const VOTES_OF_TAIL: usize = 14;
-/// Number of arrivals below which a window is lengthened by a factor of up to `SHORT_WINDOW_FACTOR_MAX`.
-const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
-const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
-/// Shortest window. In a shorter one, no whole second remains after its start, so nothing could be judged.
-const WINDOW_MIN: Nanos = Nanos::from_secs(2);
-/// Factor by which a window exceeds the one that would give an objective just enough samples, and largest factor by which
-/// a window is lengthened for that.
-const SAMPLES_MARGIN: f64 = 1.3;
-const SAMPLES_FACTOR_MAX: u64 = 30;
 /// Number of narrowing trials after which the remaining uncertainty is attributed to the system.
 const VOTES_MAX: usize = 18;
+/// Number of these trials if some trial violated an objective, so that the windows are longer.
+const VOTES_OF_TAIL: usize = 14;
 /// Maximum number of steps, after which the search ends without a result.
 const STEPS_MAX: usize = 60;
 /// Half-width of the interval, as a share of the precision, at which confirming trials begin.
@@ -179,44 +164,6 @@ impl<'a> SearchTrack<'a> {
     pub fn new(max: &'a MaxSearch, start: f64, done: &[StepResult]) -> SearchTrack<'a> {
         let trials = done.iter().map(|it| read(it, done)).collect();
         SearchTrack { max, start, trials }
-    }
-
-    /// Duration of a rest: a quarter of the window, in whole seconds because schedules require them.
-    pub fn rest(&self) -> Nanos {
-        Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0)).max(WINDOW_MIN)
-    }
-
-    /// Duration of a trial at `level`.
-    pub fn window(&self, level: f64, stage: StepPurpose) -> Nanos {
-        // After a successful long hold, further holds only check the state of the system.
-        let held =
-            |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
-        let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
-        let planned = (if long { self.max.hold } else { self.max.window }).max(WINDOW_MIN);
-        if stage == StepPurpose::Ramp {
-            return planned;
-        }
-        let planned = planned.max(self.judged_window(level));
-        if self.max.scale == LoadScale::Clients {
-            return planned;
-        }
-        let window = |arrivals: f64, longest: u64| {
-            Nanos::from_secs((arrivals / level).ceil() as u64).min(Nanos(self.max.window.0 * longest))
-        };
-        let (arrivals, longest) =
-            if self.has_tail_objective() { TAIL_WINDOW } else { (ARRIVALS, WINDOW_FACTOR_MAX) };
-        planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
-    }
-
-    /// Duration of a trial at `level` that has enough samples for all objectives, according to the trials that had too few.
-    fn judged_window(&self, level: f64) -> Nanos {
-        let seconds = |trial: &TrackedTrial| {
-            let fewer = if self.max.scale == LoadScale::Rate { trial.level / level } else { 1.0 };
-            trial.window.as_secs_f64() * trial.lacking * SAMPLES_MARGIN * fewer
-        };
-        let longest = self.trials.iter().filter(|it| it.lacking > 1.0).map(seconds).fold(0.0, f64::max);
-        Nanos::from_secs(longest.ceil() as u64)
-            .min(Nanos(self.max.window.max(WINDOW_MIN).0 * SAMPLES_FACTOR_MAX))
     }
 
     /// Probability distribution of the edge, from all trials; `None` as long as no level was overloaded.
