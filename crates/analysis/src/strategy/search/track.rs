@@ -63,7 +63,7 @@ const GAIN: f64 = 0.02;
 /// Margins added to the lower and upper end of the interval, as shares of the precision. They are necessary because a
 /// short window probably misses rare long delays, and because a drifting system changes later. If the system was
 /// sometimes slow, `ALIKE_SUSPECTED` replaces the lower margin. The values were determined on simulated systems, 200 of
-/// each kind. The interval contains the true maximum of 194 to 200 systems, and of 190 systems with log-normal service
+/// each kind. The interval contains the true maximum of 196 to 200 systems, and of 189 systems with log-normal service
 /// times.
 const INTERVAL_MARGINS: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
