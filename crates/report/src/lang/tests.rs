@@ -234,6 +234,15 @@ fn hops() -> Vec<Hop> {
     ]
 }
 
+#[test]
+fn cpus_of_attached_nodes_are_not_stated() {
+    assert_eq!(
+        english().path(&hops(), &Placement::default(), "→"),
+        "generator (any CPU) → set by its address → HAProxy (maxconn 20, attached) → TLS → PgBouncer (session, pool 20, \
+         0.5 CPU) → Unix socket → PostgreSQL (51 slots, any CPU)"
+    );
+}
+
 /// Lists every sentence and word of a language, with its name.
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
