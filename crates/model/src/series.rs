@@ -161,6 +161,7 @@ pub const CGROUP_MEMORY: &str = "cgroup_memory";
 pub const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
 pub const CGROUP_PERIODS: &str = "cgroup_periods";
 pub const CGROUP_THROTTLED: &str = "cgroup_throttled";
+pub const PROCESS_CPU_LIMIT: &str = "process_cpu_limit";
 pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
 /// Resident memory of a node's processes, without shared memory and mapped files.
 pub const PROCESS_PRIVATE_MEMORY: &str = "process_private_memory";

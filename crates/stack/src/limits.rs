@@ -1,12 +1,14 @@
 //! Resource limits of nodes
 
 mod cgroup_writes;
+mod cpu_limits;
 mod device;
 mod group;
 mod group_entry;
 pub(crate) mod groups;
 mod usage;
 
+pub(crate) use cpu_limits::cpu_limit_texts;
 pub use device::{Disk, find_disk};
 pub use group::{CgroupVersion, Group};
 pub(crate) use group_entry::cpu_set;

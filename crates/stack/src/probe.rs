@@ -75,6 +75,8 @@ pub enum ProbeTarget {
     Thread,
     /// Control group of a node.
     Group,
+    /// Main processes of an attached node on this machine.
+    Attached,
     Postgres,
     /// Page of a service, in this form.
     Page(StatsForm),
@@ -103,6 +105,8 @@ pub enum ProbeRequest {
     Entries(&'static str),
     /// Files of the node's control group.
     Group,
+    /// Files that limit the CPUs of a process; see [`crate::limits::cpu_limit_texts`].
+    CpuLimits,
 }
 
 /// Response to a request.
@@ -148,6 +152,7 @@ pub(crate) static ALL: &[&Probe] = &[
     &process::FILES,
     &process::THREAD,
     &process::GROUP,
+    &process::CPU_LIMIT,
     &pg_activity::PROBE,
     &pg_session_groups::PROBE,
     &pg_database::PROBE,

@@ -99,6 +99,7 @@ pub const SERIES: &[&str] = &[
     DISK_WRITES,
     DISK_READ_BYTES,
     DISK_WRITTEN_BYTES,
+    PROCESS_CPU_LIMIT,
     PROCESS_CPU[0],
     PROCESS_CPU[1],
 ];

@@ -28,16 +28,21 @@ const RELEVANT_CONTROLLERS: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "
 impl Cgroups {
     /// Detects the controllers of this process.
     pub fn detect() -> Cgroups {
+        Cgroups::of_process("self")
+    }
+
+    /// Detects the controllers of a process, which is named as in `/proc`.
+    pub fn of_process(process: &str) -> Cgroups {
         let read = |path: &Path| std::fs::read_to_string(path).ok();
         Cgroups::parse(
             &read(Path::new("/proc/self/mounts")).unwrap_or_default(),
-            &read(Path::new("/proc/self/cgroup")).unwrap_or_default(),
+            &read(&Path::new("/proc").join(process).join("cgroup")).unwrap_or_default(),
             &read,
             &|path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok(),
         )
     }
 
-    /// Parses `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
+    /// Parses `/proc/self/mounts` and `/proc/PID/cgroup`; see `cgroups(7)`.
     fn parse(
         mounts: &str,
         groups: &str,

@@ -46,6 +46,23 @@ pub(super) static GROUP: Probe = Probe {
     read: |answer, out| read_group(answer, out),
 };
 
+/// Limits of processes that pgdyno did not start. The limits of other nodes are in the experiment file.
+pub(super) static CPU_LIMIT: Probe = Probe {
+    name: "process_cpu_limit",
+    target: ProbeTarget::Attached,
+    period: Duration::from_secs(10),
+    series: &USABLE,
+    request: |_| Some(ProbeRequest::CpuLimits),
+    read: |answer, out| read_cpu_limit(answer.text(0)?, answer.text(1)?, answer.text(2)?, out),
+};
+
+static USABLE: [Series; 1] = [gauge(
+    "process_cpu_limit",
+    Unit::Count,
+    "CPUs that an attached node may use, by the quotas of its control groups and its allowed CPUs. No reading if it may \
+     use all CPUs; /proc/PID/status, `Cpus_allowed_list`, and cpu.cfs_quota_us, cpu.max",
+)];
+
 static OF_PROCESS: [Series; 5] = [
     counter("process_cpu_user", Unit::Seconds, "CPU time in user mode; /proc/PID/stat, proc_pid_stat(5)"),
     counter("process_cpu_system", Unit::Seconds, "CPU time in kernel mode; /proc/PID/stat"),
@@ -146,6 +163,32 @@ fn read_process(stat: &str, statm: &str, out: &mut Vec<Reading>) -> Result<(), R
     let values = [Some(user), ticks(15, 17), field(20), field(24).map(|it| it * page), private];
     push(&OF_PROCESS, values, out);
     Ok(())
+}
+
+/// Reads the number of CPUs that a process may use; no reading if these are all `online` CPUs.
+fn read_cpu_limit(status: &str, online: &str, quotas: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let allowed = status.lines().find_map(|it| it.strip_prefix("Cpus_allowed_list:")).and_then(list_length);
+    let allowed = allowed.ok_or(ReadError { line: 0, expected: "Cpus_allowed_list" })?;
+    let quota = |line: &str| {
+        let (quota, period) = line.split_once(' ')?;
+        let (quota, period) = (parse_finite(quota)?, parse_finite(period)?);
+        (quota > 0.0 && period > 0.0).then(|| quota / period)
+    };
+    let usable = quotas.lines().filter_map(quota).fold(allowed, f64::min);
+    if list_length(online).is_some_and(|all| usable < all) {
+        push(&USABLE, [Some(usable)], out);
+    }
+    Ok(())
+}
+
+/// Length of a list of CPUs such as `0-3,8`; `cpuset(7)`, List format.
+fn list_length(list: &str) -> Option<f64> {
+    let length = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        Some(f64::from(last.checked_sub(first)?) + 1.0)
+    };
+    list.trim().split(',').map(length).sum()
 }
 
 /// Reads the number of open files. Only the owner of the process and root may list them; for other users there is no

@@ -3,7 +3,7 @@
 use super::attached::AttachedProcesses;
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::component::{self, Component};
-use crate::limits::Group;
+use crate::limits::{Group, cpu_limit_texts};
 use crate::log_parser::{LogFollower, LogFormat};
 use crate::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, Reading};
 use model::product::Role;
@@ -69,6 +69,9 @@ impl SampledNode {
         }
         if point.group.is_some() {
             applies.push(ProbeTarget::Group);
+        }
+        if point.listener.is_some() {
+            applies.push(ProbeTarget::Attached);
         }
         if point.group.is_some() || point.pid.is_some() || point.listener.is_some() {
             applies.extend([ProbeTarget::Process, ProbeTarget::Thread]);
@@ -141,6 +144,14 @@ impl SampledNode {
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
                 }
+                ProbeTarget::Attached => {
+                    let Some(attached) = attached.as_mut() else { continue };
+                    let pids = attached.main_processes(collector).to_vec();
+                    match limits_in_common(&pids).filter(|_| attached.is_product) {
+                        Some(texts) => read(&ProbeResponse::Texts(texts), &mut readings),
+                        None => Ok(()),
+                    }
+                }
                 ProbeTarget::Postgres
                 | ProbeTarget::Product(_)
                 | ProbeTarget::Page(_)
@@ -156,6 +167,18 @@ impl SampledNode {
             }
         }
     }
+}
+
+/// Texts of the CPU limits of these processes; `None` if their limits differ, or without a process.
+fn limits_in_common(pids: &[u32]) -> Option<Vec<String>> {
+    let mut all = pids.iter().map(|pid| {
+        let mut texts = cpu_limit_texts(*pid);
+        // Other lines of the status differ between processes.
+        texts[0] = texts[0].lines().filter(|line| line.starts_with("Cpus_allowed_list:")).collect();
+        texts
+    });
+    let first = all.next().filter(|texts| !texts[0].is_empty())?;
+    all.all(|texts| texts == first).then_some(first)
 }
 
 /// Lists process ids of all processes of a node.

@@ -133,7 +133,8 @@ impl Session {
                 | ProbeRequest::Page
                 | ProbeRequest::Files(_)
                 | ProbeRequest::Entries(_)
-                | ProbeRequest::Group => continue,
+                | ProbeRequest::Group
+                | ProbeRequest::CpuLimits => continue,
             };
             let at = collector.now();
             match result {

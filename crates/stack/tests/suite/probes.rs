@@ -74,7 +74,7 @@ fn check(path: &Path) {
         ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Page(_) => {
             ProbeResponse::Texts(vec![text])
         }
-        ProbeTarget::Host | ProbeTarget::Process | ProbeTarget::Thread => {
+        ProbeTarget::Host | ProbeTarget::Process | ProbeTarget::Thread | ProbeTarget::Attached => {
             ProbeResponse::Texts(texts(&text).into_iter().map(|it| it.1).collect())
         }
         ProbeTarget::Group => {
@@ -157,7 +157,8 @@ fn probe_names_are_unique_and_queries_read_only() {
                     ProbeRequest::Files(_)
                     | ProbeRequest::Entries(_)
                     | ProbeRequest::Page
-                    | ProbeRequest::Group,
+                    | ProbeRequest::Group
+                    | ProbeRequest::CpuLimits,
                 )
                 | None => {}
             }

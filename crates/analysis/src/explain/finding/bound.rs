@@ -37,7 +37,7 @@ pub struct CpuUsage {
 
 impl CpuUsage {
     /// CPU usage of a node. `None` if no quota, pinning or number of threads limits its CPUs: other programs may then
-    /// have saturated them.
+    /// have saturated them. The limits of an attached node are those that its processes have.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let threads = node.kind.pooler().and_then(Pooler::usable_cpus);
         let (name, instances) = (node.name.clone(), vec![node.name.clone()]);
@@ -58,7 +58,10 @@ impl CpuUsage {
         let quota = part.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
         let pinned = part.limits.cpus.len() as f64;
         let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
-        let Some(limit) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
+        let usable =
+            |samples: &[Sample], node: &str| mean(&sums(samples, node, samples::PROCESS_CPU_LIMIT, |_| true));
+        let found = cell.median(|trial| part.instances.iter().map(|name| usable(trial.samples, name)).sum());
+        let Some(limit) = [quota, pinned, threads, found].into_iter().flatten().min_by(f64::total_cmp) else {
             return Ok(None);
         };
         let sum = |figure: fn(&[Sample], &str) -> Option<f64>| {

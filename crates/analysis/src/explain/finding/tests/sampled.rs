@@ -53,6 +53,16 @@ fn reports_a_cpu_bound_server() {
     );
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
+    // An attached server has limits that the experiment file does not contain.
+    let limited = |limit| busy(0.95).gauge("postgres", "process_cpu_limit", "", limit);
+    check_in(
+        &pinned(&[]),
+        &[limited(1.0)],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None }",
+        ],
+    );
+    check_in(&pinned(&[]), &[limited(1.5)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
     // Replicas have separate limits; only the busiest replica counts.
     let replicated = cell("direct", |setup| {
