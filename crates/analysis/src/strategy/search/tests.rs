@@ -342,6 +342,11 @@ fn names_the_levels_around_the_maximum() {
         let lower = bracket.fully_sustained.map(|it| (it.level, it.sustained, it.trials));
         assert_eq!(lower, expected, "answer {level}");
     }
+    // A report would show both levels as 160.
+    let done = [&done[..4], &held(160.0, &[true])[..], &held(160.4, &[false])[..]].concat();
+    let bracket = SearchTrack::new(&MaxSearch::DEFAULT, 100.0, &done).bracket(Some(160.0));
+    let sustained = bracket.sustained.map(|it| (it.level, it.sustained, it.trials));
+    assert_eq!(sustained, Some((160.0, 1, 2)));
 }
 
 /// The generator fails at a rate below the system's capacity.

@@ -210,7 +210,7 @@ impl<'a> SearchTrack<'a> {
         for trial in self.trials.iter().filter(|it| it.stage != StepPurpose::Rest) {
             let Some(held) = trial.held else { continue };
             let sustained = u32::from(held);
-            match levels.iter_mut().find(|it| it.level == trial.level) {
+            match levels.iter_mut().find(|known| self.is_same_level(known.level, trial.level)) {
                 Some(known) => {
                     (known.sustained, known.trials) = (known.sustained + sustained, known.trials + 1);
                 }
@@ -218,8 +218,9 @@ impl<'a> SearchTrack<'a> {
             }
         }
         levels.sort_by(|a, b| a.level.total_cmp(&b.level));
-        let holds =
-            |it: &&LevelTrials| answer.map_or(2 * it.sustained > it.trials, |level| it.level == level);
+        let holds = |it: &&LevelTrials| {
+            answer.map_or(2 * it.sustained > it.trials, |level| self.is_same_level(it.level, level))
+        };
         let sustained = levels.iter().rev().find(holds).copied();
         let fails = |votes: &&LevelTrials| {
             votes.sustained < votes.trials && sustained.is_none_or(|it| votes.level > it.level)
@@ -509,6 +510,12 @@ impl<'a> SearchTrack<'a> {
     fn is_contradictory(&self) -> bool {
         let held = |outcome| self.trials.iter().filter(move |it| it.held == Some(outcome)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
+    }
+
+    /// True if a report, which shows rates with three digits, cannot tell two levels apart. Their trials are counted
+    /// together, so that a trial that failed is not missing beside one that held.
+    fn is_same_level(&self, a: f64, b: f64) -> bool {
+        a == b || self.max.scale == LoadScale::Rate && (a - b).abs() <= 0.005 * a.max(b)
     }
 
     fn rounded_level(&self, level: f64) -> f64 {
