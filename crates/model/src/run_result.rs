@@ -116,6 +116,9 @@ pub struct CellResult {
     /// First stage at which the system broke; absent if it sustained all stages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage_break: Option<StageBreak>,
+    /// Results before, during and after the faults; empty without a fault. Phases that no trial had are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fault_phases: Vec<FaultPhaseResult>,
     /// Metrics of the nodes on the path to PostgreSQL, the generator first.
     pub hops: Vec<HopMetrics>,
     /// Parts of the mean response time, in the order of the path; the last part is the rest that no sample explains. Their
@@ -198,6 +201,41 @@ pub struct StageResult {
     pub dropped: u64,
     /// Number of refused connections.
     pub refused: u64,
+}
+
+/// Phase of a trial with faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultPhase {
+    /// Before the first fault.
+    Before,
+    /// Seconds in which a fault was in effect, or in which clients were not yet served again.
+    During,
+    /// All later seconds, including those between two faults.
+    After,
+}
+
+/// Results of one phase of the trials with faults, of all operations and all valid trials together. A transaction counts
+/// in the phase of the second in which it ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FaultPhaseResult {
+    pub phase: FaultPhase,
+    /// Measured duration, summed over the trials.
+    #[serde(rename = "measured_ns")]
+    pub measured: Nanos,
+    /// Successful transactions per second.
+    pub delivered: PerSecond,
+    /// Number of arrivals with a response.
+    pub count: u64,
+    pub response: Quantiles,
+    /// Number of failed transactions, and of those with an unknown outcome.
+    pub failed: u64,
+    pub dropped: u64,
+    /// Number of refused connections.
+    pub refused: u64,
+    /// Longest sampled time by which a replica's data were behind; absent without a sample of replication.
+    #[serde(rename = "replay_lag_ns", skip_serializing_if = "Option::is_none")]
+    pub replay_lag: Option<Nanos>,
 }
 
 /// Stage at which the system broke.

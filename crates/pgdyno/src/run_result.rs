@@ -9,7 +9,7 @@ pub use search_results::{PERTURBED_MAX, counted_trials, suspected};
 
 use crate::cli::CommandError;
 use analysis::facts::TrialFacts;
-use analysis::present::run_result::{StageSum, Statements, TrialPart, TrialPassage};
+use analysis::present::run_result::{FaultPhaseSum, StageSum, Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
 use model::copied_data::CopiedData;
@@ -121,6 +121,8 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     operations.iter_mut().for_each(|it| set_step_examples(it, &examples));
     let by_stage: Vec<&[StageSum]> = counted().map(|(_, it)| it.stages.as_slice()).collect();
     let stages = analysis::present::run_result::stage_results(&stored::stages(setup), &by_stage);
+    let by_phase: Vec<&[FaultPhaseSum; 3]> =
+        counted().filter_map(|(_, it)| it.fault_phases.as_ref()).collect();
     let connects = counted().filter_map(|(facts, _)| Some(facts.summary?.connects.initial));
     let hops = analysis::present::run_result::hops(setup, reading.processors, &passages);
     CellResult {
@@ -129,6 +131,7 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
         initial_connects: analysis::present::run_result::initial_connects(connects),
         stage_break: analysis::present::run_result::stage_break(&stages),
         stages,
+        fault_phases: analysis::present::run_result::fault_phase_results(&by_phase),
         time_parts: analysis::present::run_result::time_parts(setup, &passages, &hops),
         hops,
         replicas: analysis::present::run_result::replicas(setup, reading.processors, &passages),

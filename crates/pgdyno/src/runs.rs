@@ -213,15 +213,23 @@ fn trials(run: &Run, results: &[TrialResult], lang: &Lang) -> Result<String, Com
         let id = record.id.0;
         let _ = writeln!(text, "{}: {}", trial_name(id, lang), sanitise_line(&reason));
     }
+    // Each text once, with the trials that have it.
+    let mut notes: Vec<(String, Vec<u32>)> = Vec::new();
     for FactRecord { trial, fact } in run.facts()? {
         let note = match fact {
             Fact::Note(note) => note,
             Fact::Omitted(omitted) => omitted.into(),
             _ => continue,
         };
-        let trial = trial.map(|trial| trial_name(trial.0, lang) + ": ").unwrap_or_default();
-        let note = trial + &sanitise_line(&lang.note(&note));
-        let _ = writeln!(text, "{}", say!(lang, "runs-note", note));
+        let note = sanitise_line(&lang.note(&note));
+        match notes.iter_mut().find(|known| known.0 == note) {
+            Some((_, ids)) => ids.extend(trial.map(|id| id.0)),
+            None => notes.push((note, trial.map(|id| id.0).into_iter().collect())),
+        }
+    }
+    for (note, ids) in notes {
+        let trials = trial_names(&ids, lang).map(|names| names + ": ").unwrap_or_default();
+        let _ = writeln!(text, "{}", say!(lang, "runs-note", note = trials + &note));
     }
     Ok(text)
 }
@@ -243,6 +251,30 @@ fn reason(
 
 fn trial_name(id: u32, lang: &Lang) -> String {
     say!(lang, "runs-trial", id = id.to_string())
+}
+
+/// Names of trials, with consecutive numbers as ranges; `None` without a trial. `ids` are ascending and may contain
+/// duplicates.
+fn trial_names(ids: &[u32], lang: &Lang) -> Option<String> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &id in ids {
+        match ranges.last_mut() {
+            Some((_, last)) if id <= *last + 1 => *last = id,
+            _ => ranges.push((id, id)),
+        }
+    }
+    if let [(first, last)] = ranges[..]
+        && first == last
+    {
+        return Some(trial_name(first, lang));
+    }
+    let text = |&(first, last): &(u32, u32)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}–{last}"),
+    };
+    let ids = ranges.iter().map(text).collect::<Vec<_>>().join(", ");
+    (!ranges.is_empty()).then(|| say!(lang, "runs-trials", ids))
 }
 
 /// JSON of a run, its matrix and its findings.

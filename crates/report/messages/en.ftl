@@ -750,6 +750,7 @@ runs-results = results
 
 runs-no-results = not available: { $reason }
 runs-trial = trial { $id }
+runs-trials = trials { $ids }
 runs-note = note: { $note }
 runs-removed = removed { $path }
 runs-repetition = { $cell }, repeat { $repetition }
@@ -3657,6 +3658,13 @@ failover-column-outage = { $is_read ->
     [true] (new client)
    *[false] (connected)
  }
+failover-column-phase = phase
+failover-column-lag = longest lag
+failover-phases = before, during and after the faults
+failover-phase-before = before
+failover-phase-during = during
+failover-phase-after = after
+failover-phases-note = by second. A second is during a fault if the fault was in effect, no server had been promoted, or some client was not yet served again. The lag is that of the replicas, sampled once per second
 failover-column-promoted = promoted after
 failover-column-healthy = healthy after
 failover-column-rejoined = old primary back within

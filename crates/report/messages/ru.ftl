@@ -816,6 +816,7 @@ runs-results = результаты
 
 runs-no-results = недоступны: { $reason }
 runs-trial = измерение { $id }
+runs-trials = измерения { $ids }
 runs-note = замечание: { $note }
 runs-removed = удалён { $path }
 runs-repetition = { $cell }, повтор { $repetition }
@@ -3792,6 +3793,13 @@ failover-column-outage = перерыв { $is_read ->
     [true] (новый клиент)
    *[false] (подключённый)
  }
+failover-column-phase = этап
+failover-column-lag = наибольшее отставание
+failover-phases = до, во время и после сбоев
+failover-phase-before = до
+failover-phase-during = во время
+failover-phase-after = после
+failover-phases-note = по секундам. Секунда относится к сбою, если он ещё действовал, новый основной сервер ещё не был назначен или какие-то клиенты ещё не обслуживались. Отставание реплик снимается раз в секунду
 failover-column-promoted = повышение через
 failover-column-healthy = готовность через
 failover-column-rejoined = прежний основной вернулся за

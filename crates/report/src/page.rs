@@ -9,6 +9,7 @@ mod context;
 mod drawing;
 mod environment;
 mod failover;
+mod fault_phases;
 mod figure_table;
 mod findings;
 mod freshness;

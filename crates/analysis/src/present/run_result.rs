@@ -3,6 +3,7 @@
 //! All results combine the valid trials. Quantiles come from merged histograms. Figures are medians.
 
 mod connects;
+mod fault_phases;
 mod hops;
 mod logs;
 mod operations;
@@ -15,6 +16,7 @@ mod table_growth;
 mod time_parts;
 
 pub use connects::initial_connects;
+pub use fault_phases::{FaultPhaseCollector, FaultPhaseSum, fault_phase_results};
 pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use logs::{deadlocks, logs};
 pub use operations::{TrialPart, operation_results};

@@ -12,7 +12,9 @@ use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
 use analysis::facts::statement_rows::EmptyStatementDetector;
 use analysis::facts::{self, LoadSecond, SampleReducer, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
-use analysis::present::run_result::{self, PlannedStage, StageCollector, StageSum, Statements, TailLoad};
+use analysis::present::run_result::{
+    self, FaultPhaseCollector, FaultPhaseSum, PlannedStage, StageCollector, StageSum, Statements, TailLoad,
+};
 use analysis::stats::steady;
 use analysis::strategy::search::SecondSummary;
 use analysis::strategy::{search, step_setup};
@@ -118,6 +120,8 @@ pub struct StoredTrial {
     pub statements: Statements,
     /// Sums of the seconds by stage of the load; empty in a search.
     pub stages: Vec<StageSum>,
+    /// Sums of the seconds before, during and after the faults; `None` without a fault.
+    pub fault_phases: Option<[FaultPhaseSum; 3]>,
 }
 
 impl StoredRun {
@@ -199,6 +203,7 @@ fn read_trial(
             pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
             stages: step.is_none().then(|| StageCollector::new(stages(setup))),
+            phases: fault_injection.as_ref().and_then(FaultPhaseCollector::new),
         };
         let loaded = read_seconds(seconds, &run.command_counts(id)?, full_seconds, consumers);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
@@ -283,6 +288,7 @@ fn read_trial(
         late,
         statements,
         stages: loaded.stages,
+        fault_phases: loaded.phases.map(|phases| phases.finish(&samples)),
         clients: measured.map(|it| it.clients).unwrap_or_default(),
         events,
         summary,
@@ -380,6 +386,7 @@ struct TrialLoad {
     seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
     stages: Vec<StageSum>,
+    phases: Option<FaultPhaseCollector>,
     gaps: OutageDetector,
 }
 
@@ -390,6 +397,7 @@ struct SecondConsumers {
     pace: Option<Vec<SecondSummary>>,
     soaking: Option<SoakCollector>,
     stages: Option<StageCollector>,
+    phases: Option<FaultPhaseCollector>,
 }
 
 /// Maximum number of stored seconds. An hour suffices to judge a step and limits the memory.
@@ -436,6 +444,9 @@ fn read_seconds(
         if let Some(stages) = consumers.stages.as_mut().filter(|_| number < full_seconds) {
             stages.second(&second);
         }
+        if let Some(phases) = consumers.phases.as_mut().filter(|_| number < full_seconds) {
+            phases.second(&second);
+        }
         if let Some(pace) = &mut consumers.pace {
             push_bounded(pace, SecondSummary::from(&second));
         }
@@ -451,6 +462,7 @@ fn read_seconds(
         seconds: consumers.pace.unwrap_or_default(),
         trends: consumers.soaking.map_or(Vec::new(), SoakCollector::trends),
         stages: consumers.stages.map_or(Vec::new(), StageCollector::finish),
+        phases: consumers.phases,
         gaps,
     })
 }

@@ -1,9 +1,9 @@
 //! Section on durability and outages under faults
 
-use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
 use super::figure_table::{FigureColumn, non_empty_columns};
 use super::maximum::capitalise;
+use super::{TRIALS_SHOWN_MAX, fault_phases};
 use crate::lang::Lang;
 use crate::lang::failover::FaultKind;
 use crate::say;
@@ -93,6 +93,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         let unresolved = Some(failover.counts.unresolved).filter(|it| *it > 0 && unclosed);
         blocks.extend(unresolved.map(|writes| text(lang.unresolved_writes(writes), Tone::Doubt)));
         blocks.extend(findings(case, failover).map(Block::Table));
+        blocks.extend(fault_phases::table(case, failover.cell).map(Block::Table));
     }
     blocks
 }

@@ -4,7 +4,6 @@ use super::invent::HOSTILE;
 use super::*;
 use crate::style::CharacterSet;
 use crate::view::DrawnReplicas;
-use model::Nanos;
 use model::durability::{
     AccessKind, Anomaly, AnomalyKind, ClientKind, ClientOutage, Conclusion, DurabilityVerdict,
     InconclusiveReason, RecoveryPoint, WriteCounts, WriteKey,
@@ -18,7 +17,8 @@ use model::plan::{
     ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits,
     Replication, SyncMode,
 };
-use model::run_result::{HopMetrics, TrialResult};
+use model::run_result::{FaultPhase, FaultPhaseResult, HopMetrics, Quantiles, TrialResult};
+use model::{Nanos, PerSecond};
 
 fn ms(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
@@ -143,12 +143,32 @@ fn fault_trial() -> FaultInjection {
     }
 }
 
+fn fault_phases() -> Vec<FaultPhaseResult> {
+    let phase = |phase, seconds, delivered, p99, failed| FaultPhaseResult {
+        phase,
+        measured: Nanos::from_secs(seconds),
+        delivered: PerSecond(delivered),
+        count: 10_000,
+        response: Quantiles { p50: Some(ms(2)), p99: Some(ms(p99)), ..Quantiles::default() },
+        failed,
+        dropped: 0,
+        refused: 0,
+        replay_lag: (phase != FaultPhase::During).then_some(ms(80)),
+    };
+    vec![
+        phase(FaultPhase::Before, 100, 510.0, 9, 0),
+        phase(FaultPhase::During, 60, 12.5, 2900, 402),
+        phase(FaultPhase::After, 300, 498.0, 14, 0),
+    ]
+}
+
 /// Run with three cells, of which the third is the control of the others.
 pub fn survived() -> RunResult {
     let mut result = account();
     result.experiment.goal = Goal::Failover;
     result.experiment.cells[2].control_of = Some(0);
     result.failovers = vec![kept(), unpromised()];
+    result.cells[0].fault_phases = fault_phases();
     result.trials[0].fault_injection = Some(fault_trial());
     let lost = vec![found(AnomalyKind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);

@@ -232,6 +232,7 @@ fn cell(pooled: bool, tps: f64) -> CellResult {
             trials: 5,
         }),
         stages: stages(pooled),
+        fault_phases: Vec::new(),
         stage_break: pooled.then_some(StageBreak {
             stage: 1,
             reason: StageBreakReason::Slower { highest: PerSecond(9800.0), delivered: PerSecond(8200.0) },

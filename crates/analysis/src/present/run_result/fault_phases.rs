@@ -1,0 +1,276 @@
+//! Results before, during and after the faults of a trial
+
+use super::quantiles::quantiles;
+use crate::facts::samples::PG_REPLICATION_REPLAY_LAG;
+use model::durability::ClientOutage;
+use model::fault_injection::FaultInjection;
+use model::run_result::{FaultPhase, FaultPhaseResult};
+use model::{HistogramSum, Nanos, PerSecond, Sample, Second, SparseHistogram};
+
+const PHASES: [FaultPhase; 3] = [FaultPhase::Before, FaultPhase::During, FaultPhase::After];
+
+/// Times of a trial at which a fault, or an outage that followed it, was in effect.
+#[derive(Clone, Debug, Default)]
+pub struct FaultTimes {
+    /// Start and end of each fault, by start. They may overlap.
+    effects: Vec<(Nanos, Nanos)>,
+}
+
+impl FaultTimes {
+    /// An effect begins with the fault. It ends when the fault was reverted, another server accepted writes, and all
+    /// kinds of clients were served again, whichever is last. Faults that affected no node are left out.
+    pub fn new(injection: &FaultInjection) -> FaultTimes {
+        let mut starts: Vec<Nanos> = injection.injected.iter().map(|fault| fault.at).collect();
+        starts.sort_unstable();
+        // A longest period without a success that is not clearly longer than before the faults is no outage.
+        let is_outage = |outage: &&ClientOutage| outage.duration() > outage.usual + outage.usual;
+        let outages = || injection.verdict.iter().flat_map(|verdict| &verdict.outages).filter(is_outage);
+        let effects = injection.injected.iter().enumerate().filter(|(_, fault)| !fault.nodes.is_empty());
+        let effects = effects.map(|(number, fault)| {
+            let next = starts.iter().find(|start| **start > fault.at).copied().unwrap_or(Nanos(u64::MAX));
+            let promoted = injection.promotions.iter().map(|promotion| promotion.at);
+            let promoted = promoted.filter(|at| (fault.at..next).contains(at));
+            let served = outages().filter(|outage| outage.fault == number).map(|outage| outage.to);
+            let end = fault.reverted.into_iter().chain(promoted).chain(served).max();
+            (fault.at, end.unwrap_or(fault.at).max(fault.at))
+        });
+        let mut effects: Vec<(Nanos, Nanos)> = effects.collect();
+        effects.sort_unstable();
+        FaultTimes { effects }
+    }
+
+    /// Phase of the time from `from` to `to`. It is `During` if a fault has an effect at any time between them.
+    fn phase(&self, from: Nanos, to: Nanos) -> FaultPhase {
+        let begun = |effect: &&(Nanos, Nanos)| effect.0 < to;
+        match self.effects.iter().filter(begun).map(|effect| effect.1).max() {
+            None => FaultPhase::Before,
+            Some(end) if end >= from => FaultPhase::During,
+            Some(_) => FaultPhase::After,
+        }
+    }
+}
+
+/// Measurement of one phase of a trial.
+#[derive(Clone, Debug, Default)]
+pub struct FaultPhaseSum {
+    seconds: f64,
+    delivered: u64,
+    failed: u64,
+    dropped: u64,
+    refused: u64,
+    unanswered: u64,
+    response: SparseHistogram,
+    lag: Option<f64>,
+}
+
+/// Collects the seconds of a trial with faults by phase.
+#[derive(Debug)]
+pub struct FaultPhaseCollector {
+    times: FaultTimes,
+    sums: [FaultPhaseSum; 3],
+    responses: [HistogramSum; 3],
+}
+
+impl FaultPhaseCollector {
+    /// `None` if no fault was injected.
+    pub fn new(injection: &FaultInjection) -> Option<FaultPhaseCollector> {
+        let times = FaultTimes::new(injection);
+        let responses = [HistogramSum::new(), HistogramSum::new(), HistogramSum::new()];
+        (!times.effects.is_empty()).then(|| FaultPhaseCollector {
+            times,
+            sums: Default::default(),
+            responses,
+        })
+    }
+
+    pub fn second(&mut self, second: &Second) {
+        let from = Nanos::from_secs(second.second);
+        let phase = self.times.phase(from, from + Nanos::from_secs(1)) as usize;
+        let (sum, interval) = (&mut self.sums[phase], &second.interval);
+        sum.seconds += interval.to.as_secs_f64() - interval.from.as_secs_f64();
+        sum.refused += interval.refused.total();
+        for counts in &interval.scripts {
+            sum.delivered += counts.ok - counts.late;
+            sum.failed += counts.failed.total() + counts.unknown.total();
+            sum.dropped += counts.dropped;
+            sum.unanswered += counts.unanswered();
+            self.responses[phase].add(&counts.response);
+        }
+    }
+
+    /// Ends the trial, whose samples include those of replication.
+    pub fn finish(self, samples: &[Sample]) -> [FaultPhaseSum; 3] {
+        let FaultPhaseCollector { times, mut sums, responses } = self;
+        for (sum, response) in sums.iter_mut().zip(&responses) {
+            sum.response = SparseHistogram::from(response);
+        }
+        for sample in samples.iter().filter(|sample| sample.series == PG_REPLICATION_REPLAY_LAG) {
+            let sum = &mut sums[times.phase(sample.at, sample.at + Nanos(1)) as usize];
+            sum.lag = Some(sum.lag.map_or(sample.value, |lag| lag.max(sample.value)));
+        }
+        sums
+    }
+}
+
+/// Results of the phases over several trials of a cell. Phases that no trial had are left out.
+pub fn fault_phase_results(trials: &[&[FaultPhaseSum; 3]]) -> Vec<FaultPhaseResult> {
+    let result = |phase: FaultPhase| {
+        let (mut all, mut response) = (FaultPhaseSum::default(), HistogramSum::new());
+        let mut longest = 0.0f64;
+        for part in trials.iter().map(|sums| &sums[phase as usize]) {
+            all.seconds += part.seconds;
+            all.delivered += part.delivered;
+            all.failed += part.failed;
+            all.dropped += part.dropped;
+            all.refused += part.refused;
+            all.unanswered += part.unanswered;
+            all.lag = part.lag.map_or(all.lag, |lag| Some(all.lag.map_or(lag, |other| other.max(lag))));
+            longest = longest.max(part.seconds);
+            response.add(&part.response);
+        }
+        (all.seconds > 0.0).then(|| FaultPhaseResult {
+            phase,
+            measured: Nanos::from_secs_f64(all.seconds),
+            delivered: PerSecond(all.delivered as f64 / all.seconds),
+            count: response.count(),
+            response: quantiles(&response, all.unanswered, Nanos::from_secs_f64(longest)),
+            failed: all.failed,
+            dropped: all.dropped,
+            refused: all.refused,
+            replay_lag: all.lag.map(Nanos::from_secs_f64),
+        })
+    };
+    PHASES.into_iter().filter_map(result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::durability::{AccessKind, ClientKind, Conclusion, DurabilityVerdict, WriteCounts};
+    use model::fault_injection::{InjectedFault, PromotionRecord};
+    use model::plan::{FaultAction, FaultScope, FaultTarget};
+    use model::{Code, CompactInterval, LatencyHistogram, OperationSecond};
+
+    fn ms(ms: u64) -> Nanos {
+        Nanos::from_millis(ms)
+    }
+
+    /// Faults at these times, each until its second time, if it has one.
+    fn faults(times: &[(u64, Option<u64>)]) -> FaultInjection {
+        let fault = |&(at, reverted): &(u64, Option<u64>)| InjectedFault {
+            at: ms(at),
+            reverted: reverted.map(ms),
+            action: FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node },
+            nodes: vec!["postgres".to_owned()],
+        };
+        FaultInjection { injected: times.iter().map(fault).collect(), ..FaultInjection::default() }
+    }
+
+    /// Phases of `count` seconds: `b`, `d` and `a`.
+    fn shown(injection: &FaultInjection, count: u64) -> String {
+        let times = FaultTimes::new(injection);
+        let phase = |second| match times.phase(Nanos::from_secs(second), Nanos::from_secs(second + 1)) {
+            FaultPhase::Before => 'b',
+            FaultPhase::During => 'd',
+            FaultPhase::After => 'a',
+        };
+        (0..count).map(phase).collect()
+    }
+
+    #[test]
+    fn assigns_seconds_to_phases() {
+        let mut promoted = faults(&[(2_500, None)]);
+        promoted.promotions.push(PromotionRecord {
+            from: "postgres".to_owned(),
+            to: "postgres-2".to_owned(),
+            at: ms(4_200),
+            healthy: None,
+            timeline: 2,
+            safe: None,
+        });
+        let mut served = promoted.clone();
+        let outage = |fault, from, to| ClientOutage {
+            fault,
+            client: ClientKind::Connected,
+            access: AccessKind::Write,
+            from: ms(from),
+            to: ms(to),
+            usual: ms(20),
+        };
+        // The second one is as long as before the faults.
+        served.verdict = Some(verdict(vec![outage(0, 2_480, 6_100), outage(0, 7_000, 7_020)]));
+        let mut missed = faults(&[(2_500, None)]);
+        missed.injected[0].nodes.clear();
+        for (injection, expected) in [
+            (faults(&[]), "bbbbbbbb"),
+            (missed, "bbbbbbbb"),
+            (faults(&[(2_500, None)]), "bbdaaaaa"),
+            (faults(&[(2_500, Some(4_100))]), "bbdddaaa"),
+            (promoted, "bbdddaaa"),
+            (served, "bbdddddaa"),
+            // A second fault begins when the first one has ended, or before.
+            (faults(&[(1_500, Some(2_500)), (5_000, None)]), "bddaadaa"),
+            (faults(&[(1_500, Some(6_500)), (3_000, None)]), "bddddddaa"),
+        ] {
+            assert_eq!(shown(&injection, expected.len() as u64), expected, "{injection:?}");
+        }
+    }
+
+    fn verdict(outages: Vec<ClientOutage>) -> DurabilityVerdict {
+        DurabilityVerdict {
+            conclusion: Conclusion::Kept,
+            counts: WriteCounts::default(),
+            anomalies: Vec::new(),
+            doubts: Vec::new(),
+            recovery_point: None,
+            outages,
+            failovers: 1,
+            bound: 0.95,
+            clock_steps_us: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn sums_each_phase_over_trials() {
+        let second = |number: u64, ok: u64, failed: u64, millis: u64| {
+            let mut response = LatencyHistogram::new();
+            (0..ok).for_each(|_| response.record(ms(millis)));
+            let mut counts =
+                OperationSecond { ok, response: (&response).into(), ..OperationSecond::default() };
+            counts.failed.add(Code::SqlState(*b"57P01"), failed);
+            let (from, to) = (Nanos::from_secs(number), Nanos::from_secs(number + 1));
+            let interval = CompactInterval { from, to, scripts: vec![counts], ..CompactInterval::default() };
+            Second { second: number, in_flight: 0, interval }
+        };
+        let lag = |at, value| Sample {
+            at: ms(at),
+            node: "postgres".into(),
+            series: PG_REPLICATION_REPLAY_LAG.into(),
+            label: "postgres-2".into(),
+            value,
+        };
+        let trial = |rates: [(u64, u64); 4]| {
+            let mut collector =
+                FaultPhaseCollector::new(&faults(&[(1_500, Some(2_500))])).expect("a fault was injected");
+            (0..).zip(rates).for_each(|(number, (ok, failed))| {
+                collector.second(&second(number, ok, failed, number + 1));
+            });
+            collector.finish(&[lag(500, 0.1), lag(2_200, 3.0), lag(2_400, 2.0), lag(3_500, 0.2)])
+        };
+        let trials =
+            [trial([(100, 0), (20, 1), (0, 2), (90, 0)]), trial([(120, 0), (40, 0), (20, 0), (110, 0)])];
+        let all = fault_phase_results(&trials.iter().collect::<Vec<_>>());
+        let figures: Vec<(FaultPhase, f64, f64, u64, Option<Nanos>)> = all
+            .iter()
+            .map(|it| (it.phase, it.measured.as_secs_f64(), it.delivered.0, it.failed, it.replay_lag))
+            .collect();
+        let expected = [
+            (FaultPhase::Before, 2.0, 110.0, 0, Some(ms(100))),
+            (FaultPhase::During, 4.0, 20.0, 3, Some(ms(3_000))),
+            (FaultPhase::After, 2.0, 100.0, 0, Some(ms(200))),
+        ];
+        assert_eq!(figures, expected);
+        assert!(FaultPhaseCollector::new(&FaultInjection::default()).is_none());
+        assert_eq!(fault_phase_results(&[]), []);
+    }
+}
