@@ -48,7 +48,7 @@ fn findings(mode: &str) -> Vec<Value> {
     let yaml = format!(
         "stack:\n  service: {{ command: [/usr/bin/python3, ./shop.py, {mode}], copies: 2, stats: /stats }}\n  postgres: {{}}\n\
          operations: {{ ask: {{ get: /x }} }}\n\
-         load: {{ model: open, schedule: \"const(100, 8s)\", max_in_flight: 50 }}\n"
+         load: {{ model: open, schedule: \"const(40, 8s)\", max_in_flight: 50 }}\n"
     );
     let workspace = Workspace::new("copies", &yaml);
     fs::write(workspace.folder.join("shop.py"), SHOP).expect("the file can be written");
@@ -56,8 +56,13 @@ fn findings(mode: &str) -> Vec<Value> {
     let state = workspace.folder.join("state");
     fs::create_dir(&state).expect("the directory can be created");
     fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).expect("the permissions can be changed");
-    let ended = workspace.spawn_command(&mut workspace.command(&["--json"])).wait();
-    let document = ended.expect(0).document();
+    // A busy machine can make a trial invalid, which has no findings.
+    let documents = std::iter::repeat_with(|| {
+        let ended = workspace.spawn_command(&mut workspace.command(&["--json"])).wait();
+        ended.expect(0).document()
+    });
+    let is_valid = |document: &Value| document["matrix"]["rows"][0]["trials"][0]["valid"] == true;
+    let document = documents.take(4).find(is_valid).expect("one of four trials is valid");
     document["findings"].as_array().expect("the value is an array").clone()
 }
 

@@ -47,14 +47,16 @@ fn data_are_restored_or_kept() {
     workspace.run(&["--set", "dataset.keep=true", "--set", &between]).expect(0);
     let kept = sizes(&workspace);
     assert_eq!(kept.len(), 3);
-    // The check before the first trial executes no operation that writes.
-    assert_eq!(kept[0].0.before, restored[0].0.before);
+    // The check before the first trial executes no operation that writes. The sizes differ by a page between two loads,
+    // as the visibility map is made or not.
+    let (first, loaded) = (&kept[0].0.before, &restored[0].0.before);
+    assert!(first.dead_rows == 0 && first.heap.abs_diff(loaded.heap) <= 3 * 8192, "{first:?} {loaded:?}");
     for pair in kept.windows(2) {
         assert!(pair[1].0.before.heap >= pair[0].0.after.heap, "{kept:?}");
         assert!(pair[1].0.after.heap > pair[0].0.after.heap, "{kept:?}");
     }
     let marks: Vec<u64> = kept.iter().map(|it| it.1.before.heap).collect();
-    assert_eq!(marks[0], restored[0].1.before.heap);
+    assert!(marks[0].abs_diff(restored[0].1.before.heap) <= 3 * 8192, "{marks:?}");
     assert!(marks.is_sorted_by(|a, b| a < b), "{marks:?}");
     let page = workspace.other("report", &["last", "--format", "md"]);
     assert!(page.expect(0).out.contains("growth per trial"), "{}", page.out);
