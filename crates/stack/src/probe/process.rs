@@ -50,7 +50,7 @@ pub(super) static GROUP: Probe = Probe {
 pub(super) static CPU_LIMIT: Probe = Probe {
     name: "process_cpu_limit",
     target: ProbeTarget::Attached,
-    period: Duration::from_secs(10),
+    period: SECOND,
     series: &USABLE,
     request: |_| Some(ProbeRequest::CpuLimits),
     read: |answer, out| read_cpu_limit(answer.text(0)?, answer.text(1)?, answer.text(2)?, out),

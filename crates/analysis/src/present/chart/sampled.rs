@@ -78,7 +78,7 @@ const fn row(
 }
 
 /// Rules in the order of the chart series.
-const RULES: [SeriesRule; 46] = {
+const RULES: [SeriesRule; 47] = {
     use ChartKind::*;
     use LabelRule::{Each, EachPart, Only, Subtract, Sum, SumWithout};
     use SeriesKind::{Counter, Gauge, Presence, ServerCounter, Sparse};
@@ -107,6 +107,7 @@ const RULES: [SeriesRule; 46] = {
         row(samples::PROCESS_CPU[0], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
         row(samples::PROCESS_CPU[1], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
         row(samples::SERVICE_PROCESS_CPU, Processors, ChartSeriesKind::Processors, Counter, Each, 2),
+        row(samples::PROCESS_CPU_LIMIT, Processors, ChartSeriesKind::Limit, Sparse, Sum, 0),
         row(
             samples::HOST_CPU,
             Processors,

@@ -212,6 +212,9 @@ fn charts_counters_as_rates() {
         ],
         &["Host host: 0.75 - - - -", "Limit host: 2 2 2 2 2"],
     );
+    // Limit of an attached node.
+    let limit = |millis, value| sample(millis, "web", "process_cpu_limit", "", value);
+    check(Processors, &[limit(1000, 1.5), limit(2000, 0.5)], &["Limit web: - 1.5 0.5 - -"]);
     // CPU time that a service's page reports is drawn only if there is none from this machine.
     let page = |millis, value| sample(millis, "web", "service_process_cpu", "", value);
     let own = |millis, series, value| sample(millis, "web", series, "", value);
