@@ -218,8 +218,9 @@ impl<'a> SearchTrack<'a> {
             }
         }
         levels.sort_by(|a, b| a.level.total_cmp(&b.level));
-        let holds = |it: &&LevelTrials| {
-            answer.map_or(2 * it.sustained > it.trials, |level| self.is_same_level(it.level, level))
+        let holds = |votes: &&LevelTrials| match answer {
+            Some(level) => self.is_same_level(votes.level, level),
+            None => 2 * votes.sustained > votes.trials,
         };
         let sustained = levels.iter().rev().find(holds).copied();
         let fails = |votes: &&LevelTrials| {
