@@ -11,6 +11,7 @@ mod groups;
 mod left_out;
 mod naming;
 mod pace;
+mod pauses;
 mod sample;
 mod script;
 

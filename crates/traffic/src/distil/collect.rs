@@ -3,6 +3,7 @@
 use super::groups::{self, Groups};
 use super::left_out::{self, LeftOut, LeftOutReason};
 use super::naming::name;
+use super::pauses::pauses;
 use super::sample::Reservoir;
 use super::script::script;
 use super::{DistilOptions, Feed, Operation};
@@ -33,10 +34,11 @@ pub(super) fn collect(traffic: &Traffic, query_mode: QueryMode, options: &Distil
     chosen.sort_by_key(|(index, _)| Reverse(groups[*index].transactions));
     let mut taken = HashSet::new();
     let mut operations = Vec::new();
-    for (index, rows) in chosen {
+    for (index, sample) in chosen {
         let group = &groups[index];
+        let rows: Vec<Vec<Value>> = sample.iter().map(|statements| row(statements, options)).collect();
         let templates: Vec<_> = group.templates.iter().map(|&template| &templates[template]).collect();
-        let Some(script) = script(&templates, group.is_pipeline, &rows, query_mode) else {
+        let Some(script) = script(&templates, group.is_pipeline, &rows, &pauses(&sample), query_mode) else {
             let reason = LeftOutReason::Inexpressible;
             left_out::add(&mut left_out, reason, group.transactions, group.statements());
             continue;
@@ -55,8 +57,12 @@ pub(super) fn collect(traffic: &Traffic, query_mode: QueryMode, options: &Distil
     Collection { operations, left_out, transactions }
 }
 
-/// Values of the transactions of each selected group: one row for each transaction of the sample.
-fn samples(groups: &Groups<'_>, selected: &[usize], options: &DistilOptions) -> Vec<Vec<Vec<Value>>> {
+/// Random sample of the transactions of each selected group.
+fn samples<'a>(
+    groups: &Groups<'a>,
+    selected: &[usize],
+    options: &DistilOptions,
+) -> Vec<Vec<&'a [Statement]>> {
     let mut places = vec![None; groups.groups.len()];
     let mut reservoirs = Vec::new();
     for (place, &group) in selected.iter().enumerate() {
@@ -70,9 +76,7 @@ fn samples(groups: &Groups<'_>, selected: &[usize], options: &DistilOptions) -> 
             reservoirs[place].add(recorded.statements);
         }
     }
-    let row = |statements: &[Statement]| row(statements, options);
-    let rows = |reservoir: Reservoir<&[Statement]>| reservoir.finish().into_iter().map(row).collect();
-    reservoirs.into_iter().map(rows).collect()
+    reservoirs.into_iter().map(Reservoir::finish).collect()
 }
 
 /// Values of all statements of a transaction.

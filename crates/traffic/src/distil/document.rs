@@ -107,6 +107,9 @@ fn write_load(distilled: &Distilled, clients: u64, out: &mut String) -> std::fmt
         None => out.push_str("  # think: 10ms             # the log does not show the pauses\n"),
     }
     writeln!(out, "  duration: 60s\n  query_mode: {mode}")?;
+    if pace.reconnects {
+        writeln!(out, "  # Each recorded session had only about one transaction.\n  reconnect: true")?;
+    }
     let Some(rate) = pace.rate else { return Ok(()) };
     let (rate, in_flight) = (significant(rate.0), clients.max(IN_FLIGHT_MIN));
     write!(
@@ -117,11 +120,13 @@ fn write_load(distilled: &Distilled, clients: u64, out: &mut String) -> std::fmt
          #   schedule: const({rate}, 60s)\n\
          #   arrivals: poisson\n\
          #   max_in_flight: {in_flight}\n\
-         #   query_mode: {mode}\n\
+         #   query_mode: {mode}\n{}\
          \n# Instead: search for the maximum of the recorded mix.\n\
-         # load: {{ model: open, arrivals: poisson, max_in_flight: {in_flight}, query_mode: {mode} }}\n\
+         # load: {{ model: open, arrivals: poisson, max_in_flight: {in_flight}, query_mode: {mode}{} }}\n\
          # objectives: [ \"p99 < 200ms\", \"errors < 1%\" ]\n\
-         # find: {{ max: {{ from: {rate} }} }}\n"
+         # find: {{ max: {{ from: {rate} }} }}\n",
+        if pace.reconnects { "#   reconnect: true\n" } else { "" },
+        if pace.reconnects { ", reconnect: true" } else { "" },
     )
 }
 

@@ -5,6 +5,7 @@
 //! context. A cast then gives a number the type that the recorded constant had.
 
 use crate::sql::template::{Column, Element, Form, Piece, Template, Value, literal};
+use model::Nanos;
 use model::summary::QueryMode;
 use std::collections::{HashMap, HashSet};
 
@@ -53,12 +54,14 @@ fn contains_variable(text: &str) -> bool {
     false
 }
 
-/// Script of a transaction with these statements. Each row has the values of all statements. `None` if the language
-/// cannot express it.
+/// Script of a transaction with these statements. Each row has the values of all statements. `pauses` are those before
+/// each statement, and empty if there are none; the statements of a pipeline are sent without pauses. `None` if the
+/// language cannot express it.
 pub(crate) fn script(
     templates: &[&Template],
     is_pipeline: bool,
     rows: &[Vec<Value>],
+    pauses: &[Option<Nanos>],
     mode: QueryMode,
 ) -> Option<Script> {
     let mut variables = Variables::default();
@@ -82,7 +85,12 @@ pub(crate) fn script(
     if variables.names.len() > COLUMNS_MAX {
         return None;
     }
-    let text = batches.iter().map(|batch| batch_text(batch, mode)).collect();
+    let pauses = pauses.iter().copied().filter(|_| !is_pipeline).chain(std::iter::repeat(None));
+    let text = |(batch, pause): (&Vec<String>, Option<Nanos>)| {
+        let sleep = pause.map_or(String::new(), |pause| format!("\\sleep {} us\n", pause.0 / 1000));
+        sleep + &batch_text(batch, mode)
+    };
+    let text = batches.iter().zip(pauses).map(text).collect();
     let rows = (0..rows.len()).map(|row| variables.values.iter().map(|column| column[row].clone()).collect());
     Some(Script { text, rows: rows.collect(), columns: variables.names })
 }

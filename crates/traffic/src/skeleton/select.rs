@@ -100,7 +100,7 @@ fn operation(candidate: &Candidate) -> Result<SkeletonOperation, StatementLeftOu
     if !is_expressible(&template) {
         return Err(inexpressible);
     }
-    let made = script(&[&template], false, &[values], QueryMode::Extended).ok_or(inexpressible)?;
+    let made = script(&[&template], false, &[values], &[], QueryMode::Extended).ok_or(inexpressible)?;
     let tokens = tokens(&candidate.text).ok_or(unreadable)?;
     let tables = tables(&tokens);
     let parameter = |(variable, value): (String, &String)| {

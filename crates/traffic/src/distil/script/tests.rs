@@ -12,7 +12,7 @@ fn check(executions: &[(&str, &[Option<&str>])], mode: QueryMode, expected: &str
         rows.push(values);
     }
     assert!(templates.iter().all(|template| *template == templates[0]), "{executions:?}");
-    let script = script(&[&templates[0]], false, &rows, mode).expect("the language can express it");
+    let script = script(&[&templates[0]], false, &rows, &[], mode).expect("the language can express it");
     assert_eq!(script.text, expected, "{executions:?}");
     let rows: Vec<String> = script.rows.iter().map(|row| row.join(",")).collect();
     assert_eq!(format!("{}|{}", script.columns.join(","), rows.join("|")), feed, "{executions:?}");
@@ -140,7 +140,21 @@ fn refuses_what_the_language_cannot_express() {
         let list: Vec<String> = (0..count).map(|_| "f($1)".to_owned()).collect();
         let (template, values) =
             normalise(&format!("SELECT {}", list.join(", ")), &[Some("1".to_owned())]).expect("read");
-        script(&[&template], false, &[values], QueryMode::Extended).is_some()
+        script(&[&template], false, &[values], &[], QueryMode::Extended).is_some()
     };
     assert_eq!((many(255), many(256)), (true, false));
+}
+
+#[test]
+fn sleeps_before_statements_except_in_a_pipeline() {
+    let template = |text: &str| normalise(text, &[]).expect("the statement can be read").0;
+    let templates = ["BEGIN", "UPDATE a SET b = c", "COMMIT"].map(template);
+    let templates: Vec<&Template> = templates.iter().collect();
+    let pauses = [None, Some(Nanos::from_millis(20)), Some(Nanos(2_500_900))];
+    let text = |is_pipeline| {
+        let script = script(&templates, is_pipeline, &[Vec::new()], &pauses, QueryMode::Extended);
+        script.expect("the language can express it").text
+    };
+    assert_eq!(text(false), "BEGIN;\n\\sleep 20000 us\nUPDATE a SET b = c;\n\\sleep 2500 us\nCOMMIT;\n");
+    assert!(!text(true).contains("sleep"), "{}", text(true));
 }
