@@ -1,5 +1,7 @@
 //! `pgdyno judge`: judges the durability of the writes in a ledger or in a history
 
+mod edn;
+
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::command;
@@ -8,6 +10,7 @@ use crate::{diagnostics, run_report, terminal};
 use analysis::durability::history::{self, ExpectedVerdict, HistoryDiagnostic, HistoryFile, Notation};
 use analysis::durability::judge;
 use clap::Parser;
+use edn::to_edn;
 use model::durability::{
     Conclusion, DurabilityHistory, DurabilityVerdict, InconclusiveReason, LedgerEntry, ServerInstance,
 };
@@ -30,6 +33,9 @@ pub struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Print each history in Jepsen's notation, EDN, instead of judging it
+    #[arg(long, conflicts_with = "json")]
+    edn: bool,
     #[command(flatten)]
     language: LanguageArgs,
 }
@@ -40,6 +46,8 @@ struct Judged {
     verdict: DurabilityVerdict,
     servers: Vec<ServerInstance>,
     expected: Option<ExpectedVerdict>,
+    /// Operations in Jepsen's notation, if they are wanted.
+    edn: Option<String>,
 }
 
 /// Runs the command. The exit status is that of the worst verdict: 99 if a promise is broken, 4 if durability is not
@@ -53,12 +61,17 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let mut all = Vec::new();
     let mut incomplete = None;
     for path in &args.files {
-        match judge_file(path, lang)? {
+        match judge_file(path, args.edn, lang)? {
             Some(judged) => all.extend(judged),
             None => incomplete = Some(ExitStatus::Incomplete),
         }
     }
     let statuses: Vec<ExitStatus> = all.iter().map(Judged::status).collect();
+    if args.edn {
+        all.iter()
+            .for_each(|judged| out!("; {}\n{}", judged.name, judged.edn.as_deref().unwrap_or_default()));
+        return Ok(ExitStatus::first_of(incomplete));
+    }
     if args.json {
         let histories = all.iter().map(|it| JudgedHistory { name: &it.name, verdict: &it.verdict });
         terminal::json(&to_json(&JudgeDocument { histories: histories.collect() }));
@@ -77,13 +90,15 @@ fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
 }
 
 /// Judges a file. Prints the lines of a history that cannot be read, and then returns `None`.
-fn judge_file(path: &Path, lang: &Lang) -> Result<Option<Vec<Judged>>, CommandError> {
+fn judge_file(path: &Path, edn: bool, lang: &Lang) -> Result<Option<Vec<Judged>>, CommandError> {
     let name = path.display().to_string();
     let failed = |error: std::io::Error| CommandError::new(Message::of_file(path, &error));
     let bytes = fs::read(path).map_err(failed)?;
-    let Ok(text) = String::from_utf8(bytes) else { return judge_ledger(path, name).map(|it| Some(vec![it])) };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return judge_ledger(path, name, edn).map(|it| Some(vec![it]));
+    };
     if text.starts_with("pgdynoL") {
-        return judge_ledger(path, name).map(|it| Some(vec![it]));
+        return judge_ledger(path, name, edn).map(|it| Some(vec![it]));
     }
     let mut judged = Vec::new();
     let mut wrong = Vec::new();
@@ -94,6 +109,7 @@ fn judge_file(path: &Path, lang: &Lang) -> Result<Option<Vec<Judged>>, CommandEr
                 name,
                 verdict: file.judge(),
                 servers: servers(file.entries.iter()),
+                edn: edn.then(|| to_edn(file.entries.iter().cloned(), &file.history.read_backs)),
                 expected: file.expected,
             }),
             Err(all) => wrong.extend(all.iter().map(|it| grammar_diagnostic(&text, part, it))),
@@ -108,7 +124,7 @@ fn judge_file(path: &Path, lang: &Lang) -> Result<Option<Vec<Judged>>, CommandEr
 }
 
 /// Judges a ledger on its own. It shows a split brain, contradictions and outcomes, but not losses.
-fn judge_ledger(path: &Path, name: String) -> Result<Judged, CommandError> {
+fn judge_ledger(path: &Path, name: String, edn: bool) -> Result<Judged, CommandError> {
     let open = || ledger::open(path).map_err(|it| CommandError::new(&it));
     let mut reader = open()?;
     let servers = {
@@ -123,7 +139,8 @@ fn judge_ledger(path: &Path, name: String) -> Result<Judged, CommandError> {
     let mut verdict = judge(&history, || open().into_iter().flatten());
     // A ledger does not record faults, so their absence is no evidence. Nothing is proven without a read-back anyway.
     verdict.doubts.retain(|it| *it != InconclusiveReason::NoControl);
-    Ok(Judged { name, verdict, servers, expected: None })
+    let edn = edn.then(|| open().map(|reader| to_edn(reader, &[]))).transpose()?;
+    Ok(Judged { name, verdict, servers, expected: None, edn })
 }
 
 /// Servers that a ledger names, each once.
