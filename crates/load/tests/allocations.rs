@@ -6,7 +6,7 @@ mod tls_server;
 
 use load::feed::{DrawOrder, Feed};
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
-use load::script::call::{Method, RequestSource};
+use load::script::call::{Method, RequestSource, SecretLookup};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
 use load::{Action, ConnId, IntervalRecorder, LoadPlan, Recorder, Service, Shard, Target, Workload, sim};
 use model::durability::{LedgerEntry, WriteAttempt};
@@ -324,7 +324,7 @@ fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<C
         headers: &["X: ${client_id}".to_owned()],
         body: Some("{\"a\": \"${client_id}\"}"),
         expect: &[],
-        secrets: |_| None,
+        secrets: SecretLookup::NONE,
     };
     let program = Program::from_request(&written, &["client_id"]).expect("the program is valid");
     let service = Service { response_timeout: Some(Nanos::from_secs(1)), ..service };
@@ -402,7 +402,7 @@ fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
         ..HttpStep::new("POST", "/a/${client_id}")
     };
     let secret = |_: &str| Some(Secret::new("secret"));
-    let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(secret);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(SecretLookup(&secret));
     maker.add_http(&ScriptHeader { name: "hop", weight: 1, draws: None }, 0, &[], &[step]);
     let program = maker.finish().expect("the program is valid");
     let service = Service { cookies: true, ..Service::without_tls("localhost") };

@@ -104,7 +104,7 @@ fn to_status(done: Result<ExitStatus, CommandError>, terminal: &Terminal) -> Exi
 
 fn run(options: &BenchOptions, args: &[String], terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     if let Some(http_options) = &options.http {
-        return http::run(options, http_options, terminal);
+        return http::run(options, http_options, args, terminal);
     }
     let compiled = scripts::compile(options, terminal);
     let names: Vec<String> = options.scripts.iter().map(|it| setup::script_name(it).to_owned()).collect();
@@ -147,9 +147,7 @@ fn run(options: &BenchOptions, args: &[String], terminal: &Terminal) -> Result<E
         let environment = connected.with_password(environment);
         let scripts = compiled.sources.iter().map(|it| STANDARD.encode(it)).collect();
         let load = BenchLoad { arguments: args.to_vec(), scripts, scale, environment };
-        let plan = prepared.load.work.plan();
-        let (threads, driver) = (plan.threads, prepared.load.driver.name().to_owned());
-        (fleet, Assignment { seed, threads, driver, load: AssignedLoad::Bench(load) })
+        assign(fleet, load, &prepared, seed)
     });
     let bench = Bench {
         options,
@@ -305,6 +303,12 @@ fn print_part(part: &AgentPart, lang: &Lang, terminal: &Terminal) {
     let [lag, clock] = [part.send_lag, part.clock_uncertainty].map(|time| time.map(|it| lang.time(it)));
     let (ok, arrivals) = (numbers.count(part.ok), numbers.count(part.arrivals));
     terminal.info(&say!(lang, "agents-part", agent = &part.agent, ok, arrivals, lag, clock));
+}
+
+/// Agents with the assignment of the load that was prepared.
+fn assign(fleet: Fleet, load: BenchLoad, prepared: &PreparedBench, seed: u64) -> (Fleet, Assignment) {
+    let (threads, driver) = (prepared.load.work.plan().threads, prepared.load.driver.name().to_owned());
+    (fleet, Assignment { seed, threads, driver, load: AssignedLoad::Bench(load) })
 }
 
 /// Leases the agents that generate the load for this target.

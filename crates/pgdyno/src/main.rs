@@ -55,6 +55,7 @@ mod run_result;
 mod runs;
 mod schedule;
 mod schema;
+mod secrets;
 mod serve;
 mod server_logs;
 mod signals;

@@ -47,9 +47,9 @@ pub fn parse(
 
 /// Compiler of scripts and HTTP requests into one program with shared variables.
 #[derive(Debug)]
-pub struct ProgramBuilder {
+pub struct ProgramBuilder<'a> {
     mode: Mode,
-    secrets: SecretLookup,
+    secrets: SecretLookup<'a>,
     names: NameTable,
     scripts: Vec<Script>,
     diagnostics: Vec<Diagnostic>,
@@ -72,16 +72,16 @@ pub struct ScriptHeader<'a> {
     pub draws: Option<(u16, &'a [String])>,
 }
 
-impl ProgramBuilder {
+impl<'a> ProgramBuilder<'a> {
     /// Creates a builder without scripts. `predefined` are variables that have a value; `mode` is as in
     /// [`super::parse`].
-    pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
+    pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder<'a> {
         let mut names = NameTable::default();
         let predefined = predefined.iter().map(|it| names.slot(it)).collect();
         let (scripts, diagnostics, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         ProgramBuilder {
             mode,
-            secrets: |_| None,
+            secrets: SecretLookup::NONE,
             names,
             scripts,
             diagnostics,
@@ -93,7 +93,7 @@ impl ProgramBuilder {
     }
 
     /// Sets the look-up of `${env:NAME}` in requests; the default finds nothing.
-    pub fn with_secrets(self, secrets: SecretLookup) -> ProgramBuilder {
+    pub fn with_secrets(self, secrets: SecretLookup<'a>) -> ProgramBuilder<'a> {
         ProgramBuilder { secrets, ..self }
     }
 
@@ -204,7 +204,7 @@ impl ProgramBuilder {
 
     /// Adds a script for the requests of a recording, which only counts them. `steps` are the names of a transaction's
     /// requests; they are not measured individually if there are none.
-    pub fn add_recorded<'a>(&mut self, head: &ScriptHeader<'_>, steps: impl Iterator<Item = &'a str>) {
+    pub fn add_recorded<'s>(&mut self, head: &ScriptHeader<'_>, steps: impl Iterator<Item = &'s str>) {
         let command =
             |name: &str| Command { line: 1, first_line: name.to_owned(), kind: CommandKind::Recorded };
         self.push(head, steps.map(command).collect());

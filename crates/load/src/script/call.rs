@@ -5,6 +5,7 @@ use super::pattern::Pattern;
 use super::{Command, CommandKind, Program, Script, Slot, Variables, is_valid_name};
 use model::message::Message;
 use model::{Answer, message};
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub use wire::http::Method;
@@ -58,7 +59,19 @@ pub enum CallPart {
 }
 
 /// Function that looks up an environment variable; `None` if the variable does not exist.
-pub type SecretLookup = fn(&str) -> Option<Secret>;
+#[derive(Clone, Copy)]
+pub struct SecretLookup<'a>(pub &'a dyn Fn(&str) -> Option<Secret>);
+
+impl SecretLookup<'_> {
+    /// Look-up that finds nothing.
+    pub const NONE: SecretLookup<'static> = SecretLookup(&|_| None);
+}
+
+impl fmt::Debug for SecretLookup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretLookup")
+    }
+}
 
 /// Prefix of a variable that refers to the environment: `${env:NAME}`.
 const ENVIRONMENT: &str = "env:";
@@ -204,7 +217,7 @@ fn template_text(parts: &[CallPart], names: &[Box<str>]) -> String {
 pub fn parse_parts(
     text: &str,
     hole: Placeholder,
-    secrets: SecretLookup,
+    secrets: SecretLookup<'_>,
     mut slot: impl FnMut(&str) -> Slot,
 ) -> Result<Vec<CallPart>, Message> {
     let mut parts = Vec::new();
@@ -229,7 +242,7 @@ pub fn parse_parts(
             None => CallPart::Var { slot: slot(name), hole },
             Some(name) => {
                 let missing = || message!("script-step-secret", name);
-                let secret = secrets(name).ok_or_else(missing)?;
+                let secret = (secrets.0)(name).ok_or_else(missing)?;
                 let escaped = Secret::new(escape(secret.reveal(), hole));
                 CallPart::Secret { name: name.to_owned(), escaped }
             }
@@ -246,7 +259,7 @@ pub fn parse_parts(
 /// Parses a header as on a command line, `Name: value`, with variables in its value.
 pub fn parse_header(
     text: &str,
-    secrets: SecretLookup,
+    secrets: SecretLookup<'_>,
     slot: impl FnMut(&str) -> Slot,
 ) -> Result<(String, Vec<CallPart>), Message> {
     let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
@@ -301,7 +314,7 @@ pub struct RequestSource<'a> {
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
     /// Function that looks up `${env:NAME}`.
-    pub secrets: SecretLookup,
+    pub secrets: SecretLookup<'a>,
 }
 
 impl Program {
@@ -376,7 +389,7 @@ mod tests {
     #[test]
     fn parses_variables_in_text() {
         let check = |text: &str, expected: &str| {
-            let parsed = match parse_parts(text, Placeholder::Url, environment, slot) {
+            let parsed = match parse_parts(text, Placeholder::Url, SecretLookup(&environment), slot) {
                 Ok(parts) => parts
                     .iter()
                     .map(|part| match part {
@@ -405,8 +418,8 @@ mod tests {
     #[test]
     fn parses_headers() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let parsed =
-                parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
+            let parsed = parse_header(text, SecretLookup(&environment), slot)
+                .map(|(name, value)| format!("{name}={value:?}"));
             assert_eq!(parsed.as_deref().map_err(|error| error.id.as_ref()), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));

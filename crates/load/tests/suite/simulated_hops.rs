@@ -1,6 +1,7 @@
 //! Cookies, redirects, compressed responses and secrets: requests sent and outcomes
 
 use crate::english;
+use load::script::call::SecretLookup;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::{Action, LoadEvent, LoadPlan, Recorder, Service, Shard, Workload, sim};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
@@ -12,7 +13,7 @@ use wire::pg::Secret;
 const HOST: &str = "shop.test:8080";
 
 fn program(steps: &[HttpStep]) -> Program {
-    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(SecretLookup(&environment));
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], steps);
     maker.finish().expect("the program is valid")
 }
@@ -427,7 +428,7 @@ fn secrets_are_sent_but_never_reported() {
     assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");
     assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
     assert_eq!(talk.messages, ["unexpected status of the response: HTTP 500"]);
-    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(SecretLookup(&environment));
     let missing =
         HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..HttpStep::new("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);

@@ -1,6 +1,6 @@
 //! HTTP services in simulated time: outcomes of valid and invalid responses
 
-use load::script::call::{Method, RequestSource};
+use load::script::call::{Method, RequestSource, SecretLookup};
 use load::script::{
     CallCapture, CallPart, Command, CommandKind, HttpCall, Mode, Program, ResponsePart, Script, ScriptSource,
     parse,
@@ -29,7 +29,7 @@ fn request(method: Method) -> Program {
         headers: &[],
         body,
         expect: &[],
-        secrets: |_| None,
+        secrets: SecretLookup::NONE,
     };
     Program::from_request(&written, &["client_id"]).expect("the request is valid")
 }
@@ -162,7 +162,7 @@ fn unexpected_statuses_fail_by_code() {
         headers: &[],
         body: None,
         expect: &expect,
-        secrets: |_| None,
+        secrets: SecretLookup::NONE,
     };
     let program = Program::from_request(&written, &[]).expect("the program is valid");
     check(

@@ -1,7 +1,7 @@
 //! Tests of faulty HTTP services over real sockets: each fault has the same single outcome with both drivers
 
 use load::driver::{Address, Clock, Driver, DriverContext, StartGate};
-use load::script::call::{Method, RequestSource};
+use load::script::call::{Method, RequestSource, SecretLookup};
 use load::script::{Mode, Program};
 use load::{LoadPlan, Recorder, Service, Shard, Workload, sim};
 use model::{Code, Nanos, Outcome, Record};
@@ -45,8 +45,14 @@ fn drivers() -> impl Iterator<Item = Driver> {
 
 /// Sends three requests with one client, and returns the events.
 fn record_requests(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
-    let written =
-        RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
+    let written = RequestSource {
+        method,
+        target: "/",
+        headers: &[],
+        body: None,
+        expect: &[],
+        secrets: SecretLookup::NONE,
+    };
     let plan = LoadPlan {
         transactions: Some(3),
         backlog_max: 0,

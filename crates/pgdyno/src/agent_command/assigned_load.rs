@@ -1,6 +1,6 @@
 //! Load of an assignment, prepared as the coordinator prepares it
 
-use crate::bench::{connect, options, ready, scripts};
+use crate::bench::{connect, http, options, ready, scripts};
 use crate::cli::CommandError;
 use crate::fleet::assignment::{
     AssignedLoad, Assignment, BenchLoad, ExperimentLoad, SSL_MODES, SentAddress, SentTarget,
@@ -10,6 +10,7 @@ use crate::run::workload::{self, HttpTarget, LoadInputs};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use load::driver::Driver;
+use load::script::call::SecretLookup;
 use model::message;
 use model::row_table::{RowFormat, RowLayout, Rows};
 use options::BenchCommand;
@@ -165,6 +166,13 @@ fn bench(
     // An agent executes no command of its coordinator, and writes no file.
     (options.allow_shell, options.log, options.save) = (false, None, None);
     (options.threads, options.driver) = (assignment.threads.into(), Some(driver));
+    if let Some(http_options) = &options.http {
+        let environment = &load.environment;
+        let seed_and_part = (assignment.seed, part);
+        let prepared =
+            http::prepare_part(&options, http_options, environment, seed_and_part, |it| allow.check(it))?;
+        return Ok(prepared.load);
+    }
     let texts: Result<Vec<Vec<u8>>, _> = load.scripts.iter().map(|it| STANDARD.decode(it)).collect();
     let sources: Vec<_> = options.scripts.iter().zip(texts.map_err(|_| damaged())?).collect();
     let program = scripts::compile_sources(&options, &sources).map_err(|_| damaged())?;
@@ -206,6 +214,7 @@ fn experiment(
     let feeds: Vec<Rows> =
         load.feeds.iter().zip(feeds).map(|(columns, bytes)| to_rows(columns, bytes)).collect();
     let variables: Vec<(&str, i64)> = load.variables.iter().map(|(name, it)| (name.as_str(), *it)).collect();
+    let lookup = |name: &str| load.environment.variables.get(name).cloned().map(Secret::new);
     let inputs = LoadInputs {
         postgres: &postgres,
         replicas: &replicas,
@@ -218,6 +227,7 @@ fn experiment(
         abandoned: abandon,
         part,
         driver: Some(driver),
+        secrets: SecretLookup(&lookup),
     };
     Ok(workload::prepare(&load.setup, &inputs, assignment.seed)?.config)
 }

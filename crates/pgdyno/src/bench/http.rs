@@ -2,17 +2,19 @@
 
 use super::connect::address_change;
 use super::options::{BenchOptions, HttpOptions, SeedOption};
-use super::ready::{self, BenchTargets};
+use super::ready::{self, BenchTargets, PreparedBench};
 use super::{Bench, guard, setup, usage_status};
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::exit_status::ExitStatus;
 use crate::files;
+use crate::fleet::assignment::{BenchLoad, RecordedEnvironment};
 use crate::measure::LoadPart;
+use crate::secrets::{self, ENVIRONMENT};
 use load::Service;
 use load::driver::Address;
 use load::script::Program;
-use load::script::call::RequestSource;
+use load::script::call::{RequestSource, SecretLookup};
 use model::Nanos;
 use model::message;
 use model::message::Message;
@@ -44,19 +46,10 @@ const CERTIFICATE_FILES: [&str; 4] = [
 pub fn run(
     options: &BenchOptions,
     http_options: &HttpOptions,
+    args: &[String],
     terminal: &Terminal,
 ) -> Result<ExitStatus, CommandError> {
-    let written = RequestSource {
-        method: http_options.method,
-        target: &http_options.url.target,
-        headers: &http_options.headers,
-        body: http_options.body.as_deref(),
-        expect: &http_options.expect,
-        secrets: secret,
-    };
-    let given = options.defines.iter().map(|it| it.0.as_str());
-    let defined: Vec<&str> = given.chain(super::scripts::PREDEFINED).collect();
-    let program = match Program::from_request(&written, &defined) {
+    let program = match compile(options, http_options, ENVIRONMENT) {
         Ok(it) => it,
         Err(diagnostics) => {
             diagnostics.iter().for_each(|it| terminal.print_error(it, options.lang));
@@ -70,18 +63,14 @@ pub fn run(
     if options.seed != (SeedOption::Time { explicit: false }) {
         terminal.info(&format!("setting random seed to {seed}"));
     }
-    let service = Service {
-        tls: tls(http_options)?,
-        connect_timeout: CONNECT_TIMEOUT,
-        first_byte_timeout: http_options.first_byte_timeout,
-        response_timeout: http_options.response_timeout,
-        ..Service::without_tls(&http_options.url.host_header())
-    };
+    let roots = roots(http_options)?;
+    let service = service(http_options, roots.as_deref())?;
     let (address, server) = probe_service(&http_options.url, &service)?;
     let reached = match &address {
         Address::Unix(path) => stack::client::Address::Unix(path.clone()),
         Address::Tcp(it) => stack::client::Address::Tcp(*it),
     };
+    let fleet = options.fleet.as_ref().map(|it| super::lease(it, &reached)).transpose()?;
     guard::check_load_allowed(
         &location::locate_listener(&reached),
         &server.address,
@@ -97,7 +86,17 @@ pub fn run(
         _ => None,
     };
     let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
-    let prepared = ready::prepare_for(options, program, targets, 1, seed, LoadPart::All)?;
+    let part = fleet.as_ref().map_or(LoadPart::All, |it| LoadPart::Coordinator { agents: it.len() });
+    let prepared = ready::prepare_for(options, program, targets, 1, seed, part)?;
+    let generators = fleet.map(|fleet| {
+        let load = BenchLoad {
+            arguments: args.to_vec(),
+            scripts: Vec::new(),
+            scale: 1,
+            environment: recorded_environment(http_options, roots.as_deref()),
+        };
+        super::assign(fleet, load, &prepared, seed)
+    });
     let signals = super::listen()?;
     let bench = Bench {
         options,
@@ -109,7 +108,7 @@ pub fn run(
         seed,
         signals: &signals,
         terminal,
-        generators: None,
+        generators,
     };
     let result = bench.measure(prepared)?;
     if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {
@@ -118,35 +117,99 @@ pub fn run(
     result.print(options, terminal)
 }
 
-/// Value of `${env:NAME}` in requests.
-pub fn secret(name: &str) -> Option<Secret> {
-    std::env::var(name).ok().map(Secret::new)
+/// Compiles the request of the options, or returns all errors.
+fn compile(
+    options: &BenchOptions,
+    http_options: &HttpOptions,
+    secrets: SecretLookup<'_>,
+) -> Result<Program, Vec<Message>> {
+    let written = RequestSource {
+        method: http_options.method,
+        target: &http_options.url.target,
+        headers: &http_options.headers,
+        body: http_options.body.as_deref(),
+        expect: &http_options.expect,
+        secrets,
+    };
+    let given = options.defines.iter().map(|it| it.0.as_str());
+    let defined: Vec<&str> = given.chain(super::scripts::PREDEFINED).collect();
+    Program::from_request(&written, &defined)
 }
 
-/// TLS settings; `None` for a URL without TLS.
-fn tls(options: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
-    let Url { host: Host::Tcp(name, _), tls: true, .. } = &options.url else { return Ok(None) };
-    let roots = match &options.roots {
-        _ if options.insecure => None,
-        Some(path) => Some(read(path)?),
-        None => Some(system_certificates()?),
+/// Prepares an agent's part of a load. `allow` is an error for an address that the agent may not load.
+pub fn prepare_part(
+    options: &BenchOptions,
+    http_options: &HttpOptions,
+    environment: &RecordedEnvironment,
+    (seed, part): (u64, LoadPart),
+    allow: impl Fn(&stack::client::Address) -> Result<(), CommandError>,
+) -> Result<PreparedBench, CommandError> {
+    let lookup = |name: &str| environment.variables.get(name).cloned().map(Secret::new);
+    let program = compile(options, http_options, SecretLookup(&lookup))
+        .map_err(|_| CommandError::new(message!("agents-lost-damaged")))?;
+    let sent = http_options.roots.as_ref().and_then(|path| environment.files.get(path));
+    let roots = match sent {
+        Some(sent) => Some(sent.clone().into_bytes()),
+        None => roots(http_options)?,
     };
-    let identity = TlsIdentity { roots: roots.as_deref(), ..TlsIdentity::default() };
-    HttpsClient::new(name, &identity).map(Some).map_err(|it| CommandError::new(&it))
+    let service = service(http_options, roots.as_deref())?;
+    match &http_options.url.host {
+        Host::Unix(path) => allow(&stack::client::Address::Unix(path.into()))?,
+        Host::Tcp(name, port) => {
+            let found = (name.as_str(), *port).to_socket_addrs();
+            let found = found.map_err(|error| unreachable(&http_options.url, &error))?;
+            found.map(stack::client::Address::Tcp).try_for_each(|it| allow(&it))?;
+        }
+    }
+    let (address, stream) =
+        connect(&http_options.url.host).map_err(|error| unreachable(&http_options.url, &error))?;
+    drop(stream);
+    let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
+    ready::prepare_for(options, program, targets, 1, seed, part)
+}
+
+/// Secrets of the request, and the trusted certificates if the options name a file, for agents.
+fn recorded_environment(options: &HttpOptions, roots: Option<&[u8]>) -> RecordedEnvironment {
+    let texts = options.headers.iter().map(String::as_str);
+    let texts = texts.chain([options.url.target.as_str()]).chain(options.body.as_deref());
+    let certificates = options.roots.clone().zip(roots.map(|it| String::from_utf8_lossy(it).into_owned()));
+    RecordedEnvironment {
+        variables: secrets::values(texts),
+        files: certificates.into_iter().collect(),
+        ..RecordedEnvironment::default()
+    }
+}
+
+fn service(options: &HttpOptions, roots: Option<&[u8]>) -> Result<Service, CommandError> {
+    let tls = match &options.url {
+        Url { host: Host::Tcp(name, _), tls: true, .. } => {
+            let identity = TlsIdentity { roots, ..TlsIdentity::default() };
+            Some(HttpsClient::new(name, &identity).map_err(|it| CommandError::new(&it))?)
+        }
+        _ => None,
+    };
+    Ok(Service {
+        tls,
+        connect_timeout: CONNECT_TIMEOUT,
+        first_byte_timeout: options.first_byte_timeout,
+        response_timeout: options.response_timeout,
+        ..Service::without_tls(&options.url.host_header())
+    })
+}
+
+/// Trusted certificates as PEM; `None` without TLS, or if the certificate is not verified.
+fn roots(options: &HttpOptions) -> Result<Option<Vec<u8>>, CommandError> {
+    match &options.roots {
+        _ if options.insecure || !options.url.tls => Ok(None),
+        Some(path) => read(path).map(Some),
+        None => system_certificates().map(Some),
+    }
 }
 
 /// Connects once before the run. Returns the service's address, and facts about it.
 fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), CommandError> {
-    let shown = match &url.host {
-        Host::Unix(path) => path.clone(),
-        Host::Tcp(..) => url.host_header(),
-    };
-    let failed = |error: &io::Error| {
-        CommandError::new(format!("connection to the service at {shown} failed: {}", os_error_text(error)))
-            .with_hint("Is the service running there and accepting connections?")
-    };
-    let (address, mut stream) = connect(&url.host).map_err(|it| failed(&it))?;
-    let (named, protection) = request_head(&mut *stream, url, service).map_err(|it| failed(&it))?;
+    let (address, mut stream) = connect(&url.host).map_err(|it| unreachable(url, &it))?;
+    let (named, protection) = request_head(&mut *stream, url, service).map_err(|it| unreachable(url, &it))?;
     let transport = match (&address, protection) {
         (Address::Unix(_), _) => ServerTransport::UnixSocket,
         (Address::Tcp(_), None) => ServerTransport::Tcp,
@@ -154,7 +217,21 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
     };
     // The report names no database, because a service has none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
-    Ok((address, Server { version, transport, address: shown, ..Server::default() }))
+    Ok((address, Server { version, transport, address: shown(url), ..Server::default() }))
+}
+
+/// Host and port, or path of the socket.
+fn shown(url: &Url) -> String {
+    match &url.host {
+        Host::Unix(path) => path.clone(),
+        Host::Tcp(..) => url.host_header(),
+    }
+}
+
+fn unreachable(url: &Url, error: &io::Error) -> CommandError {
+    let (address, error) = (shown(url), os_error_text(error));
+    CommandError::new(format!("connection to the service at {address} failed: {error}"))
+        .with_hint("Is the service running there and accepting connections?")
 }
 
 /// Certificates that this system trusts, as PEM.

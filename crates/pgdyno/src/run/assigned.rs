@@ -8,6 +8,7 @@ use crate::fleet::assignment::{
     SentTls,
 };
 use crate::measure::LoadConfig;
+use crate::secrets;
 use model::message;
 use model::message::Message;
 use model::plan::{Experiment, Goal, Setup};
@@ -24,13 +25,11 @@ pub fn unsupported(experiment: &Experiment) -> Option<Message> {
     }
     experiment.cells.iter().find_map(|cell| {
         let setup = &cell.setup;
-        let has_secret = setup.on_start_and_operations().any(|it| it.text().contains("${env:"));
         match () {
             () if !setup.faults.is_empty() || setup.operations.iter().any(|it| it.ledger.is_some()) => {
                 Some(message!("experiment-generators-failover"))
             }
             () if setup.load.is_recorded() => Some(message!("experiment-generators-recorded")),
-            () if has_secret => Some(message!("experiment-generators-secret")),
             () => None,
         }
     })
@@ -56,7 +55,7 @@ pub fn assignment(
         replicas: send(inputs.replicas)?,
         web: inputs.web.map(|HttpTarget { url, address }| (url_text(url), to_address(address))),
         feeds: inputs.feeds.iter().map(|it| it.columns().to_vec()).collect(),
-        environment: RecordedEnvironment::default(),
+        environment: recorded_environment(setup),
         transactions: inputs.transactions,
     };
     let assignment = Assignment {
@@ -66,6 +65,15 @@ pub fn assignment(
         load: AssignedLoad::Experiment(Box::new(load)),
     };
     Ok((assignment, inputs.feeds.iter().map(packed).collect()))
+}
+
+/// Secrets in the requests of a setup.
+fn recorded_environment(setup: &Setup) -> RecordedEnvironment {
+    // The serialised form also contains the texts that responses must contain.
+    let to_text = |it| serde_json::to_string(it).expect("plain data can be serialised");
+    let texts: Vec<String> = setup.on_start_and_operations().map(to_text).collect();
+    let variables = secrets::values(texts.iter().map(String::as_str));
+    RecordedEnvironment { variables, ..RecordedEnvironment::default() }
 }
 
 fn to_sent(target: &Target) -> Result<SentTarget, CommandError> {

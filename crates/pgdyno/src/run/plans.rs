@@ -9,6 +9,7 @@ use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
 use crate::measure::LoadPart;
 use crate::measure::{self, IgnoreEvents};
+use crate::secrets::ENVIRONMENT;
 use analysis::explain::advice;
 use load::driver::Clock;
 use model::Nanos;
@@ -142,6 +143,7 @@ fn listen(
         abandoned: test_bed.abandoned(),
         part: LoadPart::All,
         driver: None,
+        secrets: ENVIRONMENT,
     };
     let PreparedLoad { config: ready, .. } =
         workload::prepare(&short_setup(setup), &inputs, seed.wrapping_add(SEED_XOR))

@@ -14,6 +14,7 @@ use super::test_bed::{SetupError, TestBed, Update};
 use super::workload::{self, LoadInputs};
 use crate::cli::{CommandError, Terminal};
 use crate::measure::LoadPart;
+use crate::secrets::ENVIRONMENT;
 use execution::Execution;
 use model::message::Message;
 use model::plan::{Cell, Content, Feed, NodeKind, Operation, OperationKind, Replication, Setup};
@@ -275,6 +276,7 @@ fn statement_errors(setup: &Setup, test_bed: &mut TestBed) -> Result<Preparation
         abandoned: test_bed.abandoned(),
         part: LoadPart::All,
         driver: None,
+        secrets: ENVIRONMENT,
     };
     let program = workload::compile(setup, &inputs)?;
     // Prefer a direct connection to PostgreSQL, because a pooler may hide its errors.

@@ -11,6 +11,7 @@ use crate::fleet::{Fleet, FleetLoad};
 use crate::measure::{self, IgnoreEvents, LoadConfig, LoadListener, LoadPart, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use crate::run_result::stored::load_duration;
+use crate::secrets::ENVIRONMENT;
 use crate::trial_event::TrialEvent;
 use analysis::strategy::search::SecondSummary;
 use analysis::verdict::failover_objective;
@@ -128,6 +129,7 @@ fn run_by(
         abandoned: test_bed.abandoned(),
         part,
         driver: None,
+        secrets: ENVIRONMENT,
     };
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);

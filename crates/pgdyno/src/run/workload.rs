@@ -10,6 +10,7 @@ use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
+use load::script::call::SecretLookup;
 use load::script::{Diagnostic, Mode, Program, ProgramBuilder};
 use load::{
     Hosts, InitialValue, LoadPlan, MeasuredCommands, PostgresEndpoint, Replay, RngSeeds, Service, Workload,
@@ -74,6 +75,8 @@ pub struct LoadInputs<'a> {
     pub part: LoadPart,
     /// Driver; `None` selects the driver that suits the load.
     pub driver: Option<Driver>,
+    /// Look-up of `${env:NAME}` in requests.
+    pub secrets: SecretLookup<'a>,
 }
 
 /// Properties of a load that runs in addition to the trial's load.
@@ -308,7 +311,7 @@ pub fn mode(setup: &Setup) -> Mode {
     ready::mode(setup.load.query_mode)
 }
 
-/// Program with one script per operation. The function uses only the feeds and the variables of `inputs`.
+/// Program with one script per operation. The function uses only the feeds, the variables and the secrets of `inputs`.
 pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandError> {
     let given = inputs.variables.iter().map(|it| it.0);
     let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
@@ -321,7 +324,7 @@ pub fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, Comman
         predefined.extend(columns.flat_map(|it| it.1.columns()).map(String::as_str));
         predefined.extend(on_start.assigned_variables());
     }
-    let mut maker = ProgramBuilder::new(mode(setup), &predefined).with_secrets(http::secret);
+    let mut maker = ProgramBuilder::new(mode(setup), &predefined).with_secrets(inputs.secrets);
     let draws = |operation: &Operation| {
         let name = operation.feed.as_ref()?;
         let number = setup.feeds.iter().position(|feed| feed.name == *name)?;

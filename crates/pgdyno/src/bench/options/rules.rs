@@ -148,9 +148,7 @@ fn fleet(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<F
             "leave them out: --local-agents starts a server and agents of its own",
         );
     }
-    for (option, _) in [("-l", draft.log), ("--allow-shell", draft.allow_shell), ("--http", draft.has_http)]
-        .into_iter()
-        .filter(|it| it.1)
+    for (option, _) in [("-l", draft.log), ("--allow-shell", draft.allow_shell)].into_iter().filter(|it| it.1)
     {
         wrong(&format!("{option} cannot be used with agents"), "leave it out, or generate the load here");
     }

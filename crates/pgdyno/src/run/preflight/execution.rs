@@ -2,12 +2,12 @@
 
 use super::OperationError;
 use super::statements::place;
-use crate::bench::http;
 use crate::cli::{CommandError, language, os_error_text};
 use crate::measure::LoadPart;
 use crate::messages;
 use crate::run::test_bed::TestBed;
 use crate::run::workload::{self, LoadInputs, PreparedLoad};
+use crate::secrets::{self, ENVIRONMENT};
 use load::driver::{Clock, Driver, DriverContext, StartGate};
 use load::script::{Command, CommandKind, Piece, Slot, VariableNames, Variables};
 use load::{LoadEvent, Recorder, Shard, TraceEvent};
@@ -112,6 +112,7 @@ pub fn execute(
         abandoned: &abandoned,
         part: LoadPart::All,
         driver: None,
+        secrets: ENVIRONMENT,
     };
     let PreparedLoad { config, .. } = workload::prepare(&single_setup(setup, operation), &inputs, seed)?;
     let program = &config.work.plan().program;
@@ -190,8 +191,7 @@ fn single_setup(setup: &Setup, operation: &Operation) -> Setup {
 /// Values of the environment variables in an operation's requests, both unchanged and escaped for a URL.
 fn secrets(operation: &Operation) -> Vec<String> {
     let text = operation.text();
-    let names = text.split("${env:").skip(1).filter_map(|it| it.split_once('}'));
-    let values = names.filter_map(|(name, _)| http::secret(name));
+    let values = secrets::names(&text).filter_map(secrets::secret);
     let both = values.flat_map(|it| [it.reveal().to_owned(), model::percent_encode(it.reveal())]);
     both.filter(|it| !it.is_empty()).collect()
 }

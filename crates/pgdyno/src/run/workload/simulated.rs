@@ -7,6 +7,7 @@ use crate::diagnostics;
 use crate::feeds::Feeds;
 use crate::measure::LoadPart;
 use crate::run::search_runner;
+use crate::secrets::ENVIRONMENT;
 use analysis::strategy::search::{self, NextStep};
 use analysis::strategy::step_setup;
 use experiment::Plan;
@@ -112,6 +113,7 @@ fn run<R: Recorder + Default>(setup: &Setup, seed: u64, parts: &[LoadPart]) -> R
         abandoned: &Arc::default(),
         part: LoadPart::All,
         driver: None,
+        secrets: ENVIRONMENT,
     };
     let mut shards = Vec::new();
     for part in parts {
