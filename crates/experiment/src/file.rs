@@ -90,14 +90,32 @@ pub struct File {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Generators {
-    /// Number of agents.
-    #[schemars(range(min = 1, max = 4096))]
-    pub agents: u16,
+    /// Number of agents. With `auto`, the run begins with one agent and adds idle agents while the agents limit the load;
+    /// `threads` of the load is then the number of each agent.
+    pub agents: AgentCount,
     /// Address of the NATS servers. Default: the environment variable `NATS_URL`, else `nats://127.0.0.1:4222`.
     pub nats: Option<String>,
     /// Labels that agents must have, each with its accepted values.
     #[serde(default)]
     pub select: OrderedMap<OneOrMany<Word>>,
+    /// Outcome of a trial in which an agent is lost. Default: `invalid`.
+    pub lost: Option<Word>,
+}
+
+/// Number of agents, or the word `auto`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum AgentCount {
+    Fixed(#[schemars(range(min = 1, max = 4096))] u16),
+    Auto(AutoKeyword),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum AutoKeyword {
+    Auto,
 }
 
 /// Commands to run before and after each trial. A program name with a slash, and arguments that begin with `./` or `../`,

@@ -21,7 +21,7 @@ mod stats;
 pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
 pub use feed_format::FeedFormat;
-pub use generators::Generators;
+pub use generators::{AgentCount, AutoKeyword, Generators};
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{
     Load, LoadModel, MissingRequests, RecordedLog, RecordedMix, RecordedTimes, RecordingFile, ThinkTime,

@@ -174,6 +174,8 @@ pub enum OverloadReason {
 pub enum SearchStopReason {
     /// Late or saturated generator.
     Generator,
+    /// Late or saturated agents; fields are as in [`crate::validity::InvalidReason::AgentsLimit`].
+    Agents { agents: usize, more: usize, busy: Option<f64> },
     /// Host that was busy with other programs: a late generator thread waited for a CPU during this share of the
     /// window, 0..=1.
     Host { share: f64 },

@@ -79,6 +79,10 @@ pub enum InvalidReason {
         #[serde(rename = "uncertainty_ns")]
         uncertainty: Option<Nanos>,
     },
+    /// Agents limited the load: one of their threads was late, stalled or saturated. `more` is the smallest number of
+    /// additional agents that would help, each with as many threads as one of the `agents`. `busy` is the share of the
+    /// window in which their busiest thread worked, 0..=1; absent if every agent was lost.
+    AgentsLimit { agents: usize, more: usize, busy: Option<f64> },
     /// No transaction succeeded.
     NoSuccess,
 }

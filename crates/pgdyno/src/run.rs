@@ -1,5 +1,6 @@
 //! `pgdyno run`: measures the system that an experiment file describes
 
+mod agents;
 mod assigned;
 mod completed;
 pub mod display;
@@ -23,8 +24,7 @@ use crate::cli::language::LanguageArgs;
 use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
-use crate::fleet::Fleet;
-use crate::fleet::options::{FleetOptions, LabelSelector, NatsArgs};
+use crate::fleet::options::{LabelSelector, NatsArgs};
 use crate::operation_steps;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::run_file::{now_ms, write_error};
@@ -43,7 +43,7 @@ use model::feed_coverage::FeedCoverage;
 use model::message;
 use model::message::Message;
 use model::note::Note;
-use model::plan::{Dataset, Experiment, Feed, Generators, Goal, ON_START, Setup, Sweep};
+use model::plan::{AgentCount, Dataset, Experiment, Feed, Goal, ON_START, Setup, Sweep};
 use model::search::{SearchStep, StepResult};
 use model::stop::StopEvent;
 use model::validity::Verdict;
@@ -81,9 +81,9 @@ pub struct Args {
     /// Directory for the file of the run
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
-    /// Generate the load on this many agents, see `pgdyno agents`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    agents: Option<u16>,
+    /// Generate the load on this many agents, see `pgdyno agents`; `auto` adds idle agents while they limit the load
+    #[arg(long, value_name = "N", value_parser = agents::parse_agent_count)]
+    agents: Option<AgentCount>,
     /// Start a temporary NATS server and this many agents on this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096), conflicts_with_all = ["agents", "select", "url", "credentials"])]
     local_agents: Option<u16>,
@@ -161,6 +161,7 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
         unavailable: BTreeMap::new(),
         preflight: Preflight::default(),
         known_coverage: Vec::new(),
+        repeats_trial: false,
     };
     bench.run_all(&plan.experiment, before);
     let Runner { test_bed, writer, interrupted, display: show, changed_node, preflight, position, .. } =
@@ -217,42 +218,6 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     Ok(outcome::exit_status(report.result(), args.strict))
 }
 
-impl Args {
-    /// Agents of the experiment, with the options of the command line; `None` if this process generates the load.
-    fn generators(&self, experiment: &Experiment) -> Option<Generators> {
-        let given = experiment.generators.clone();
-        let agents = self.local_agents.or(self.agents);
-        let mut generators = agents.map(|agents| Generators { agents, ..given.clone().unwrap_or_default() });
-        if let Some(generators) = &mut generators {
-            generators.local = self.local_agents.is_some();
-        }
-        let mut generators = generators.or(given)?;
-        if let Some(url) = &self.nats.url {
-            generators.nats = Some(url.clone());
-        }
-        let selected = self.select.iter().map(|it| (it.label.clone(), it.values.clone()));
-        generators.select.extend(selected);
-        Some(generators)
-    }
-
-    /// Leases the agents of the experiment.
-    fn lease(&self, experiment: &Experiment) -> Result<Option<Fleet>, CommandError> {
-        let Some(Generators { agents, nats, select, local }) = &experiment.generators else {
-            return Ok(None);
-        };
-        if let Some(reason) = assigned::unsupported(experiment) {
-            return Err(CommandError::usage(reason));
-        }
-        let select = select.iter().map(|(label, values)| {
-            let (label, values) = (label.clone(), values.clone());
-            LabelSelector { label, values }
-        });
-        let nats = NatsArgs { url: nats.clone(), credentials: self.nats.credentials.clone() };
-        let options = FleetOptions { agents: *agents, local: *local, select: select.collect(), nats };
-        Fleet::lease(&options).map(Some)
-    }
-}
-
 /// State of a whole run.
 struct Runner {
     lang: &'static Lang,
@@ -275,6 +240,8 @@ struct Runner {
     preflight: Preflight,
     /// Feed coverage that is already known.
     known_coverage: Vec<(FeedKey, Vec<FeedCoverage>)>,
+    /// True if the last trial must be repeated, because agents were added after it.
+    repeats_trial: bool,
 }
 
 /// Inputs that determine the coverage of feeds: the feeds, the data and the server's memory limit.
@@ -326,9 +293,21 @@ impl Runner {
             || !self.preflight.errors.is_empty()
     }
 
-    /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
-    /// trial or a node differs from the node of earlier trials.
+    /// Sets up, measures and stores one trial, and repeats it while agents are added. Returns the result of a search step,
+    /// or `None` if the user ended the trial or a node differs from the node of earlier trials.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
+        loop {
+            let position = self.position;
+            let step_result = self.attempt(experiment, task);
+            if !std::mem::take(&mut self.repeats_trial) || self.is_over() {
+                return step_result;
+            }
+            self.position = position;
+        }
+    }
+
+    /// Sets up, measures and stores one trial.
+    fn attempt(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
         self.position += 1;
@@ -494,6 +473,7 @@ impl Runner {
         if step.is_some() && summary.total.counts.unanswered > 0 {
             self.test_bed.wait_for_abandoned_statements(begun.elapsed(), &self.interrupted);
         }
+        let added = self.add_agents(id, &summary, agents.len());
         let table_sizes = self.test_bed.end_trial();
         let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
@@ -526,6 +506,8 @@ impl Runner {
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
         let (status, reason) = match (&fired, self.writer.error()) {
             (_, Some(it)) => (RunStatus::Failed, Some(write_error(it))),
+            // The trial is repeated, and only its repetition counts.
+            (_, None) if added.is_some() => (RunStatus::Interrupted, added),
             (_, None) if aborted.is_some() => (RunStatus::Failed, aborted),
             (Some(stop), None) => {
                 let rule =

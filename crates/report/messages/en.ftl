@@ -3333,6 +3333,13 @@ search-overload-rule = stop rule { $rule } fires
 
 # Reasons why a search stopped before the maximum, after "because".
 search-stop-generator = the generator was late or saturated
+search-stop-agents-limit = the agents were late or saturated ({ $agents ->
+    [one] { $agents } agent
+   *[other] { $agents } agents
+}{ $busy ->
+    [none] {""}
+   *[other] , busiest thread { $busy }
+})
 search-stop-host = this machine was busy with other work: a late thread of the generator waited for a CPU { $share } of the time
 search-stop-descriptors = file descriptors or local ports were exhausted
 search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
@@ -3464,6 +3471,7 @@ search-level-trials = { $level } sustained in { $held } of { $total ->
    *[other] { $total } trials
  }
 search-remedy-generator = Give the generator more threads, or a machine of its own.
+search-remedy-agents = Use { $all } agents or more, which is { $more } more, with as many `threads` each as now; or write `agents: auto`.
 search-remedy-host = Stop other programs on this machine, or run the generator on another one.
 search-remedy-descriptors = Raise the limit on open files, or widen the range of local ports; `pgdyno doctor` shows both.
 search-remedy-client-cap = Raise `max_in_flight`.
@@ -5824,6 +5832,12 @@ agents-refused-version = has version { $theirs } instead of { $ours }
 agents-refused-silent = does not answer
 agents-refused-key = sent an invalid key
 agents-failed = agent { $agent }: { $reason }
+agents-added = the agents limited the load, so the trial is repeated with { $agents ->
+    [one] { $agents } agent
+   *[other] { $agents } agents
+}
+agents-none-left = the agents limited the load, but no other idle agent matches
+note-subject-agents = agents
 agents-lost-lease = the agent has ended its lease, because it heard nothing from this coordinator for 3 seconds
 agents-lost-silent = the agent has been silent for { $seconds } s
 agents-lost-nats = the connection to the NATS server has been broken for { $seconds } s
@@ -5842,11 +5856,23 @@ bench-clock-uncertain = the clock of agent { $agent } is uncertain{ $uncertainty
     [none] {""}
    *[other] {" "}by { $uncertainty }
 }, so its window may have begun earlier or later than those of the others
+bench-agents-limit = the agents limited the load: { $agents ->
+    [one] { $agents } agent was
+   *[other] { $agents } agents were
+} late or saturated{ $busy ->
+    [none] {""}
+   *[other] {" "}(busiest thread { $busy })
+}; at least { $more } more would help
 search-stop-agents = an agent was lost, late, or has an uncertain clock
 experiment-generators-failover = a failover trial cannot use agents: its ledger records every write on this machine, before the write is sent
     .help = delete `generators`
 experiment-generators-recorded = a load that sends recorded traffic cannot use agents
     .help = delete `generators`
+experiment-generators-lost = { $other ->
+    [none] `continue` is not possible: without the arrivals of a lost agent, the load is smaller than planned, and its objectives would be judged at a load that nobody chose
+   *[other] unknown outcome { $other }
+}
+    .help = write  lost: invalid ; a search and a matrix continue with another idle agent in their next trial
 experiment-generators-password = the address of the NATS servers contains a user or a password
     .help = set the environment variables NATS_USER and NATS_PASSWORD, or NATS_TOKEN
 agents-no-login = the login at { $target } has a setting that agents do not support: channel_binding or require_auth

@@ -3461,6 +3461,14 @@ search-overload-rule = срабатывает правило остановки 
 
 # Почему поиск кончился раньше максимума: после «потому что».
 search-stop-generator = генератор опаздывал или был перегружен
+search-stop-agents-limit = агенты опаздывали или были перегружены ({ $agents ->
+    [one] { $agents } агент
+    [few] { $agents } агента
+   *[many] { $agents } агентов
+}{ $busy ->
+    [none] {""}
+   *[other] , самый занятый поток — { $busy }
+})
 search-stop-host = машина была занята другой работой: опаздывавший поток генератора ждал ЦП { $share } времени
 search-stop-descriptors = исчерпаны файловые дескрипторы или локальные порты
 search-stop-client-cap = достигнут предел числа заявок в работе ({ $clients }), и тест перестал быть открытым
@@ -3594,6 +3602,7 @@ search-level-trials = { $level }: выдержано в { $held } из { $total 
    *[other] { $total } измерений
  }
 search-remedy-generator = Дайте генератору больше потоков или отдельную машину.
+search-remedy-agents = Используйте { $all } агентов или больше (ещё { $more }), у каждого столько же потоков (`threads`), сколько сейчас; или напишите `agents: auto`.
 search-remedy-host = Остановите другие программы на этой машине или запустите генератор на другой.
 search-remedy-descriptors = Поднимите предел открытых файлов или расширьте диапазон локальных портов; оба показывает `pgdyno doctor`.
 search-remedy-client-cap = Увеличьте `max_in_flight`.
@@ -5983,6 +5992,13 @@ agents-refused-version = имеет версию { $theirs } вместо { $our
 agents-refused-silent = не отвечает
 agents-refused-key = прислал неверный ключ
 agents-failed = агент { $agent }: { $reason }
+agents-added = нагрузку ограничили агенты, поэтому испытание повторяется: { $agents ->
+    [one] { $agents } агент
+    [few] { $agents } агента
+   *[many] { $agents } агентов
+}
+agents-none-left = нагрузку ограничили агенты, но других подходящих свободных агентов нет
+note-subject-agents = агенты
 agents-lost-lease = агент прекратил работу на этого координатора, потому что 3 секунды не получал от него сообщений
 agents-lost-silent = агент не отвечает { $seconds } с
 agents-lost-nats = соединение с сервером NATS разорвано { $seconds } с
@@ -6001,11 +6017,24 @@ bench-clock-uncertain = часы агента { $agent } известны нет
     [none] {""}
    *[other] {" "}(до { $uncertainty })
 }, поэтому его окно могло начаться раньше или позже других
+bench-agents-limit = нагрузку ограничили агенты: { $agents ->
+    [one] { $agents } агент опаздывал или был перегружен
+    [few] { $agents } агента опаздывали или были перегружены
+   *[many] { $agents } агентов опаздывали или были перегружены
+}{ $busy ->
+    [none] {""}
+   *[other] {" "}(самый занятый поток — { $busy })
+}; помогли бы ещё хотя бы { $more }
 search-stop-agents = агент потерян, опоздал, или его часы известны неточно
 experiment-generators-failover = испытание с отказами не может использовать агентов: журнал записывает каждую запись на этой машине до её отправки
     .help = удалите `generators`
 experiment-generators-recorded = нагрузка, которая отправляет записанный трафик, не может использовать агентов
     .help = удалите `generators`
+experiment-generators-lost = { $other ->
+    [none] `continue` невозможно: без заявок потерянного агента нагрузка меньше заданной, и цели проверялись бы при нагрузке, которую никто не выбирал
+   *[other] неизвестный исход { $other }
+}
+    .help = напишите  lost: invalid ; поиск и матрица продолжат следующее испытание с другим свободным агентом
 experiment-generators-password = адрес серверов NATS содержит пользователя или пароль
     .help = задайте переменные окружения NATS_USER и NATS_PASSWORD или NATS_TOKEN
 agents-no-login = вход на { $target } имеет настройку, которую агенты не поддерживают: channel_binding или require_auth

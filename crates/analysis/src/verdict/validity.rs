@@ -17,6 +17,9 @@ const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
 const JITTER_FACTOR: u64 = 2;
 /// Largest uncertainty of an agent's clock in a valid measurement: 1 % of the second in which intervals are merged.
 const CLOCK_UNCERTAINTY_MAX: Nanos = Nanos::from_millis(10);
+/// Busy share of the window up to which a thread is on time: with Poisson arrivals, less than a tenth of them wait for
+/// longer than two service times of the thread.
+const AGENT_BUSY_MAX: f64 = 0.7;
 /// Busy share of the window above which a thread is saturated.
 const SATURATED_SHARE: f64 = 0.9;
 /// Smallest difference between boot-time clock and monotonic clock that shows that the machine was suspended.
@@ -140,7 +143,8 @@ pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     }
 }
 
-/// Adds the reasons why the parts of agents make a measurement invalid.
+/// Adds the reasons why the parts of agents make a measurement invalid. If a thread was late, stalled or saturated, the
+/// agents limited the load.
 pub fn add_agents(summary: &mut Summary, parts: &[AgentPart]) {
     for (agent, part) in parts.iter().enumerate() {
         let uncertainty = part.clock_uncertainty;
@@ -159,7 +163,25 @@ pub fn add_agents(summary: &mut Summary, parts: &[AgentPart]) {
             None => summary.validity.reasons.push(reason),
         }
     }
+    // A lost agent is no sign that the others have too much work.
+    if parts.iter().all(|it| it.lost.is_none()) {
+        let limit = agents_limit(&summary.validity.reasons, parts);
+        summary.validity.reasons.extend(limit);
+    }
     set_verdict(&mut summary.validity);
+}
+
+/// Reason that the agents limited the load, if one of these reasons concerns their threads.
+fn agents_limit(reasons: &[InvalidReason], parts: &[AgentPart]) -> Option<InvalidReason> {
+    use InvalidReason::{Late, Saturated, Stalled};
+    let is_limit = |it: &InvalidReason| matches!(it, Late { .. } | Saturated { .. } | Stalled { .. });
+    if parts.is_empty() || !reasons.iter().any(is_limit) {
+        return None;
+    }
+    let (agents, busy) = (parts.len(), parts.iter().filter_map(|it| it.busy).reduce(f64::max));
+    // The work of the busiest thread is spread over the threads of all agents.
+    let needed = (agents as f64 * busy.unwrap_or(0.0) / AGENT_BUSY_MAX).ceil() as usize;
+    Some(InvalidReason::AgentsLimit { agents, more: needed.saturating_sub(agents).max(1), busy })
 }
 
 /// Adds the doubt that the generator's wall clock was changed by `step` nanoseconds during the measurement.

@@ -3,7 +3,7 @@
 use super::SetupBuilder;
 use crate::file;
 use model::message;
-use model::plan::{Generators, Goal, Load};
+use model::plan::{AgentCount, Generators, Goal, Load};
 
 impl SetupBuilder<'_> {
     pub(super) fn generators(
@@ -12,7 +12,7 @@ impl SetupBuilder<'_> {
         find: &Goal,
         load: &Load,
     ) -> Option<Generators> {
-        let file::Generators { agents, nats, select } = given?;
+        let file::Generators { agents, nats, select, lost } = given?;
         if *find == Goal::Failover {
             self.report("generators", message!("experiment-generators-failover"));
         }
@@ -23,6 +23,14 @@ impl SetupBuilder<'_> {
         if nats.as_ref().is_some_and(|it| it.contains('@')) {
             self.report("generators.nats", message!("experiment-generators-password"));
         }
+        if let Some(lost) = lost.filter(|it| it.0 != "invalid") {
+            let other = Some(&lost.0).filter(|it| *it != "continue");
+            self.report("generators.lost", message!("experiment-generators-lost", other));
+        }
+        let agents = match agents {
+            file::AgentCount::Fixed(count) => AgentCount::Fixed(count),
+            file::AgentCount::Auto(_) => AgentCount::AUTO,
+        };
         let values = |values: file::OneOrMany<crate::unit::Word>| match values {
             file::OneOrMany::One(value) => vec![value.0],
             file::OneOrMany::Many(values) => values.into_iter().map(|it| it.0).collect(),

@@ -280,7 +280,8 @@ fn simulated_agents_are_merged() {
         let clock = Clock::start();
         let agents: Vec<SimulatedAgent> = (0..count).map(|it| simulate(&nats, clock, it.into())).collect();
         let nats_args = NatsArgs { url: Some(url), credentials: None };
-        let fleet_options = FleetOptions { agents: count, local: false, select: Vec::new(), nats: nats_args };
+        let fleet_options =
+            FleetOptions { agents: count, grows: false, local: false, select: Vec::new(), nats: nats_args };
         let work = work(count);
         let assignment = Assignment {
             seed: 1,

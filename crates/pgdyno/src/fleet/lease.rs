@@ -36,6 +36,7 @@ pub struct Fleet {
     pub(super) lease: String,
     pub(super) agents: Vec<LeasedAgent>,
     select: Vec<LabelSelector>,
+    grows: bool,
     heartbeat_period: Nanos,
     pub(super) clock: Clock,
     /// Number of the last trial.
@@ -105,6 +106,7 @@ impl Fleet {
             lease,
             agents: Vec::new(),
             select: options.select.clone(),
+            grows: options.grows,
             heartbeat_period: heartbeat_period(options.agents),
             clock: Clock::start(),
             trial: 0,
@@ -186,6 +188,26 @@ impl Fleet {
             .map_err(|it| Message::from(&it))?;
         let announcement = announcement.clone();
         Ok(LeasedAgent { announcement, watch, _heartbeats: heartbeats, _reports: reports })
+    }
+
+    /// Leases up to `count` more idle agents. Returns the number of the agents that were added.
+    pub fn grow(&mut self, count: usize) -> usize {
+        let before = self.agents.len();
+        for announcement in discover(&self.nats, usize::MAX) {
+            if self.agents.len() == before + count {
+                break;
+            }
+            let is_used = self.announcements().any(|it| it.agent == announcement.agent);
+            if !is_used && let Ok(leased) = self.lease_agent(self.agents.len(), &announcement) {
+                self.agents.push(leased);
+            }
+        }
+        self.agents.len() - before
+    }
+
+    /// True if idle agents are to be added while the agents limit the load.
+    pub fn grows(&self) -> bool {
+        self.grows
     }
 
     /// Replaces agents that were lost in an earlier trial, possibly by themselves. Fails if there are not enough.
@@ -295,10 +317,12 @@ impl Fleet {
             return Some(message!("agents-lost-lease"));
         }
         let silence = now - watch.heard;
-        let seconds = format!("{:.1}", silence.as_secs_f64());
-        (silence > SILENCE_MAX).then(|| match self.nats.is_connected() {
-            true => message!("agents-lost-silent", seconds),
-            false => message!("agents-lost-nats", seconds),
+        (silence > SILENCE_MAX).then(|| {
+            let seconds = format!("{:.1}", silence.as_secs_f64());
+            match self.nats.is_connected() {
+                true => message!("agents-lost-silent", seconds),
+                false => message!("agents-lost-nats", seconds),
+            }
         })
     }
 }

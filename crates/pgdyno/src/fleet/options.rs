@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 /// Agents of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetOptions {
-    /// Number of agents, at least 1.
+    /// Number of agents that are leased at once, at least 1.
     pub agents: u16,
+    /// True if idle agents are added while the agents limit the load.
+    pub grows: bool,
     /// True if a temporary NATS server and the agents are started on this machine.
     pub local: bool,
     /// Values of labels that agents must have; every label must match.

@@ -26,7 +26,9 @@ fn trial_statuses(trial: &TrialResult, strict: bool) -> Vec<ExitStatus> {
     if matches!(trial.status, Some(TrialStatus::Failed { .. })) {
         statuses.push(ExitStatus::Incomplete);
     }
-    if is_search || trial.tps.is_none() {
+    // A trial that was repeated with more agents does not count.
+    let is_repeated = matches!(trial.status, Some(TrialStatus::Interrupted));
+    if is_search || is_repeated || trial.tps.is_none() {
         return statuses;
     }
     if trial.reasons.contains(&InvalidReason::NoSuccess) {

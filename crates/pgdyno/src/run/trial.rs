@@ -103,6 +103,9 @@ fn run_by(
     show: &mut dyn FnMut(TrialEvent<'_>),
 ) -> Result<TrialOutput, SetupError> {
     let TrialSpec { setup, seed, keep_seconds: keep } = spec;
+    let growing = fleet.as_ref().filter(|it| it.grows());
+    let scaled = growing.map(|it| with_threads_of_all(setup, it.len()));
+    let setup = scaled.as_ref().unwrap_or(setup);
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
     let (generator_group, missing) = limited.map_err(failed)?;
     for unapplied in missing {
@@ -243,6 +246,13 @@ fn run_by(
         freshness,
         agents,
     })
+}
+
+/// Setup in which the number of threads of one agent is multiplied by the number of agents.
+fn with_threads_of_all(setup: &Setup, agents: u16) -> Setup {
+    let mut scaled = setup.clone();
+    scaled.load.threads = scaled.load.threads.saturating_mul(agents);
+    scaled
 }
 
 /// Load that this process or its agents generate.

@@ -150,6 +150,10 @@ impl Lang {
                 let uncertainty = uncertainty.map(|it| self.time(it));
                 say!(self, "bench-clock-uncertain", agent = agent + 1, uncertainty)
             }
+            InvalidReason::AgentsLimit { agents, more, busy } => {
+                let busy = busy.map(share);
+                say!(self, "bench-agents-limit", agents = agents as u64, more = more as u64, busy)
+            }
             InvalidReason::NoSuccess => self.nothing_succeeded(None),
         }
     }

@@ -132,6 +132,10 @@ impl Lang {
         let level = |level: f64| self.level(scale, level);
         match reason {
             SearchStopReason::Generator => say!(self, "search-stop-generator"),
+            SearchStopReason::Agents { agents, busy, .. } => {
+                let busy = busy.map(|it| self.numbers().percent(it, 0));
+                say!(self, "search-stop-agents-limit", agents = *agents as u64, busy)
+            }
             SearchStopReason::Host { share } => {
                 say!(self, "search-stop-host", share = self.numbers().percent(*share, 0))
             }
@@ -332,6 +336,9 @@ impl Lang {
     pub fn search_remedy(&self, reason: &SearchStopReason) -> Option<String> {
         Some(match reason {
             SearchStopReason::Generator => say!(self, "search-remedy-generator"),
+            SearchStopReason::Agents { agents, more, .. } => {
+                say!(self, "search-remedy-agents", more = *more as u64, all = (agents + more) as u64)
+            }
             SearchStopReason::Host { .. } => say!(self, "search-remedy-host"),
             SearchStopReason::Descriptors => say!(self, "search-remedy-descriptors"),
             SearchStopReason::ClientCap { .. } => say!(self, "search-remedy-client-cap"),

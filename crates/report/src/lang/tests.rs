@@ -76,10 +76,12 @@ fn reasons() -> Vec<InvalidReason> {
         InvalidReason::AgentLate { agent: 0, late: lag },
         InvalidReason::ClockUncertain { agent: 2, uncertainty: Some(lag) },
         InvalidReason::ClockUncertain { agent: 2, uncertainty: None },
+        InvalidReason::AgentsLimit { agents: 1, more: 1, busy: None },
+        InvalidReason::AgentsLimit { agents: 3, more: 2, busy: Some(0.97) },
         InvalidReason::NoSuccess,
     ];
     covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted,
-        AgentLost, AgentLate, ClockUncertain, NoSuccess);
+        AgentLost, AgentLate, ClockUncertain, AgentsLimit, NoSuccess);
     all
 }
 

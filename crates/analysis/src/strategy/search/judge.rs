@@ -170,12 +170,26 @@ fn not_judged(offered: Option<f64>, objectives: &[ObjectiveResult]) -> Option<Se
 
 /// Reason why a step has no result. A level without any successful transaction is not invalid but overloaded.
 fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopReason> {
+    let agents = summary.validity.reasons.iter().find_map(|reason| match *reason {
+        InvalidReason::AgentsLimit { agents, more, busy } => {
+            Some(SearchStopReason::Agents { agents, more, busy })
+        }
+        _ => None,
+    });
     let starved = summary.validity.doubts.iter().filter_map(|doubt| match doubt {
         Doubt::Starved { share, .. } => Some(*share),
         _ => None,
     });
     let starved = starved.reduce(f64::max);
     Some(match invalid {
+        InvalidReason::AgentsLimit { .. }
+        | InvalidReason::Late { .. }
+        | InvalidReason::Stalled { .. }
+        | InvalidReason::Saturated { .. }
+            if agents.is_some() =>
+        {
+            return agents;
+        }
         // If threads had work but no CPU, the host is the reason.
         InvalidReason::Late { .. } | InvalidReason::Stalled { .. } => {
             starved.map_or(SearchStopReason::Generator, |share| SearchStopReason::Host { share })
@@ -191,7 +205,7 @@ fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopR
         | InvalidReason::ClockUncertain { .. } => {
             SearchStopReason::Failed { reason: message!("search-stop-agents") }
         }
-        InvalidReason::NoSuccess => return None,
+        InvalidReason::NoSuccess | InvalidReason::AgentsLimit { .. } => return None,
     })
 }
 

@@ -24,9 +24,8 @@ fn a_quiet_run_is_valid() {
     check(open_plan(), |_| {}, "");
 }
 
-#[test]
-fn invalid_if_an_agent_is_lost_or_late_or_its_clock_is_uncertain() {
-    let part = AgentPart {
+fn quiet_part() -> AgentPart {
+    AgentPart {
         agent: "a".to_owned(),
         host: "h".to_owned(),
         threads: 1,
@@ -39,7 +38,12 @@ fn invalid_if_an_agent_is_lost_or_late_or_its_clock_is_uncertain() {
         clock_uncertainty: Some(Nanos::from_micros(80)),
         late: Nanos::ZERO,
         lost: None,
-    };
+    }
+}
+
+#[test]
+fn invalid_if_an_agent_is_lost_or_late_or_its_clock_is_uncertain() {
+    let part = quiet_part();
     let check = |spoil: &dyn Fn(&mut AgentPart), expected: &[InvalidReason]| {
         let mut summary = summarise(&quiet_measurement(), Server::default(), open_plan());
         let mut spoilt = part.clone();
@@ -60,6 +64,29 @@ fn invalid_if_an_agent_is_lost_or_late_or_its_clock_is_uncertain() {
     check(&|it| it.clock_uncertainty = None, &[InvalidReason::ClockUncertain { agent, uncertainty: None }]);
     let lost = model::message!("agents-lost-damaged");
     check(&|it| (it.lost, it.late) = (Some(lost.clone()), late), &[InvalidReason::AgentLost { agent }]);
+}
+
+#[test]
+fn late_agents_limit_the_load() {
+    let part = |busy| AgentPart { busy, ..quiet_part() };
+    let check = |busy: &[Option<f64>], lag: u64, expected: Option<(usize, usize, Option<f64>)>| {
+        let mut measured = quiet_measurement();
+        measured.interval.send_lag = millis(1000, lag);
+        let mut summary = summarise(&measured, Server::default(), open_plan());
+        add_agents(&mut summary, &busy.iter().map(|it| part(*it)).collect::<Vec<_>>());
+        let limit = summary.validity.reasons.iter().find_map(|reason| match *reason {
+            InvalidReason::AgentsLimit { agents, more, busy } => Some((agents, more, busy)),
+            _ => None,
+        });
+        assert_eq!(limit, expected, "{busy:?}");
+    };
+    check(&[Some(0.99), Some(0.5)], 0, None);
+    // Agents whose threads are not busy are late for another reason, and one more agent has fewer transactions each.
+    check(&[Some(0.2), Some(0.1)], 5, Some((2, 1, Some(0.2))));
+    check(&[Some(0.98), Some(0.5)], 5, Some((2, 1, Some(0.98))));
+    check(&[Some(1.0); 7], 5, Some((7, 3, Some(1.0))));
+    check(&[None], 5, Some((1, 1, None)));
+    check(&[], 5, None);
 }
 
 #[test]

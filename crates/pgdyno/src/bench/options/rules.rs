@@ -162,7 +162,7 @@ fn fleet(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<F
         );
     }
     let (select, nats) = (std::mem::take(&mut draft.select), std::mem::take(&mut draft.nats));
-    Some(FleetOptions { agents, local, select, nats })
+    Some(FleetOptions { agents, grows: false, local, select, nats })
 }
 
 fn http(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<HttpOptions> {

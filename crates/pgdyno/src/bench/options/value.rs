@@ -185,6 +185,12 @@ pub fn lang(code: &str, source: &str) -> Result<&'static Lang, OptionDiagnostic>
 
 /// Number of agents. `option` is the option's name in messages.
 pub fn agents(text: &str, option: &str) -> Result<u16, OptionDiagnostic> {
+    if text == "auto" {
+        return Err(OptionDiagnostic::new(
+            format!("{option}=auto is not possible, because a benchmark is measured once"),
+            "write a number, as in --agents=3; pgdyno run --agents auto repeats a trial with more agents",
+        ));
+    }
     int(text, option, 1..=AGENTS_MAX.into()).map(|count| count as u16)
 }
 

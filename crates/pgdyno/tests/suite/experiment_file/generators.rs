@@ -1,7 +1,7 @@
 //! Tests the section `generators`.
 
 use super::common::{printed, read_with_url};
-use model::plan::Generators;
+use model::plan::{AgentCount, Generators};
 use std::collections::BTreeMap;
 
 fn read(generators: &str, rest: &str) -> Result<Option<Generators>, String> {
@@ -22,15 +22,16 @@ fn select(values: &[&str]) -> BTreeMap<String, Vec<String>> {
 fn reads_agents_and_labels() {
     let nats = Some("nats://10.0.0.5:4222".to_owned());
     for (text, expected) in [
-        ("{ agents: 3 }", Generators { agents: 3, ..Generators::default() }),
+        ("{ agents: 3 }", Generators { agents: AgentCount::Fixed(3), ..Generators::default() }),
         (
             "{ agents: 2, nats: \"nats://10.0.0.5:4222\", select: { zone: [a, b] } }",
-            Generators { agents: 2, nats, select: select(&["a", "b"]), local: false },
+            Generators { agents: AgentCount::Fixed(2), nats, select: select(&["a", "b"]), local: false },
         ),
         (
             "{ agents: 2, select: { zone: a } }",
-            Generators { agents: 2, select: select(&["a"]), ..Generators::default() },
+            Generators { agents: AgentCount::Fixed(2), select: select(&["a"]), ..Generators::default() },
         ),
+        ("{ agents: auto, lost: invalid }", Generators { agents: AgentCount::AUTO, ..Generators::default() }),
     ] {
         assert_eq!(read(text, ""), Ok(Some(expected)), "{text}");
     }
@@ -41,6 +42,9 @@ fn refuses_what_agents_cannot_do() {
     for (text, rest, expected) in [
         ("{}", "", "agents"),
         ("{ agents: 0 }", "", "agents"),
+        ("{ agents: many }", "", "auto"),
+        ("{ agents: 2, lost: continue }", "", "the load is smaller than planned"),
+        ("{ agents: 2, lost: ignore }", "", "unknown outcome ignore"),
         ("{ agents: 2, nats: \"nats://u:secret@h\" }", "", "contains a user or a password"),
         ("{ agents: 2 }", "matrix: { generators.agents: [1, 2] }", "generators"),
         ("{ agents: 2 }", "find: failover", "its ledger records every write on this machine"),

@@ -62,6 +62,8 @@ fn overload_reasons() -> Vec<OverloadReason> {
 fn stop_reasons() -> Vec<SearchStopReason> {
     let all = vec![
         SearchStopReason::Generator,
+        SearchStopReason::Agents { agents: 1, more: 1, busy: None },
+        SearchStopReason::Agents { agents: 3, more: 2, busy: Some(0.97) },
         SearchStopReason::Host { share: 0.77 },
         SearchStopReason::Descriptors,
         SearchStopReason::ClientCap { clients: 20_000 },
@@ -72,7 +74,7 @@ fn stop_reasons() -> Vec<SearchStopReason> {
         SearchStopReason::Undecided { level: 12_345.6 },
         SearchStopReason::Failed { reason: format!("{} {}", text(), text()).into() },
     ];
-    covers!(all, SearchStopReason: Generator, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, TooFewSamples, Undecided, Failed);
+    covers!(all, SearchStopReason: Generator, Agents, Host, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, TooFewSamples, Undecided, Failed);
     all
 }
 
