@@ -164,16 +164,16 @@ pub struct ChunkRequest {
     pub chunk: u64,
 }
 
-/// Report of an agent about trial `trial`. `E` is the type of an event.
+/// Report of an agent about trial `trial`. `E` is the type of an event, `I` that of an interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Report<E> {
+pub struct Report<E, I = Box<SentInterval>> {
     pub trial: u32,
-    pub body: ReportBody<E>,
+    pub body: ReportBody<E, I>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReportBody<E> {
+pub enum ReportBody<E, I = Box<SentInterval>> {
     /// All clients were connected or refused.
     Settled {
         connected: u32,
@@ -182,13 +182,32 @@ pub enum ReportBody<E> {
     Failed(Message),
     /// The load ended before the window began.
     Stopped,
-    /// Measurement of one second. Times are relative to the start of the window.
-    Second(Box<SentInterval>),
+    /// Measurement of one second. Times are relative to the start of the window. `cpu` is the CPU time of the agent's
+    /// process in this second.
+    Second {
+        interval: I,
+        cpu: Nanos,
+    },
     /// Measurement of the last, partial second.
-    Rest(Box<SentInterval>),
+    Rest(I),
     Event(E),
     /// The load has ended. Nothing follows.
     Done(Box<AgentMeasurement>),
+}
+
+impl<E, I> ReportBody<E, I> {
+    /// Converts the interval of a report; `None` if `convert` returns none.
+    pub fn with_interval<T>(self, convert: impl FnOnce(I) -> Option<T>) -> Option<ReportBody<E, T>> {
+        Some(match self {
+            ReportBody::Settled { connected } => ReportBody::Settled { connected },
+            ReportBody::Failed(reason) => ReportBody::Failed(reason),
+            ReportBody::Stopped => ReportBody::Stopped,
+            ReportBody::Second { interval, cpu } => ReportBody::Second { interval: convert(interval)?, cpu },
+            ReportBody::Rest(interval) => ReportBody::Rest(convert(interval)?),
+            ReportBody::Event(event) => ReportBody::Event(event),
+            ReportBody::Done(measurement) => ReportBody::Done(measurement),
+        })
+    }
 }
 
 /// Measurement of a whole window besides its intervals, as in `model::Measurement`.

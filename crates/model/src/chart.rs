@@ -87,6 +87,14 @@ pub enum ChartKind {
     HostLoad,
     /// Bytes received and sent per second by the machine, by interface.
     Network,
+    /// Successful transactions per second of each agent.
+    AgentRate,
+    /// Median and 99th percentile of the response times of each agent's transactions.
+    AgentResponse,
+    /// 99th percentile of the send lag of each agent.
+    AgentSendLag,
+    /// CPUs used by each agent.
+    AgentProcessors,
 }
 
 /// Unit of a chart's values.
@@ -104,7 +112,7 @@ pub enum ChartUnit {
 }
 
 impl ChartKind {
-    pub const ALL: [ChartKind; 25] = [
+    pub const ALL: [ChartKind; 29] = [
         ChartKind::Rate,
         ChartKind::Response,
         ChartKind::ResponseByOperation,
@@ -130,6 +138,10 @@ impl ChartKind {
         ChartKind::HostMemory,
         ChartKind::HostLoad,
         ChartKind::Network,
+        ChartKind::AgentRate,
+        ChartKind::AgentResponse,
+        ChartKind::AgentSendLag,
+        ChartKind::AgentProcessors,
     ];
 
     pub fn unit(self) -> ChartUnit {
@@ -139,12 +151,15 @@ impl ChartKind {
             | ChartKind::ServiceCounters
             | ChartKind::Transactions
             | ChartKind::Deadlocks
-            | ChartKind::DiskOperations => ChartUnit::PerSecond,
+            | ChartKind::DiskOperations
+            | ChartKind::AgentRate => ChartUnit::PerSecond,
             ChartKind::Response
             | ChartKind::ResponseByOperation
             | ChartKind::ResponseByStep
             | ChartKind::Freshness
-            | ChartKind::SendLag => ChartUnit::Seconds,
+            | ChartKind::SendLag
+            | ChartKind::AgentResponse
+            | ChartKind::AgentSendLag => ChartUnit::Seconds,
             ChartKind::InFlight
             | ChartKind::ServicePools
             | ChartKind::Locks
@@ -153,7 +168,7 @@ impl ChartKind {
             | ChartKind::Connections
             | ChartKind::ServiceMetrics
             | ChartKind::Waits => ChartUnit::Count,
-            ChartKind::Processors => ChartUnit::Processors,
+            ChartKind::Processors | ChartKind::AgentProcessors => ChartUnit::Processors,
             ChartKind::Disk | ChartKind::Network => ChartUnit::BytesPerSecond,
             ChartKind::ReplicationLag | ChartKind::Memory | ChartKind::HostMemory => ChartUnit::Bytes,
         }

@@ -152,6 +152,17 @@ pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
 /// Time from the acknowledgement of a write until a replica shows the write, in seconds.
 pub const REPLICA_VISIBLE_AFTER: &str = "replica_visible_after";
 
+/// Successful transactions of an agent in the last second, per second. The node is the agent.
+pub const AGENT_RATE: &str = "agent_rate";
+/// Median and 99th percentile of the response times of an agent in the last second, in seconds. Missing if there are too
+/// few transactions.
+pub const AGENT_P50: &str = "agent_p50";
+pub const AGENT_P99: &str = "agent_p99";
+/// 99th percentile of an agent's send lag in the last second, in seconds. Missing if there are too few transactions.
+pub const AGENT_SEND_LAG: &str = "agent_send_lag";
+/// CPUs that an agent used in the last second, including busy-waiting.
+pub const AGENT_CPU: &str = "agent_cpu";
+
 pub const CGROUP_CPU: &str = "cgroup_cpu";
 pub const CGROUP_READS: &str = "cgroup_reads";
 pub const CGROUP_WRITES: &str = "cgroup_writes";

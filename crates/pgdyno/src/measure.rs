@@ -7,7 +7,7 @@ use load::driver::{Address, Clock, DriveResult, Driver, DriverContext, StartGate
 use load::ledger::{self, LedgerConsumer, LedgerProducer};
 use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
 use model::message::Message;
-use model::{Interval, LatencyHistogram, Measurement, Nanos, Record, ThreadUsage};
+use model::{Interval, LatencyHistogram, Measurement, Nanos, Record, Sample, ThreadUsage};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stack::host;
 use std::collections::VecDeque;
@@ -92,6 +92,8 @@ pub trait LoadListener {
     fn on_begin(&mut self, _at: Nanos) {}
     /// Called with each second, after the data of all threads were merged. `start` is the start of the window.
     fn on_tick(&mut self, _interval: &Interval, _start: Nanos) {}
+    /// Called with samples that agents measured, before the tick of their second.
+    fn on_samples(&mut self, _samples: Vec<Sample>) {}
     /// Called about a hundred times per second.
     fn poll(&mut self) {}
     /// Called with the partial second at the end of the measurement.

@@ -312,6 +312,10 @@ impl LoadListener for Observer<'_> {
         self.end_second(interval, true);
     }
 
+    fn on_samples(&mut self, samples: Vec<Sample>) {
+        self.pending_samples.extend(samples);
+    }
+
     fn on_rest(&mut self, interval: &Interval) {
         self.receive();
         self.end_second(interval, false);

@@ -10,6 +10,7 @@ use agent::protocol::ReportBody;
 use load::LoadEvent;
 use load::driver::Clock;
 use model::{Interval, Nanos};
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::Mutex;
 
 /// Listener that reports everything to the coordinator.
@@ -21,6 +22,8 @@ pub struct ReportingListener<'a> {
     /// True once the coordinator knows the number of connected clients.
     settled: bool,
     start: Nanos,
+    /// CPU time of this process until the end of the last second.
+    used: Nanos,
 }
 
 impl<'a> ReportingListener<'a> {
@@ -30,7 +33,15 @@ impl<'a> ReportingListener<'a> {
         trial: u32,
         clock: Clock,
     ) -> ReportingListener<'a> {
-        ReportingListener { state, reporter, trial, clock, settled: false, start: Nanos::ZERO }
+        ReportingListener {
+            state,
+            reporter,
+            trial,
+            clock,
+            settled: false,
+            start: Nanos::ZERO,
+            used: Nanos::ZERO,
+        }
     }
 
     fn report(&self, body: ReportBody<SentEvent>) {
@@ -43,12 +54,18 @@ impl<'a> ReportingListener<'a> {
     }
 }
 
+fn process_cpu_time() -> Nanos {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 impl LoadListener for ReportingListener<'_> {
     fn start_time(&mut self, connected: u32, _now: Nanos) -> Option<Nanos> {
         if !self.settled {
             self.settled = true;
             self.report(ReportBody::Settled { connected });
         }
+        self.used = process_cpu_time();
         lock(self.state).trial().and_then(|it| it.start)
     }
 
@@ -57,7 +74,9 @@ impl LoadListener for ReportingListener<'_> {
     }
 
     fn on_tick(&mut self, interval: &Interval, _start: Nanos) {
-        self.report(ReportBody::Second(self.encode(interval)));
+        let used = process_cpu_time();
+        let cpu = used - std::mem::replace(&mut self.used, used);
+        self.report(ReportBody::Second { interval: self.encode(interval), cpu });
     }
 
     fn on_rest(&mut self, interval: &Interval) {

@@ -151,22 +151,19 @@ fn play(nats: &Nats, clock: Clock, agents: &[SimulatedAgent]) {
     let wait = "the coordinator assigns the load";
     let assigns: Vec<Assign> =
         agents.iter().map(|it| it.assignments.recv_timeout(Duration::from_secs(30)).expect(wait)).collect();
-    let mut number = 0;
-    let mut send = |body: &dyn Fn(usize) -> ReportBody<SentEvent>| {
-        let reports = assigns.iter().enumerate().map(|(n, assign)| {
+    let frames = |number: u64, body: &dyn Fn(usize) -> ReportBody<SentEvent>| -> Vec<(String, Vec<u8>)> {
+        let frame = |(n, assign): (usize, &Assign)| {
             let report = to_bytes(&Report { trial: assign.trial, body: body(n) });
-            let frame = split(number, &report).remove(0);
-            (report_subject(&assign.lease, assign.agent), frame)
-        });
-        let reports: Vec<_> = reports.collect();
-        let bytes: usize = reports.iter().map(|it| it.1.len()).sum();
-        for answer in nats.request_all(reports, Duration::from_secs(20)) {
+            (report_subject(&assign.lease, assign.agent), split(number, &report).remove(0))
+        };
+        assigns.iter().enumerate().map(frame).collect()
+    };
+    let send = |frames: Vec<(String, Vec<u8>)>| {
+        for answer in nats.request_all(frames, Duration::from_secs(20)) {
             assert_eq!(answer, Ok(b"+".to_vec()));
         }
-        number += 1;
-        bytes
     };
-    send(&|_| ReportBody::Settled { connected: 1 });
+    send(frames(0, &|_| ReportBody::Settled { connected: 1 }));
     let start = loop {
         let starts: Option<Vec<Nanos>> =
             agents.iter().map(|it| super::lock(&it.state).trial().and_then(|trial| trial.start)).collect();
@@ -178,12 +175,16 @@ fn play(nats: &Nats, clock: Clock, agents: &[SimulatedAgent]) {
     // Encode before the window, because the agents' CPU time is not the coordinator's.
     let templates: Vec<Interval> = (0..8).map(|n| second(n, 0)).collect();
     let mut bytes = 0;
+    let cpu = Nanos::from_millis(500);
     for n in 0..SECONDS {
-        let due = start + Nanos::from_secs(n + 1);
-        thread::sleep(Duration::from_nanos((due - clock.now()).0));
         let at = Nanos::from_secs(n);
         let encoded: Vec<_> = templates.iter().map(|it| encode(it).shifted(at.0 as i64)).collect();
-        bytes += send(&|agent| ReportBody::Second(Box::new(encoded[agent % 8].clone())));
+        let interval = |agent: usize| Box::new(encoded[agent % 8].clone());
+        let seconds = frames(n + 1, &|agent| ReportBody::Second { interval: interval(agent), cpu });
+        bytes += seconds.iter().map(|it| it.1.len()).sum::<usize>();
+        let due = start + Nanos::from_secs(n + 1);
+        thread::sleep(Duration::from_nanos((due - clock.now()).0));
+        send(seconds);
     }
     println!(
         "    {:.1} KB per agent and second",
@@ -200,7 +201,7 @@ fn play(nats: &Nats, clock: Clock, agents: &[SimulatedAgent]) {
         steal_time: None,
         exhausted_connects: 0,
     };
-    send(&|_| ReportBody::Done(Box::new(done.clone())));
+    send(frames(SECONDS + 1, &|_| ReportBody::Done(Box::new(done.clone()))));
 }
 
 /// Listener that notes the delay from the end of each second to its merged tick.

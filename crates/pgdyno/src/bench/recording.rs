@@ -17,7 +17,7 @@ use model::objective::ObjectiveResult;
 use model::plan::{Cell, Experiment, Goal, Setup};
 use model::summary::Script;
 use model::validity::Verdict;
-use model::{AgentPart, Interval, Measurement, Nanos, Record, Summary};
+use model::{AgentPart, Interval, Measurement, Nanos, Record, Sample, Summary};
 use report::lang::Lang;
 use stack::sampler::{Sampler, SamplingTarget};
 use std::path::PathBuf;
@@ -190,6 +190,10 @@ impl LoadListener for BothListeners<'_> {
     fn on_begin(&mut self, at: Nanos) {
         self.observer.on_begin(at);
         self.listener.on_begin(at);
+    }
+
+    fn on_samples(&mut self, samples: Vec<Sample>) {
+        self.observer.on_samples(samples);
     }
 
     fn on_tick(&mut self, interval: &Interval, start: Nanos) {

@@ -1,21 +1,21 @@
 //! Runs one load on the agents of a fleet
 
+use super::agent_samples::samples;
 use super::assignment::Assignment;
+use super::decode::decode_all;
 use super::event::SentEvent;
 use super::lease::{ANSWER, Fleet, lock};
 use super::merge::{AgentEnd, SecondMerger, merge_measurements};
 use crate::measure::{LoadListener, LoadPart, MeasureError, Totals};
 use agent::clock_offset::ClockOffset;
-use agent::interval::{decode, decode_histogram};
-use agent::protocol::{
-    AgentAnswer, AgentMeasurement, AgentRequest, Assign, Report, ReportBody, from_bytes, to_bytes,
-};
+use agent::interval::decode_histogram;
+use agent::protocol::{AgentAnswer, AgentMeasurement, AgentRequest, Assign, ReportBody, to_bytes};
 use load::Workload;
 use load::driver::Clock;
 use model::message;
 use model::message::Message;
 use model::{
-    AgentPart, CompactInterval, HistogramDecoder, HistogramSum, Measurement, Nanos, ScriptCounts,
+    AgentPart, CompactInterval, HistogramDecoder, HistogramSum, Measurement, Nanos, Sample, ScriptCounts,
     SparseHistogram, ThreadUsage,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,6 +64,15 @@ struct AgentProgress {
 }
 
 impl AgentProgress {
+    /// Adds an interval to the sums of the agent.
+    fn add(&mut self, interval: &CompactInterval) {
+        self.ok += interval.scripts.iter().map(|it| it.ok).sum::<u64>();
+        self.arrivals += interval.scripts.iter().map(ScriptCounts::arrivals).sum::<u64>();
+        let responses = self.response.get_or_insert_default();
+        interval.scripts.iter().for_each(|it| responses.add(&it.response));
+        self.send_lag.get_or_insert_default().add(&interval.send_lag);
+    }
+
     fn is_over(&self) -> bool {
         self.done.is_some() || self.stopped || self.lost.is_some()
     }
@@ -77,6 +86,8 @@ struct RunningLoad<'a> {
     merger: SecondMerger,
     totals: Totals,
     decoder: HistogramDecoder,
+    /// Samples of the agents that the listener has not received yet.
+    samples: Vec<Sample>,
     listener: &'a mut dyn LoadListener,
     /// Start of the window, by the run's clock.
     start: Nanos,
@@ -106,6 +117,7 @@ impl Fleet {
             merger: SecondMerger::new(count, work.interval()),
             totals: Totals::new(work),
             decoder: HistogramDecoder::new(),
+            samples: Vec::new(),
             listener,
             start: Nanos::ZERO,
             failure: None,
@@ -231,9 +243,9 @@ impl RunningLoad<'_> {
     /// Handles all reports that have arrived, and agents that were lost.
     fn receive(&mut self) {
         self.listener.poll();
-        while let Ok((agent, bytes)) = self.fleet.reports.try_recv() {
-            let agent = usize::from(agent);
-            match from_bytes::<Report<SentEvent>>(&bytes) {
+        let arrived: Vec<(u16, Vec<u8>)> = self.fleet.reports.try_iter().collect();
+        for (agent, report) in decode_all(&arrived) {
+            match report {
                 Some(report) if report.trial == self.trial => self.handle(agent, report.body),
                 // A report of an earlier trial that had failed.
                 Some(_) => {}
@@ -247,13 +259,16 @@ impl RunningLoad<'_> {
                 self.lose(agent, reason);
             }
         }
+        if !self.samples.is_empty() {
+            self.listener.on_samples(std::mem::take(&mut self.samples));
+        }
         while let Some(second) = self.merger.next_second() {
             self.totals.add(second);
             self.listener.on_tick(second, self.start);
         }
     }
 
-    fn handle(&mut self, agent: usize, report: ReportBody<SentEvent>) {
+    fn handle(&mut self, agent: usize, report: ReportBody<SentEvent, Box<CompactInterval>>) {
         match report {
             ReportBody::Settled { connected } => self.agents[agent].connected = Some(connected),
             ReportBody::Failed(reason) => self.lose(agent, reason),
@@ -262,35 +277,26 @@ impl RunningLoad<'_> {
                 self.merger.end(agent, AgentEnd::Done);
             }
             ReportBody::Event(SentEvent(event)) => self.listener.on_event(event),
-            ReportBody::Second(second) | ReportBody::Rest(second) if self.agents[agent].lost.is_some() => {
+            ReportBody::Second { interval: second, .. } | ReportBody::Rest(second)
+                if self.agents[agent].lost.is_some() =>
+            {
                 // The window of a lost agent has ended for the measurement.
                 drop(second);
             }
-            ReportBody::Second(second) => match self.decode(agent, &second) {
-                Some(second) => self.merger.push(agent, second),
-                None => self.lose(agent, message!("agents-lost-damaged")),
-            },
-            ReportBody::Rest(rest) => match self.decode(agent, &rest) {
-                Some(rest) => self.agents[agent].rest = Some(rest),
-                None => self.lose(agent, message!("agents-lost-damaged")),
-            },
+            ReportBody::Second { interval, cpu } => {
+                self.agents[agent].add(&interval);
+                self.samples.extend(samples(self.fleet.agent_id(agent), &interval, cpu));
+                self.merger.push(agent, interval.shifted(self.start.0 as i64));
+            }
+            ReportBody::Rest(rest) => {
+                self.agents[agent].add(&rest);
+                self.agents[agent].rest = Some(rest.shifted(self.start.0 as i64));
+            }
             ReportBody::Done(measurement) => {
                 self.agents[agent].done = Some(*measurement);
                 self.merger.end(agent, AgentEnd::Done);
             }
         }
-    }
-
-    /// Interval of an agent, by the run's clock.
-    fn decode(&mut self, agent: usize, sent: &agent::interval::SentInterval) -> Option<CompactInterval> {
-        let interval = decode(sent, &mut self.decoder).ok()?.shifted(self.start.0 as i64);
-        let progress = &mut self.agents[agent];
-        progress.ok += interval.scripts.iter().map(|it| it.ok).sum::<u64>();
-        progress.arrivals += interval.scripts.iter().map(ScriptCounts::arrivals).sum::<u64>();
-        let responses = progress.response.get_or_insert_default();
-        interval.scripts.iter().for_each(|it| responses.add(&it.response));
-        progress.send_lag.get_or_insert_default().add(&interval.send_lag);
-        Some(interval)
     }
 
     /// Measurement of all agents; an error if none of them has completed its part.

@@ -39,6 +39,10 @@ impl Lang {
             ChartKind::HostMemory => say!(self, "page-chart-host-memory"),
             ChartKind::HostLoad => say!(self, "page-chart-host-load"),
             ChartKind::Network => say!(self, "page-chart-network"),
+            ChartKind::AgentRate => say!(self, "page-chart-agent-rate"),
+            ChartKind::AgentResponse => say!(self, "page-chart-agent-response"),
+            ChartKind::AgentSendLag => say!(self, "page-chart-agent-send-lag"),
+            ChartKind::AgentProcessors => say!(self, "page-chart-agent-processors"),
         }
     }
 

@@ -26,6 +26,8 @@ enum SeriesKind {
     Gauge(&'static str),
     /// Gauge without a value at times without a sample.
     Sparse,
+    /// Quantile of one second. A point has the largest of its samples, because quantiles are never averaged.
+    Largest,
     Counter,
     /// Counter that a crash of its server resets. How much it grew until the crash is unknown, so a decrease is a gap.
     ServerCounter,
@@ -57,8 +59,10 @@ impl SeriesKind {
 
 /// True for charts in which every series names its node.
 fn names_nodes(kind: ChartKind) -> bool {
+    use ChartKind::{AgentProcessors, AgentRate, AgentResponse, AgentSendLag};
     use ChartKind::{Disk, DiskOperations, Memory, Processors};
     matches!(kind, Processors | Disk | DiskOperations | Memory)
+        || matches!(kind, AgentRate | AgentResponse | AgentSendLag | AgentProcessors)
 }
 
 /// Maximum number of sources (combinations of node, series and label).
@@ -78,10 +82,10 @@ const fn row(
 }
 
 /// Rules in the order of the chart series.
-const RULES: [SeriesRule; 47] = {
+const RULES: [SeriesRule; 52] = {
     use ChartKind::*;
     use LabelRule::{Each, EachPart, Only, Subtract, Sum, SumWithout};
-    use SeriesKind::{Counter, Gauge, Presence, ServerCounter, Sparse};
+    use SeriesKind::{Counter, Gauge, Largest, Presence, ServerCounter, Sparse};
     [
         row(samples::SERVICE_THREADS_BUSY, ServicePools, ChartSeriesKind::ThreadsBusy, Sparse, Each, 0),
         row(samples::SERVICE_THREADS_WAITING, ServicePools, ChartSeriesKind::ThreadsWaiting, Sparse, Each, 0),
@@ -165,6 +169,11 @@ const RULES: [SeriesRule; 47] = {
         row(samples::HOST_BLOCKED, HostLoad, ChartSeriesKind::Blocked, Sparse, Sum, 0),
         row(samples::NETWORK_RECEIVED_BYTES, Network, ChartSeriesKind::Received, Counter, Each, 0),
         row(samples::NETWORK_SENT_BYTES, Network, ChartSeriesKind::Sent, Counter, Each, 0),
+        row(samples::AGENT_RATE, AgentRate, ChartSeriesKind::Delivered, Sparse, Sum, 0),
+        row(samples::AGENT_P50, AgentResponse, ChartSeriesKind::Quantile(0.5), Largest, Sum, 0),
+        row(samples::AGENT_P99, AgentResponse, ChartSeriesKind::Quantile(0.99), Largest, Sum, 0),
+        row(samples::AGENT_SEND_LAG, AgentSendLag, ChartSeriesKind::SendLag(0.99), Largest, Sum, 0),
+        row(samples::AGENT_CPU, AgentProcessors, ChartSeriesKind::Processors, Sparse, Sum, 0),
     ]
 };
 
@@ -282,7 +291,11 @@ impl SampledSeries {
             (moments.0, moments.1) = (moments.0 + 1, at);
         }
         if let Some(line) = line {
-            entry_at(&mut line.sums, point).0 += sample.value;
+            let sum = &mut entry_at(&mut line.sums, point).0;
+            match RULES[line.row].sample_kind {
+                SeriesKind::Largest => *sum = sum.max(sample.value),
+                _ => *sum += sample.value,
+            }
         }
     }
 
@@ -300,7 +313,7 @@ impl SampledSeries {
         let label = is_labelled.then(|| sample.label.to_string());
         let family = match sample_kind {
             SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
-            SeriesKind::Sparse | SeriesKind::Counter | SeriesKind::ServerCounter => {
+            SeriesKind::Sparse | SeriesKind::Largest | SeriesKind::Counter | SeriesKind::ServerCounter => {
                 format!("{}\0{}", sample.series, sample.label)
             }
         };
@@ -408,7 +421,10 @@ impl SampledSeries {
         }
         let family = &self.families[line.family];
         let moments = |at: usize| family.moments.get(at).copied().unwrap_or_default();
-        let mean = |at: usize| sum_at(at).0 / f64::from(moments(at).0);
+        let mean = |at: usize| match RULES[line.row].sample_kind {
+            SeriesKind::Largest => sum_at(at).0,
+            _ => sum_at(at).0 / f64::from(moments(at).0),
+        };
         if moments(point).0 > 0 {
             return Some(mean(point));
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::facts::samples;
 use crate::fixture::trial;
 use model::{Code, CommandCounts, CompactInterval, EventKind, LatencyHistogram, OperationSecond};
 
@@ -472,4 +473,26 @@ fn draws_the_steps_of_operations_with_several_steps() {
     let expected =
         ["Quantile(0.99) read: 1. login: 0.002 0.002 0.002", "Quantile(0.99) read: 2. pay: 0.04 0.08 -"];
     assert_eq!(lines(&charts.charts(), ChartKind::ResponseByStep), expected);
+}
+
+/// A point of several seconds has the largest quantile of an agent, because quantiles are never averaged.
+#[test]
+fn charts_agents() {
+    let seconds = |millis: u64, p99: f64| {
+        [
+            sample(millis, "a1", samples::AGENT_P99, "", p99),
+            sample(millis, "a1", samples::AGENT_RATE, "", p99 * 1e3),
+        ]
+    };
+    let long = Charts::POINTS as u64 * 2;
+    let mut charts = charting("direct", long);
+    (0..4).for_each(|number| charts.second(&second(number, 20, 5)));
+    let mut all = [seconds(500, 0.01), seconds(1500, 0.03), seconds(2500, 0.02)].concat();
+    all.sort_by(|a, b| a.series.cmp(&b.series));
+    charts.samples(&all);
+    let charts = charts.charts();
+    assert_eq!(charts.bin, 2);
+    assert_eq!(lines(&charts, ChartKind::AgentResponse), ["Quantile(0.99) a1: 0.03 0.02"]);
+    assert_eq!(lines(&charts, ChartKind::AgentRate), ["Delivered a1: 20 20"]);
+    assert_eq!(lines(&charts, ChartKind::AgentSendLag), [""; 0], "nothing was measured");
 }

@@ -37,7 +37,7 @@ fn words(lang: &Lang) -> NamedTexts {
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for chart in every!(ChartKind: Rate, Response, ResponseByOperation, ResponseByStep, Failures, InFlight, ServicePools, Pooler, Connections,
         Processors, Disk, ServiceMetrics, ServiceCounters, Waits, ReplicationLag, Freshness, SendLag, Transactions, Locks, Deadlocks,
-        DiskOperations, Memory, HostMemory, HostLoad, Network)
+        DiskOperations, Memory, HostMemory, HostLoad, Network, AgentRate, AgentResponse, AgentSendLag, AgentProcessors)
     {
         add(format!("{chart:?}"), &lang.chart(chart));
     }
