@@ -3,7 +3,7 @@
 mod gitlab;
 mod gitlab_api;
 mod runner;
-mod yaml;
+pub mod yaml;
 
 use crate::folder::Folder;
 use gitlab::{GitlabJob, Pipeline, Project};

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod ci;
 mod compare;
+mod deployment;
 mod distil;
 mod docs;
 mod exit_statuses;

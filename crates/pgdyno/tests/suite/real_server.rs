@@ -3,7 +3,7 @@
 //! Each test runs the program as a user does and reads its JSON document. One throw-away server serves the tests that
 //! do not damage it; the others start their own. `./x test` installs PostgreSQL if it is missing.
 
-mod agents;
+pub mod agents;
 mod faults;
 mod modes;
 mod random;

@@ -2,146 +2,17 @@
 //!
 //! Needs nats-server. Each test has a server and agents of its own, which are stopped by their process ids.
 
-use super::test_server::{PGDYNO, SHARED, combined_output, count};
-use std::fs;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+mod faults;
+mod proxy;
+pub mod site;
+
+use super::test_server::{SHARED, combined_output, count};
+use faults::send;
+use proxy::Proxy;
+use site::{Site, end, start_server};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Process that ends when this is dropped.
-struct Process(Child);
-
-impl Process {
-    fn start(command: &mut Command) -> Process {
-        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Process(command.spawn().expect("the program can be run"))
-    }
-
-    fn kill(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// NATS server and agents.
-struct Site {
-    port: u16,
-    server: Process,
-    agents: Vec<Process>,
-    directory: PathBuf,
-}
-
-impl Site {
-    fn start(agents: u16) -> Site {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("pgdyno-agents-{}-{number}", std::process::id()));
-        fs::create_dir_all(&directory).expect("there is room for temporary files");
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
-        let server = start_server(port);
-        let mut site = Site { port, server, agents: Vec::new(), directory };
-        site.agents = (1..=agents).map(|it| site.start_agent(&format!("a{it}"), &[])).collect();
-        site.wait_for("the agents", |text| text.matches("idle").count() == usize::from(agents));
-        site
-    }
-
-    fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-
-    fn start_agent_at(url: &str, name: &str, arguments: &[&str]) -> Process {
-        let mut command = Command::new(PGDYNO);
-        command.args(["agent", "--nats", url, "--name", name, "--labels", "zone=a"]).args(arguments);
-        Process::start(&mut command)
-    }
-
-    fn start_agent(&self, name: &str, arguments: &[&str]) -> Process {
-        Site::start_agent_at(&self.url(), name, arguments)
-    }
-
-    fn pgdyno(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(PGDYNO);
-        command.args(arguments).env("NATS_URL", self.url()).stdin(Stdio::null());
-        command.output().expect("pgdyno can be run")
-    }
-
-    /// Name of the sessions of this site's loads.
-    fn application(&self) -> String {
-        format!("agents-{}", self.port)
-    }
-
-    /// Number of sessions of this site's loads.
-    fn sessions(&self) -> String {
-        let name = self.application();
-        let sql = format!("select count(*) from pg_stat_activity where application_name = '{name}'");
-        SHARED.connect().value(&sql).expect("the server answers").expect("a count")
-    }
-
-    /// Waits until the list of agents is as expected.
-    fn wait_for(&self, subject: &str, expected: impl Fn(&str) -> bool) {
-        let begin = Instant::now();
-        loop {
-            let list = combined_output(&self.pgdyno(&["agents"]));
-            if expected(&list) {
-                return;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "{subject}: {list}");
-        }
-    }
-
-    /// Starts `bench` on agents. Its output goes to a file, which [`Site::wait_for_output`] reads.
-    fn bench(&self, name: &str, arguments: &[&str]) -> (Child, PathBuf) {
-        let path = self.directory.join(name);
-        let output = fs::File::create(&path).expect("a file can be written");
-        let mut command =
-            SHARED.command(&["-S", "-n", "-c", "6", "-R", "200", "-P", "1", "--nats", &self.url()]);
-        command.env("PGAPPNAME", self.application());
-        command.args(arguments).stdout(output.try_clone().expect("a file")).stderr(output);
-        (command.spawn().expect("pgdyno can be run"), path)
-    }
-
-    fn wait_for_output(&self, path: &PathBuf, expected: &str) {
-        let begin = Instant::now();
-        loop {
-            let text = fs::read_to_string(path).expect("the file was created");
-            if text.contains(expected) {
-                return;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no {expected}: {text}");
-            thread::yield_now();
-        }
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
-fn start_server(port: u16) -> Process {
-    let programs = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
-    let program = programs.into_iter().find(|it| fs::exists(it).unwrap_or(false));
-    let mut command = Command::new(program.expect("nats-server is installed"));
-    Process::start(command.args(["-a", "127.0.0.1", "-p", &port.to_string()]))
-}
-
-fn end(mut run: Child, path: &PathBuf) -> (Option<i32>, String) {
-    let status = run.wait().expect("it was started").code();
-    (status, fs::read_to_string(path).expect("the file was created"))
-}
 
 /// With one seed, agents send the arrivals and operations of one process.
 #[test]
@@ -251,42 +122,6 @@ fn restart_nats_server() {
     assert_eq!(all["generator"]["threads"].as_array().map(Vec::len), Some(3), "{all}");
 }
 
-/// Connections that pass through this proxy break silently: bytes are no longer forwarded, but nothing is closed.
-struct Proxy {
-    port: u16,
-    is_cut: Arc<AtomicBool>,
-}
-
-impl Proxy {
-    fn start(target: u16) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("the listener has an address").port();
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let cut = Arc::clone(&is_cut);
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect(("127.0.0.1", target)) else { continue };
-                let ways = [(client.try_clone(), server.try_clone()), (Ok(server), Ok(client))];
-                for (from, to) in ways {
-                    let (from, to, cut) = (from.expect("a socket"), to.expect("a socket"), Arc::clone(&cut));
-                    thread::spawn(move || forward(from, to, &cut));
-                }
-            }
-        });
-        Proxy { port, is_cut }
-    }
-}
-
-fn forward(mut from: TcpStream, mut to: TcpStream, is_cut: &AtomicBool) {
-    let mut buffer = [0; 65536];
-    while let Ok(length) = from.read(&mut buffer) {
-        let forwards = !is_cut.load(Ordering::Relaxed);
-        if length == 0 || (forwards && to.write_all(&buffer[..length]).is_err()) {
-            return;
-        }
-    }
-}
-
 /// Number of rounds of the tests that take longer, which `./x agents` sets.
 fn rounds() -> u32 {
     std::env::var("PGDYNO_AGENT_ROUNDS").map_or(0, |it| it.parse().expect("a number"))
@@ -317,14 +152,10 @@ fn a_frozen_agent_stops_when_it_continues() {
 
 fn freeze_agent() {
     let site = Site::start(3);
-    let send = |signal: &str| {
-        let pid = site.agents[1].0.id().to_string();
-        assert!(Command::new("/bin/kill").args([signal, &pid]).status().expect("kill can be run").success());
-    };
-    check_disturbed(&site, |_| {
-        send("-STOP");
+    check_disturbed(&site, |site| {
+        send(&site.agents[1], "-STOP");
         thread::sleep(Duration::from_secs(5));
-        send("-CONT");
+        send(&site.agents[1], "-CONT");
     });
     site.wait_for("idle agents", |text| text.matches("idle").count() == 3);
 }
