@@ -100,12 +100,13 @@ func TestSettings(t *testing.T) {
 		}
 		return settingsFrom(func(name string) (string, bool) { it, ok := all[name]; return it, ok })
 	}
-	got, err := of("POOL_SIZE", "24", "QUERY_TIMEOUT", "300ms", "ON_TIMEOUT", "cancel", "PREPARE", "false", "APPLICATION_NAMES", "different")
-	if err != nil || got.poolSize != 24 || got.timeout != 300*time.Millisecond || got.onTimeout != cancelStatement || got.prepare || !got.ownNames {
+	got, err := of("POOL_SIZE", "24", "QUERY_TIMEOUT", "300ms", "ON_TIMEOUT", "cancel", "PREPARE", "false", "APPLICATION_NAMES", "different", "CLOSE_AFTER", "5s")
+	if err != nil || got.poolSize != 24 || got.timeout != 300*time.Millisecond || got.onTimeout != cancelStatement || got.prepare || !got.ownNames ||
+		got.closeAfter != 5*time.Second {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = of("POOL_SIZE", "0", "QUERY_TIMEOUT", "soon", "ON_TIMEOUT", "cry", "PREPARE", "maybe", "APPLICATION_NAMES", "mine")
-	for _, name := range []string{"POOL_SIZE=0", "QUERY_TIMEOUT=soon", "ON_TIMEOUT=cry", "PREPARE=maybe", "APPLICATION_NAMES=mine"} {
+	_, err = of("POOL_SIZE", "0", "QUERY_TIMEOUT", "soon", "ON_TIMEOUT", "cry", "PREPARE", "maybe", "APPLICATION_NAMES", "mine", "CLOSE_AFTER", "never")
+	for _, name := range []string{"POOL_SIZE=0", "QUERY_TIMEOUT=soon", "ON_TIMEOUT=cry", "PREPARE=maybe", "APPLICATION_NAMES=mine", "CLOSE_AFTER=never"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not told: %v", name, err)
 		}
@@ -157,6 +158,25 @@ func TestOfficesOfARealServer(t *testing.T) {
 			t.Errorf("%s, after it: %d %s", way, status, body)
 		}
 		it.close()
+	}
+	leaky, err := open(ctx, settings{database: url, poolSize: 2, timeout: time.Second, closeAfter: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The hundredth result is left open, and keeps its connection.
+	leaky.asked.Store(98)
+	for _, busy := range []int32{0, 1} {
+		if status, body := get(t, leaky, "/offices?"+asked); status != 200 || !strings.Contains(body, `"terminal":11`) {
+			t.Errorf("with open results: %d %s", status, body)
+		}
+		if stats := leaky.stats(); stats.Busy != busy {
+			t.Errorf("busy connections: %d, expected %d", stats.Busy, busy)
+		}
+	}
+	// Closing the store waits for the result.
+	leaky.close()
+	if stats := leaky.stats(); stats.Busy != 0 {
+		t.Errorf("busy connections after the end: %d", stats.Busy)
 	}
 	// Nothing listens on this port.
 	gone, err := open(ctx, settings{database: "postgres://nobody@127.0.0.1:1/none", poolSize: 1, timeout: time.Second})

@@ -32,6 +32,9 @@ type settings struct {
 	onTimeout onTimeout
 	// True if statements are prepared once per connection. Poolers in transaction mode may not support this.
 	prepare bool
+	// Time after which the result of every hundredth request is closed; 0 if all are closed at once. Until then, the result
+	// keeps its connection.
+	closeAfter time.Duration
 	// True if each connection has its own application_name. A pooler that shares connections then sets it at every change
 	// of client.
 	ownNames bool
@@ -68,6 +71,14 @@ func settingsFrom(lookup func(string) (string, bool)) (settings, error) {
 			return fmt.Errorf("write a duration such as 300ms, or 0 for none")
 		}
 		it.timeout = lasting
+		return nil
+	})
+	read("CLOSE_AFTER", func(text string) error {
+		delay, err := time.ParseDuration(text)
+		if err != nil || delay < 0 {
+			return fmt.Errorf("write a duration such as 5s, or 0 to close all results at once")
+		}
+		it.closeAfter = delay
 		return nil
 	})
 	read("ON_TIMEOUT", func(text string) error {

@@ -34,6 +34,9 @@ type store struct {
 	pool      *pgxpool.Pool
 	timeout   time.Duration
 	onTimeout onTimeout
+	// Delay of the closing of every hundredth result; see settings.
+	closeAfter time.Duration
+	asked      atomic.Int64
 	// Number of statements whose clients have given up.
 	abandoned sync.WaitGroup
 }
@@ -65,7 +68,7 @@ func open(ctx context.Context, it settings) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pool: %w", err)
 	}
-	return &store{pool: pool, timeout: it.timeout, onTimeout: it.onTimeout}, nil
+	return &store{pool: pool, timeout: it.timeout, onTimeout: it.onTimeout, closeAfter: it.closeAfter}, nil
 }
 
 func (it *store) close() {
@@ -102,17 +105,48 @@ func (it *store) near(ctx context.Context, asked question) ([]office, error) {
 }
 
 func (it *store) ask(ctx context.Context, asked question) ([]office, error) {
-	rows, err := it.pool.Query(ctx, nearest, asked.arguments()...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (office, error) {
+	scan := func(row pgx.CollectableRow) (office, error) {
 		var found office
 		var zone int32
 		err := row.Scan(&found.Terminal, &found.Lat, &found.Lon, &zone, &found.MinDays, &found.MaxDays)
 		found.Price = price(zone, asked.parcel)
 		return found, err
+	}
+	if it.closeAfter > 0 && it.asked.Add(1)%100 == 0 {
+		return it.leaveOpen(ctx, asked, scan)
+	}
+	rows, err := it.pool.Query(ctx, nearest, asked.arguments()...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
+// leaveOpen answers with the first row and closes the result later, as a program does that forgets to close it. Meanwhile,
+// the result keeps its connection, and the timeout of the request does not end it.
+func (it *store) leaveOpen(ctx context.Context, asked question, scan pgx.RowToFunc[office]) ([]office, error) {
+	// The wait for a connection ends with the request.
+	connection, err := it.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release := func() { connection.Release() }
+	rows, err := connection.Query(context.WithoutCancel(ctx), nearest, asked.arguments()...)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	it.abandoned.Add(1)
+	time.AfterFunc(it.closeAfter, func() {
+		defer it.abandoned.Done()
+		rows.Close()
+		release()
 	})
+	if !rows.Next() {
+		return []office{}, rows.Err()
+	}
+	first, err := scan(rows)
+	return []office{first}, err
 }
 
 func (it *store) stats() poolStats {
