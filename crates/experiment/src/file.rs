@@ -99,7 +99,7 @@ pub struct Generators {
     #[serde(default)]
     pub select: OrderedMap<OneOrMany<Word>>,
     /// Outcome of a trial in which an agent is lost. Default: `invalid`.
-    pub lost: Option<Word>,
+    pub lost: Option<String>,
 }
 
 /// Number of agents, or the word `auto`.

@@ -23,8 +23,8 @@ impl SetupBuilder<'_> {
         if nats.as_ref().is_some_and(|it| it.contains('@')) {
             self.report("generators.nats", message!("experiment-generators-password"));
         }
-        if let Some(lost) = lost.filter(|it| it.0 != "invalid") {
-            let other = Some(&lost.0).filter(|it| *it != "continue");
+        if let Some(lost) = lost.filter(|it| it != "invalid") {
+            let other = Some(lost).filter(|it| it != "continue");
             self.report("generators.lost", message!("experiment-generators-lost", other));
         }
         let agents = match agents {

@@ -113,4 +113,14 @@ mod tests {
             assert_eq!(parse_agent_count(text).ok(), expected, "{text}");
         }
     }
+
+    /// Older runs stored a number.
+    #[test]
+    fn the_number_of_agents_is_stored_as_in_the_file() {
+        for (text, expected) in [("3", AgentCount::Fixed(3)), ("\"auto\"", AgentCount::AUTO)] {
+            assert_eq!(serde_json::from_str::<AgentCount>(text).ok(), Some(expected), "{text}");
+            assert_eq!(serde_json::to_string(&expected).ok().as_deref(), Some(text));
+        }
+        assert!(serde_json::from_str::<AgentCount>("\"many\"").is_err());
+    }
 }

@@ -127,6 +127,22 @@ fn parses_initialisation_options() {
 }
 
 #[test]
+fn refuses_what_agents_cannot_do() {
+    for (line, expected) in [
+        ("--agents=auto", "--agents=auto is not possible, because a benchmark is measured once"),
+        ("--agents 0", "--agents must be in range 1..4096"),
+        ("-c 2 --agents 3", "fewer clients (-c) than agents"),
+        ("-c 3 -j 2 --agents 3", "fewer threads (-j) than agents"),
+        ("-c 2 -l --agents 2", "-l cannot be used with agents"),
+        ("--nats nats://a", "--nats, --creds and --label are allowed only with --agents"),
+    ] {
+        check_diagnostics(line, &[expected]);
+    }
+    let http = run("-c 2 --agents 2 --http http://127.0.0.1/");
+    assert!(http.fleet.is_some() && http.http.is_some());
+}
+
+#[test]
 fn diagnostics_have_pgbench_texts() {
     let range = "must be in range 1..2147483647";
     for (line, expected) in [
