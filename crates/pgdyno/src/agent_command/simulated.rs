@@ -316,7 +316,7 @@ fn simulated_agents_are_merged() {
             let ok: u64 = measured.measurement.interval.scripts.iter().map(|it| it.ok).sum();
             assert_eq!((ok, delays.ticks), (expected, SECONDS));
             println!(
-                "    merging {:.1} ms of CPU per second; nats-server {:.1} % of a CPU, {} MB; this process {} MB; \
+                "    {:.1} ms of CPU per second on the merging thread; nats-server {:.1} % of a CPU, {} MB; this process {} MB; \
                  worst delay of a tick {:.0} ms",
                 cpu.as_secs_f64() * 1e3 / SECONDS as f64,
                 (after - ticks) as f64 / SECONDS as f64,
