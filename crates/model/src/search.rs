@@ -115,7 +115,10 @@ pub struct StepResult {
     pub outcome: LevelOutcome,
     /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// 99th percentile of the response time; absent with too few samples.
+    /// 95th percentile of the response time; absent with too few samples.
+    #[serde(rename = "p95_ns")]
+    pub p95: Option<Nanos>,
+    /// 99th percentile, likewise.
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
     #[serde(rename = "mean_ns")]
@@ -133,6 +136,7 @@ impl StepResult {
             step,
             outcome,
             delivered: PerSecond(0.0),
+            p95: None,
             p99: None,
             mean: None,
             time_objectives: Vec::new(),

@@ -156,6 +156,7 @@ pub fn forecast(max: &MaxSearch, start: f64, done: &[StepResult]) -> Option<Fore
             step,
             outcome,
             delivered,
+            p95: None,
             p99: None,
             mean: None,
             time_objectives: Vec::new(),

@@ -295,6 +295,7 @@ mod tests {
             step,
             outcome,
             delivered: PerSecond(level),
+            p95: None,
             p99: None,
             mean: None,
             time_objectives: Vec::new(),

@@ -96,6 +96,7 @@ mod tests {
             step,
             outcome,
             delivered: PerSecond(delivered),
+            p95: None,
             p99: None,
             mean: Some(Nanos::from_millis(mean_millis)),
             time_objectives: Vec::new(),

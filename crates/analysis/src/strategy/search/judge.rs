@@ -101,6 +101,7 @@ pub fn judge(
         step,
         outcome,
         delivered: summary.total.tps,
+        p95: response.p95,
         p99: response.p99,
         mean: response.mean,
         time_objectives: on_times.cloned().collect(),

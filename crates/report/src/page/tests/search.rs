@@ -42,6 +42,7 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
         step,
         outcome,
         delivered: PerSecond(level * 0.999),
+        p95: micros(8_100),
         p99: micros(12_300),
         mean: micros(2_100),
         time_objectives: Vec::new(),

@@ -25,6 +25,7 @@ fn capped_steps(mean_millis: u64, delivered: f64) -> Vec<StepResult> {
         },
         outcome,
         delivered: PerSecond(delivered),
+        p95: None,
         p99: None,
         mean: Some(Nanos::from_millis(mean_millis)),
         time_objectives: Vec::new(),

@@ -14,6 +14,7 @@ fn result(step: SearchStep, held: bool, edge: f64) -> StepResult {
         step,
         outcome,
         delivered,
+        p95: None,
         p99: None,
         mean: Some(Nanos::from_millis(10)),
         time_objectives: Vec::new(),
