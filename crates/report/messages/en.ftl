@@ -2415,6 +2415,7 @@ page-machine-system = system
 page-machine-kernel = kernel
 page-machine-processor = CPU
 page-machine-processors = CPUs
+page-machine-mainboard = mainboard
 page-machine-memory = memory
 page-machine-memory-modules = memory modules
 page-machine-disks = disks

@@ -2541,6 +2541,7 @@ page-machine-system = система
 page-machine-kernel = ядро
 page-machine-processor = ЦП
 page-machine-processors = число ЦП
+page-machine-mainboard = материнская плата
 page-machine-memory = память
 page-machine-memory-modules = модули памяти
 page-machine-disks = диски

@@ -27,6 +27,8 @@ pub struct Host {
     pub processors: usize,
     /// Physical memory, bytes.
     pub memory: Option<u64>,
+    /// Manufacturer and model of the mainboard; `None` if the firmware does not name them.
+    pub mainboard: Option<String>,
     /// Memory modules; `None` if they are unknown, because only root may read them.
     pub memory_modules: Option<Vec<MemoryModule>>,
     pub disks: Option<Vec<InstalledDisk>>,
@@ -102,6 +104,7 @@ impl Host {
             processor: field(read("/proc/cpuinfo"), "model name", ':'),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory: memory.and_then(|it| it.strip_suffix(" kB")?.parse::<u64>().ok()).map(|it| it * 1024),
+            mainboard: hardware::mainboard(Path::new("/sys/class/dmi/id")),
             memory_modules: hardware::memory_modules(Path::new("/sys/firmware/dmi/entries")),
             disks: hardware::disks(Path::new("/sys/block")),
             files: (files.current, files.maximum),

@@ -263,6 +263,7 @@ impl Lang {
             "kernel" => say!(self, "page-machine-kernel"),
             "processor" | "cpu_model" => say!(self, "page-machine-processor"),
             "processors" | "cpus" => say!(self, "page-machine-processors"),
+            "mainboard" => say!(self, "page-machine-mainboard"),
             "memory" => say!(self, "page-machine-memory"),
             "memory_modules" => say!(self, "page-machine-memory-modules"),
             "disks" => say!(self, "page-machine-disks"),

@@ -15,7 +15,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut machine = environment.machine.clone();
     if !machine.is_empty() {
         // What the run file does not contain was not readable, or not stored by an earlier version.
-        for key in HARDWARE.into_iter().filter(|key| environment.machine.iter().all(|it| it.0 != *key)) {
+        for key in EXPECTED.into_iter().filter(|key| environment.machine.iter().all(|it| it.0 != *key)) {
             machine.push((key.to_owned(), say!(lang, "page-machine-unknown")));
         }
     }
@@ -66,13 +66,14 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 
 /// Sorts facts by importance. Unknown facts come last, in their original order.
 fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
-    const ORDER: [&str; 14] = [
+    const ORDER: [&str; 15] = [
         "system",
         "kernel",
         "processor",
         "cpu_model",
         "processors",
         "cpus",
+        "mainboard",
         "memory",
         "memory_modules",
         "disks",
@@ -138,6 +139,9 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     };
     (name, value)
 }
+
+/// Facts that a reader expects, so that the page states if they are unknown.
+const EXPECTED: [&str; 3] = ["mainboard", "memory_modules", "disks"];
 
 /// Facts about disks and memory modules.
 const HARDWARE: [&str; 2] = ["memory_modules", "disks"];

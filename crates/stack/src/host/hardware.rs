@@ -1,4 +1,4 @@
-//! Disks and memory modules of this machine
+//! Mainboard, disks and memory modules of this machine
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,6 +64,21 @@ fn disk(device: &Path) -> Option<InstalledDisk> {
     };
     let model = line("device/model").filter(|it| !it.is_empty());
     (is_disk && size != Some(0)).then_some(InstalledDisk { name, model, kind, size })
+}
+
+/// Texts that manufacturers leave in the firmware instead of a name.
+const PLACEHOLDERS: [&str; 6] =
+    ["to be filled by o.e.m.", "default string", "not specified", "system manufacturer", "none", "n/a"];
+
+/// Manufacturer and model of the mainboard in the directory `/sys/class/dmi/id`. `None` if the firmware names neither,
+/// as in many virtual machines. Serial numbers are not read.
+pub fn mainboard(directory: &Path) -> Option<String> {
+    let name = |file: &str| {
+        let text = read_to_string(directory.join(file)).ok()?.trim().to_owned();
+        (!text.is_empty() && !PLACEHOLDERS.contains(&text.to_lowercase().as_str())).then_some(text)
+    };
+    let names: Vec<String> = ["board_vendor", "board_name"].into_iter().filter_map(name).collect();
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 /// Memory modules in the directory `/sys/firmware/dmi/entries`, which only root may read; `None` if they are unknown.
@@ -158,6 +173,24 @@ mod tests {
         );
         assert_eq!(disks(&root), None);
         assert_eq!(memory_modules(&root), None);
+    }
+
+    #[test]
+    fn names_the_mainboard_unless_the_firmware_has_placeholders() {
+        let root = std::env::temp_dir().join(format!("pgdyno-mainboard-{}", std::process::id()));
+        create_dir_all(&root).expect("there is room");
+        for (vendor, name, expected) in [
+            ("ASRock\n", "B450M Pro4\n", Some("ASRock B450M Pro4")),
+            ("To Be Filled By O.E.M.\n", "B450M Pro4\n", Some("B450M Pro4")),
+            ("Default string\n", "Default string\n", None),
+            ("\n", "  \n", None),
+        ] {
+            write(root.join("board_vendor"), vendor).expect("there is room");
+            write(root.join("board_name"), name).expect("there is room");
+            assert_eq!(mainboard(&root).as_deref(), expected, "{vendor:?} {name:?}");
+        }
+        remove_dir_all(&root).expect("the directory is ours");
+        assert_eq!(mainboard(&root), None);
     }
 
     #[test]
