@@ -4,6 +4,7 @@
 //! checked against that schema before serde reads it.
 
 mod dataset;
+mod document;
 pub mod find;
 mod product;
 mod replication;
@@ -14,6 +15,7 @@ pub use dataset::{
     Bounds, Cache, Column, Dataset, DatasetName, FullColumn, Generator, Length, Moments, Rectangle,
     SourceAddress, SourcePart, Table, WordCount, Zipfian,
 };
+pub use document::{Document, DocumentLanguage};
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
@@ -81,6 +83,8 @@ pub struct File {
     pub skip: Vec<OrderedMap<Word>>,
     /// Cell with which the other cells are compared: a value of each axis.
     pub baseline: Option<OrderedMap<Word>>,
+    /// Texts for a document that binds several runs. They do not change what is measured.
+    pub document: Option<Document>,
     /// Paths and values that the option `--quick` sets.
     #[serde(default)]
     pub quick: OrderedMap<serde_json::Value>,

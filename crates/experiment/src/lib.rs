@@ -14,6 +14,7 @@ mod matrix;
 mod name;
 mod path;
 mod renamed;
+mod rich_text;
 mod schema_index;
 mod setup;
 mod suggestion;
@@ -285,7 +286,7 @@ pub fn read(request: &ReadRequest<'_>) -> Result<Plan, Diagnostics> {
 fn build_plan(baseline: Option<Baseline>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
-    let (find, generators) = (first.find.clone(), first.generators.clone());
+    let (find, generators, document) = (first.find.clone(), first.generators.clone(), first.document.clone());
     let durations: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
     let mut warnings: Vec<Message> = Vec::new();
     for warning in read.iter().flat_map(|(_, made)| &made.warnings) {
@@ -298,7 +299,7 @@ fn build_plan(baseline: Option<Baseline>, read: Vec<(matrix::Label, setup::CellS
     let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
     let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
     Plan {
-        experiment: Experiment { name, seed, repeat, cells, baseline, goal: find, generators },
+        experiment: Experiment { name, seed, repeat, cells, baseline, goal: find, generators, document },
         durations,
         warnings,
     }

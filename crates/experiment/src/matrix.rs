@@ -163,7 +163,8 @@ fn single(key: &Key, path: &Path, value: &Node) -> AxisVariant {
 /// Path that an axis sets. Settings that are common to all cells cannot be an axis.
 fn axis_path(shape: &SchemaIndex, key: &Key, diagnostics: &mut Vec<Diagnostic>) -> Option<Path> {
     let path = resolve_path(shape, key, diagnostics)?;
-    let common = ["name", "seed", "repeat", "find", "prove", "generators"].contains(&path[0].as_str());
+    let common =
+        ["name", "seed", "repeat", "find", "prove", "generators", "document"].contains(&path[0].as_str());
     if common {
         let message = message!("experiment-axis-common", path = quote(&key.text));
         diagnostics.push(Diagnostic::new(&key.span, message));

@@ -5,6 +5,7 @@
 
 mod dataset;
 mod defaults;
+mod document;
 mod excerpt;
 mod failover;
 mod feeds;
@@ -41,7 +42,7 @@ use mix::Mix;
 use model::Nanos;
 use model::message;
 use model::message::Message;
-use model::plan::{Content, Dataset, Generators, Goal, Setup};
+use model::plan::{Content, Dataset, DocumentTexts, Generators, Goal, Setup};
 use operations::Context;
 
 /// Setup of one cell, with the settings that are equal in all cells.
@@ -52,6 +53,7 @@ pub struct CellSetup {
     pub repeat: u32,
     pub find: Goal,
     pub generators: Option<Generators>,
+    pub document: Option<Box<DocumentTexts>>,
     pub setup: Setup,
     /// Setup of the cell's positive control, which does not promise that commits survive a failover. `None` without a
     /// control.
@@ -147,6 +149,7 @@ impl SetupBuilder<'_> {
         self.check_search(&find, &file.load, &mix);
         self.check_pooler_modes(&stack, &load, &operations);
         let hooks = self.hooks(file.hooks);
+        let document = file.document.map(|it| Box::new(self.document(it)));
         let generators = self.generators(file.generators, &find, &load);
         let setup = Setup {
             stack,
@@ -170,7 +173,8 @@ impl SetupBuilder<'_> {
         let window = Nanos(duration.0.saturating_sub(setup.load.warmup.0));
         self.check_fault_times(&find, &setup.faults, window);
         let control = self.failover(file.find.as_ref(), &find, &setup);
-        CellSetup { name, seed, repeat, find, generators, setup, control, duration, warnings: self.warnings }
+        let warnings = self.warnings;
+        CellSetup { name, seed, repeat, find, generators, document, setup, control, duration, warnings }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

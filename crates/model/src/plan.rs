@@ -3,6 +3,7 @@
 //! An experiment is a list of cells. Each cell is a complete [`Setup`] and inherits nothing. The file's syntax,
 //! defaults and diagnostics belong to the crate `experiment`.
 
+mod document;
 mod fault;
 mod feed_format;
 mod generators;
@@ -19,6 +20,7 @@ mod started;
 mod stats;
 
 pub use crate::product::PoolMode;
+pub use document::{DocumentTexts, SpanStyle, TextBlock, TextSpan};
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
 pub use feed_format::FeedFormat;
 pub use generators::{AgentCount, AutoKeyword, Generators};
@@ -66,6 +68,9 @@ pub struct Experiment {
     /// Agents that generate the load; `None` if pgdyno itself generates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generators: Option<Generators>,
+    /// Texts for a bound document; `None` if the file has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Box<DocumentTexts>>,
 }
 
 /// Cells with which the other cells are compared.

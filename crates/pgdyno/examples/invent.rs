@@ -196,6 +196,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         baseline: None,
         goal: Goal::Once,
         generators: None,
+        document: None,
     }
 }
 

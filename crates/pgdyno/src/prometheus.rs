@@ -210,6 +210,7 @@ mod tests {
             baseline: None,
             goal: model::plan::Goal::Once,
             generators: None,
+            document: None,
         };
         let arguments = |address: &str, anyone| PrometheusArgs {
             prometheus: Some(address.parse().expect("an address")),

@@ -4715,6 +4715,18 @@ experiment-unknown-variable = unknown variable { $name } in { $operation }
     }
 experiment-variable-syntax = this `$` does not begin a variable
     .help = write {"`${name}`"} for a variable, or `$$` for a dollar sign
+experiment-document-markup = { $kind ->
+    [heading] { $text } is a heading; the document has its own
+    [html] { $text } is HTML, which a document cannot contain
+    [quote] { $text } is a quotation, which a document cannot contain
+    [image] { $text } is an image, which a document cannot contain
+    [table] { $text } begins a table, which a document cannot contain
+    [rule] { $text } is a rule, which a document cannot contain
+    [strikethrough] { $text } is struck through, which a document cannot show
+    [deep-list] { $text } is in the fourth list within another; a document has three levels
+   *[other] { $text } is markup that a document cannot contain
+}
+    .help = write paragraphs, lists, code blocks, *emphasis*, **strong** and `code`; put a backslash before a character that is no markup
 experiment-environment = { $is_set ->
     [true] the environment variable `{ $name }` is not valid UTF-8
    *[false] the environment variable `{ $name }` is not set

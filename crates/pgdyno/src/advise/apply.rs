@@ -95,6 +95,7 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
         baseline: Some(Baseline::Single(0)),
         goal: original.goal.clone(),
         generators: None,
+        document: None,
     })
 }
 

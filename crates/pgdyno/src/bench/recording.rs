@@ -73,6 +73,7 @@ impl Recording {
             baseline: None,
             goal: Goal::Once,
             generators: None,
+            document: None,
         };
         let header = run_file::header(&experiment, text);
         let mut writer = store::create(&save.directory, &header)?;

@@ -123,6 +123,7 @@ impl Run {
             baseline: None,
             goal: Goal::Once,
             generators: None,
+            document: None,
         }
     }
 

@@ -467,6 +467,7 @@ pub fn account() -> RunResult {
             baseline: Some(Baseline::Single(0)),
             goal: Goal::Once,
             generators: None,
+            document: None,
         },
         matrix: Matrix {
             rows,
