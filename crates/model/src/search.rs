@@ -118,7 +118,7 @@ pub struct StepResult {
     /// 95th percentile of the response time; absent with too few samples.
     #[serde(rename = "p95_ns")]
     pub p95: Option<Nanos>,
-    /// 99th percentile, likewise.
+    /// 99th percentile of the response time; absent with too few samples.
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
     #[serde(rename = "mean_ns")]
