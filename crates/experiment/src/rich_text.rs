@@ -2,7 +2,7 @@
 
 use model::plan::{SpanStyle, TextBlock, TextSpan};
 use model::{GrammarDiagnostic, message, quote};
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// Maximum number of lists within each other.
@@ -37,8 +37,8 @@ struct Reader<'a> {
     spans: Vec<TextSpan>,
     lists: Vec<OpenList>,
     styles: Vec<SpanStyle>,
-    /// Addresses of the open links.
-    links: Vec<String>,
+    /// Addresses of the open links; `None` if the text of a link is its address.
+    links: Vec<Option<String>>,
     code: Option<String>,
     /// Number of open elements that are left out.
     skipped: usize,
@@ -90,7 +90,8 @@ impl Reader<'_> {
             }
             Tag::Emphasis => self.styles.push(SpanStyle::Emphasis),
             Tag::Strong => self.styles.push(SpanStyle::Strong),
-            Tag::Link { dest_url, .. } => self.links.push(dest_url.into_string()),
+            Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.links.push(None),
+            Tag::Link { dest_url, .. } => self.links.push(Some(dest_url.into_string())),
             Tag::Heading { .. } => self.skip("heading", span),
             Tag::BlockQuote(_) => self.skip("quote", span),
             Tag::HtmlBlock => self.skip("html", span),
@@ -122,9 +123,8 @@ impl Reader<'_> {
                 self.styles.pop();
             }
             TagEnd::Link => {
-                let address = self.links.pop().expect("the link has begun");
                 // A printed page has no links, so the address is part of the text.
-                if self.spans.last().is_none_or(|it| it.text != address) {
+                if let Some(address) = self.links.pop().expect("the link has begun") {
                     self.add(&format!(" ({address})"));
                 }
             }
@@ -171,11 +171,11 @@ mod tests {
 
     /// Writes blocks in one line: `P(…)`, `U[…]`, `O3[…]`, `C(…)`; styles as in Markdown.
     fn describe(blocks: &[TextBlock]) -> String {
-        let span = |it: &TextSpan| match it.style {
-            SpanStyle::Plain => it.text.clone(),
-            SpanStyle::Emphasis => format!("*{}*", it.text),
-            SpanStyle::Strong => format!("**{}**", it.text),
-            SpanStyle::Code => format!("`{}`", it.text),
+        let span = |span: &TextSpan| match span.style {
+            SpanStyle::Plain => span.text.clone(),
+            SpanStyle::Emphasis => format!("*{}*", span.text),
+            SpanStyle::Strong => format!("**{}**", span.text),
+            SpanStyle::Code => format!("`{}`", span.text),
         };
         let block = |block: &TextBlock| match block {
             TextBlock::Paragraph(spans) => format!("P({})", spans.iter().map(span).collect::<String>()),
