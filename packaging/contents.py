@@ -60,6 +60,7 @@ def collect_licenses(source, crates, zig, directory):
     add("musl, the C library", (zig / "libc/musl/COPYRIGHT").read_text())
     add("libunwind and compiler-rt of LLVM", (zig / "libunwind/LICENSE.TXT").read_text())
     add("uPlot, in the web pages", (source / "packaging/uplot-license.txt").read_text())
+    add("DejaVu Sans, in the pictures of documents", (source / "crates/report/fonts/LICENSE").read_text())
     line = "=" * 100
     parts = ["\n".join([line, *names, line, "", text, ""]) for text, names in owners.items()]
     (directory / "THIRD-PARTY.txt").write_text("\n".join(parts))

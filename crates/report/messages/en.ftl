@@ -5934,3 +5934,73 @@ agents-part = agent { $agent }: { $ok } of { $arrivals } arrivals successful{ $l
     [none] {""}
    *[other] , clock known to { $clock }
 }
+
+
+### Bound documents of several runs: document-
+
+document-contents = Contents
+document-goals = Goals
+document-method = Method
+document-acceptance = Acceptance criteria
+document-results = Results
+document-profile = Load profile
+document-search = Search for the maximum
+document-confirmation = Confirmation of the maximum
+document-soak = Long-term load
+document-grid = Comparison of settings
+document-plans = Execution plans
+document-advice = Index advice
+document-conclusions = Conclusions
+document-annex = Annex: commands and files to repeat the runs
+document-table = Table { $number }{ $caption ->
+    [none] {""}
+   *[other] . { $caption }
+}
+document-figure = Figure { $number }. { $caption }
+document-unfinished = This run is not complete ({ $state }). Its figures cover only the trials that ended.
+document-invalid-trials = { $invalid ->
+    [one] 1 trial
+   *[other] { $invalid } trials
+} of { $total } { $invalid ->
+    [one] is
+   *[other] are
+} invalid and not part of the figures; see the caveats.
+document-nothing-measured = This run has no figures.
+document-level-not-held = No trial held the level, so there is no result.
+document-figure-name = figure
+document-figure-value = value
+document-figure-detail = detail
+document-profile-caption = Load profile and measured rates
+document-profile-at-maximum = Load profile, and rates at the maximum
+document-profile-share = share of the mix, %
+document-profile-delivered-share = share of delivered, %
+document-search-figure = { $cell ->
+    [none] All steps of the search
+   *[other] { $cell }: all steps of the search
+} ({ $steps }): rates and response times by level. A cross marks a level that was not sustained, a ring a trial that does not count.
+document-time-axis = time since the start of the window
+document-lines-left-out = { $count ->
+    [one] 1 more line is
+   *[other] { $count } more lines are
+} not drawn
+
+bind-several = several runs need --bind, which makes one document of them
+    .help = `pgdyno report --bind RUN RUN -o report.html`
+bind-no-output = --bind needs the name of the document
+    .help = add `-o report.html`, `-o report.pdf` or `-o report.docx`
+bind-format = { $format } is not a format of a document
+    .help = write `html`, `pdf` or `docx`
+bind-format-alone = { $format } is a format of documents
+    .help = add --bind
+bind-binary-output = { $format } cannot be written to standard output
+    .help = write `-o report.{ $format }`
+bind-extension = the name { $path } does not tell the format
+    .help = write a name that ends in `.html`, `.pdf` or `.docx`, or add --format
+bind-texts-alone = --document needs --bind
+    .help = `pgdyno report --bind RUN --document FILE -o report.html`
+bind-no-texts = { $path } has no section `document`
+    .help = add it, as in  document: {"{"} goals: "…" {"}"}
+bind-no-browser = a PDF needs Chromium or Chrome, and PATH has none of { $programs }
+    .help = install it, for example with  apt install chromium ; or write `report.html` and print it in a browser
+bind-print-failed = { $program } could not print the document: { $error }
+    .help = write `report.html` and print it in a browser

@@ -6097,3 +6097,68 @@ agents-part = агент { $agent }: успешно { $ok } из { $arrivals }{ 
     [none] {""}
    *[other] , часы известны с точностью { $clock }
 }
+
+
+### Документ из нескольких прогонов: document-
+
+document-contents = Содержание
+document-goals = Цели
+document-method = Методика
+document-acceptance = Критерии приёмки
+document-results = Результаты
+document-profile = Профиль нагрузки
+document-search = Поиск максимума
+document-confirmation = Подтверждение максимума
+document-soak = Длительная нагрузка
+document-grid = Сравнение настроек
+document-plans = Планы запросов
+document-advice = Рекомендации по индексам
+document-conclusions = Заключение
+document-annex = Приложение: команды и файлы, чтобы повторить прогоны
+document-table = Таблица { $number }{ $caption ->
+    [none] {""}
+   *[other] . { $caption }
+}
+document-figure = Рисунок { $number }. { $caption }
+document-unfinished = Прогон не завершён ({ $state }). Его числа относятся только к законченным измерениям.
+document-invalid-trials = Недействительных измерений: { $invalid } из { $total }. В числа они не входят; причины — в оговорках.
+document-nothing-measured = У этого прогона нет чисел.
+document-level-not-held = Ни одно измерение не выдержало уровень, поэтому результата нет.
+document-figure-name = показатель
+document-figure-value = значение
+document-figure-detail = подробности
+document-profile-caption = Профиль нагрузки и измеренная интенсивность
+document-profile-at-maximum = Профиль нагрузки и интенсивность на максимуме
+document-profile-share = доля в профиле, %
+document-profile-delivered-share = доля выполненных, %
+document-search-figure = { $cell ->
+    [none] Все шаги поиска
+   *[other] { $cell }: все шаги поиска
+} ({ $steps }): интенсивность и время ответа на каждом уровне. Крест — уровень не выдержан, кольцо — измерение не учитывается.
+document-time-axis = время от начала измерения
+document-lines-left-out = { $count ->
+    [one] ещё { $count } линия не показана
+    [few] ещё { $count } линии не показаны
+   *[other] ещё { $count } линий не показано
+}
+
+bind-several = для нескольких прогонов нужен ключ --bind: из них получается один документ
+    .help = `pgdyno report --bind ПРОГОН ПРОГОН -o report.html`
+bind-no-output = с --bind нужно имя документа
+    .help = добавьте `-o report.html`, `-o report.pdf` или `-o report.docx`
+bind-format = { $format } — не формат документа
+    .help = напишите `html`, `pdf` или `docx`
+bind-format-alone = { $format } — формат документов
+    .help = добавьте --bind
+bind-binary-output = { $format } нельзя вывести в стандартный вывод
+    .help = напишите `-o report.{ $format }`
+bind-extension = по имени { $path } не понять формат
+    .help = напишите имя с окончанием `.html`, `.pdf` или `.docx` или добавьте --format
+bind-texts-alone = ключу --document нужен --bind
+    .help = `pgdyno report --bind ПРОГОН --document ФАЙЛ -o report.html`
+bind-no-texts = в { $path } нет раздела `document`
+    .help = добавьте его, например  document: {"{"} goals: "…" {"}"}
+bind-no-browser = для PDF нужен Chromium или Chrome, а в PATH нет ни одного из { $programs }
+    .help = установите его, например командой  apt install chromium , или запишите `report.html` и напечатайте его из браузера
+bind-print-failed = { $program } не смог напечатать документ: { $error }
+    .help = запишите `report.html` и напечатайте его из браузера

@@ -4,6 +4,7 @@
 
 pub mod advice;
 pub mod bench;
+pub mod bound;
 mod cells;
 pub mod closing;
 pub mod comparison;
@@ -34,6 +35,7 @@ pub mod search_text;
 pub mod sizes;
 pub mod steps;
 pub mod style;
+mod svg;
 pub mod terminal;
 mod terms;
 mod text;

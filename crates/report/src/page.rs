@@ -30,7 +30,7 @@ mod tables;
 mod time_parts;
 
 pub use charts::{chart, mark};
-pub(crate) use context::charted;
+pub(crate) use context::{charted, is_open};
 pub(crate) use results::sizes;
 pub(crate) use steps::{failures as step_failures, table as step_table};
 
@@ -139,6 +139,17 @@ pub fn short_answer(account: &RunResult, lang: &Lang) -> ShortAnswer {
 /// Builds the durability verdict of each cell, without details of trials. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))
+}
+
+/// Indexes of the cells that the page shows in full.
+pub(crate) fn chosen_cells(account: &RunResult, lang: &Lang) -> Vec<usize> {
+    PageContext::new(account, lang).chosen
+}
+
+/// Indexes into [`charted`] of the representative trials of the [`chosen_cells`].
+pub(crate) fn representative_trials(account: &RunResult, lang: &Lang) -> Vec<usize> {
+    let case = PageContext::new(account, lang);
+    case.chosen.iter().filter_map(|cell| case.trial_of(*cell)).collect()
 }
 
 /// Lists words that the page's script displays, by their keys.
