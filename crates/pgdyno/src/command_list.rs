@@ -150,8 +150,12 @@ pub const GROUPS: [CommandGroup; 4] = [
         commands: &[
             CommandDescription {
                 name: "report",
-                about: "Write the report of a run as HTML, Markdown, JSON or JUnit",
-                examples: &["pgdyno report last", "pgdyno report last --format md --out -"],
+                about: "Write the report of a run as HTML, Markdown, JSON or JUnit, or several runs as a document",
+                examples: &[
+                    "pgdyno report last",
+                    "pgdyno report last --format md --out -",
+                    "pgdyno report --bind maximum confirm soak -o report.pdf",
+                ],
                 page: "docs/report.md",
             },
             CommandDescription {

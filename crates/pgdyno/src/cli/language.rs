@@ -37,6 +37,11 @@ impl LanguageArgs {
         Ok(SELECTED.get_or_init(|| lang))
     }
 
+    /// True if the command line selects the language.
+    pub fn is_explicit(self) -> bool {
+        self.lang.is_some()
+    }
+
     /// Selected language. `environment` is the value of the variable; an empty value counts as unset.
     fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, ArgumentError> {
         match (self.lang, environment) {

@@ -105,7 +105,14 @@ fn does_not_overwrite_the_run_file() {
 fn reports_errors_with_status() {
     for (args, status, words) in [
         (&["--lang", "tlh"][..], 2, "unknown language \"tlh\""),
-        (&["--format", "pdf"], 2, "possible values: html, md, json, junit"),
+        (&["--format", "xls"], 2, "possible values: html, md, json, junit, pdf, docx"),
+        (&["--format", "pdf"], 2, "pdf is a format of documents"),
+        (&["--document", "x.yaml"], 2, "--document needs --bind"),
+        (&["--bind"], 2, "--bind needs the name of the document"),
+        (&["--bind", "-o", "report"], 2, "the name report does not tell the format"),
+        (&["--bind", "-o", "report.html", "--format", "md"], 2, "md is not a format of a document"),
+        (&["--bind", "-o", "-", "--format", "docx"], 2, "docx cannot be written to standard output"),
+        (&["--bind", "-o", "x.html", "--document", "/nowhere.yaml"], 2, "cannot read /nowhere.yaml"),
         (
             &["--out", "/nowhere/at/all.html"],
             1,
@@ -117,6 +124,99 @@ fn reports_errors_with_status() {
         assert_eq!(output.status.code(), Some(status), "{message}");
         assert!(message.contains(words), "{message}");
     }
+}
+
+/// Binds the stored run and the run with index advice, with the given options.
+fn bind(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    command.args(["report", "--bind"]).arg(fixtures().join("shop.dyno"));
+    command.arg(fixtures().join("../advice/books.dyno")).args(args).env_remove("PGDYNO_LANG");
+    command.output().expect("pgdyno runs")
+}
+
+#[test]
+fn binds_runs_into_one_document() {
+    let folder = env::temp_dir().join(format!("pgdyno-report-bind-{}", std::process::id()));
+    fs::create_dir(&folder).expect("the directory can be created");
+    let texts = folder.join("texts.yaml");
+    let operations = "stack: { postgres: {} }\noperations: { a: { sql: SELECT 1 } }\n\
+                      load: { model: closed, clients: 1, duration: 1s }\n";
+    let document =
+        "document: { title: Приёмка, language: ru, goals: '- *раз*\n\n- два', conclusions: принято }\n";
+    fs::write(&texts, format!("{operations}{document}")).expect("the file can be written");
+    let texts = texts.to_string_lossy().into_owned();
+    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let written = |args: &[&str], out: &str| {
+        let output = bind(&[args, &["-o", out]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{out}\n"));
+        fs::read(out).expect("the document was written")
+    };
+    let text = |args: &[&str]| String::from_utf8(written(args, &file("a.html"))).expect("UTF-8");
+    let plain = text(&[]);
+    assert!(
+        plain.contains("<html lang=\"en\">") && plain.contains("<h1>shop, books</h1>"),
+        "{}",
+        &plain[..2000]
+    );
+    assert!(plain.contains("1. Results") && !plain.contains("Goals"));
+    // The file of the texts decides the language, unless the command line does.
+    let russian = text(&["--document", &texts]);
+    assert!(russian.contains("<html lang=\"ru\">") && russian.contains("<h1>Приёмка</h1>"));
+    assert!(
+        russian.contains("1. Цели") && russian.contains("<em>раз</em>") && russian.contains("<p>принято</p>")
+    );
+    let english = text(&["--document", &texts, "--lang", "en"]);
+    assert!(english.contains("1. Goals") && english.contains("<p>принято</p>"));
+    assert!(written(&[], &file("a.docx")).starts_with(b"PK\x03\x04"));
+    // The format of the option precedes that of the name.
+    assert!(written(&["--format", "docx"], &file("b.html")).starts_with(b"PK\x03\x04"));
+    fs::remove_dir_all(&folder).expect("the test made the directory");
+}
+
+#[test]
+fn prints_a_document_where_a_browser_exists() {
+    let folder = env::temp_dir().join(format!("pgdyno-report-print-{}", std::process::id()));
+    fs::create_dir(&folder).expect("the directory can be created");
+    let out = folder.join("a.pdf");
+    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge"];
+    let path = env::var_os("PATH").unwrap_or_default();
+    let has_browser = env::split_paths(&path).any(|it| names.iter().any(|name| it.join(name).is_file()));
+    let output = bind(&["-o", &out.to_string_lossy()]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    if has_browser {
+        assert!(output.status.success(), "{message}");
+        let pdf = fs::read(&out).expect("the document was written");
+        assert!(pdf.starts_with(b"%PDF-"));
+        let text: String = pdf.iter().map(|byte| char::from(*byte)).collect();
+        assert!(text.matches("/Type /Page\n").count() > 3 && text.contains("/Outlines"));
+    } else {
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("apt install chromium"), "{message}");
+        assert!(!out.exists());
+    }
+    fs::remove_dir_all(&folder).expect("the test made the directory");
+}
+
+#[test]
+fn a_missing_browser_is_named_with_its_installation() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    command
+        .args(["report", "--bind"])
+        .arg(fixtures().join("shop.dyno"))
+        .args(["-o", "/tmp/never-written.pdf"]);
+    let output = command.env("PGDYNO_CHROMIUM", "/nowhere/chromium").output().expect("pgdyno runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("/nowhere/chromium") && message.contains("apt install chromium"), "{message}");
+}
+
+#[test]
+fn several_runs_need_bind() {
+    let output = pgdyno(&["last"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("several runs need --bind"), "{message}");
 }
 
 /// A report that could be written only in part is named.
