@@ -88,7 +88,7 @@ pub fn draw_intervals(axis: &PlotAxis, rows: &[IntervalRow], lang: &Lang) -> Opt
     for (tick, label) in scale.ticks.iter().zip(scale.labels(axis.unit, lang)) {
         let x = scale.place(*tick);
         line(&mut body, (x, TOP), (x, bottom), GRID, "");
-        text(&mut body, (x, bottom + 15.0), "middle", TEXT, &label);
+        tick_label(&mut body, (x, bottom + 15.0), &label);
     }
     for (number, row) in rows.iter().enumerate() {
         let y = TOP + (number as f64 + 0.5) * ROW;
@@ -132,7 +132,7 @@ fn panel(out: &mut String, graph: &Graph, top: f64, lang: &Lang) -> Option<f64> 
     for (tick, label) in x.ticks.iter().zip(x.labels(graph.x.unit, lang)) {
         let at = x.place(*tick);
         line(out, (at, lower), (at, lower + 4.0), TEXT, "");
-        text(out, (at, lower + 17.0), "middle", TEXT, &label);
+        tick_label(out, (at, lower + 17.0), &label);
     }
     line(out, (LEFT, lower), (WIDTH - RIGHT, lower), TEXT, "");
     text(out, (LEFT, top + 14.0), "start", TEXT, &graph.y.title);
@@ -254,6 +254,12 @@ fn line(out: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64), colour: &s
         out,
         "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"{more}/>"
     );
+}
+
+/// Label below a tick. It is moved to the left if it would cross the right edge.
+fn tick_label(out: &mut String, (x, y): (f64, f64), label: &str) {
+    let half = CHARACTER / 2.0 * label.chars().count() as f64;
+    text(out, (x.min(WIDTH - half), y), "middle", TEXT, label);
 }
 
 fn text(out: &mut String, place: (f64, f64), anchor: &str, colour: &str, content: &str) {
