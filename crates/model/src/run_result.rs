@@ -180,16 +180,13 @@ pub enum StageLevel {
     },
 }
 
-/// Results of one stage of the load, of all operations and all valid trials together.
+/// Results of some seconds of the trials, of all operations and all valid trials together. A transaction counts in the
+/// second in which it ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StageResult {
-    pub level: StageLevel,
+pub struct PeriodResult {
     /// Measured duration, summed over the trials.
     #[serde(rename = "measured_ns")]
     pub measured: Nanos,
-    /// Mean rate that the schedule plans; absent for users.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offered: Option<PerSecond>,
     /// Successful transactions per second.
     pub delivered: PerSecond,
     pub arrivals: u64,
@@ -201,6 +198,17 @@ pub struct StageResult {
     pub dropped: u64,
     /// Number of refused connections.
     pub refused: u64,
+}
+
+/// Results of one stage of the load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageResult {
+    pub level: StageLevel,
+    /// Mean rate that the schedule plans; absent for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<PerSecond>,
+    #[serde(flatten)]
+    pub period: PeriodResult,
 }
 
 /// Phase of a trial with faults.
@@ -215,24 +223,12 @@ pub enum FaultPhase {
     After,
 }
 
-/// Results of one phase of the trials with faults, of all operations and all valid trials together. A transaction counts
-/// in the phase of the second in which it ended.
+/// Results of one phase of the trials with faults.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FaultPhaseResult {
     pub phase: FaultPhase,
-    /// Measured duration, summed over the trials.
-    #[serde(rename = "measured_ns")]
-    pub measured: Nanos,
-    /// Successful transactions per second.
-    pub delivered: PerSecond,
-    /// Number of arrivals with a response.
-    pub count: u64,
-    pub response: Quantiles,
-    /// Number of failed transactions, and of those with an unknown outcome.
-    pub failed: u64,
-    pub dropped: u64,
-    /// Number of refused connections.
-    pub refused: u64,
+    #[serde(flatten)]
+    pub period: PeriodResult,
     /// Longest sampled time by which a replica's data were behind; absent without a sample of replication.
     #[serde(rename = "replay_lag_ns", skip_serializing_if = "Option::is_none")]
     pub replay_lag: Option<Nanos>,

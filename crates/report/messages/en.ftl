@@ -3677,7 +3677,7 @@ failover-phases = before, during and after the faults
 failover-phase-before = before
 failover-phase-during = during
 failover-phase-after = after
-failover-phases-note = by second. A second is during a fault if the fault was in effect, no server had been promoted, or some client was not yet served again. The lag is that of the replicas, sampled once per second
+failover-phases-note = by second. A second is during a fault if the fault was in effect, no server had been promoted, no transaction succeeded, or some client was not yet served again. The lag is that of the replicas, sampled once per second
 failover-column-promoted = promoted after
 failover-column-healthy = healthy after
 failover-column-rejoined = old primary back within
@@ -5886,7 +5886,7 @@ experiment-generators-failover = a failover trial cannot use agents: its ledger 
 experiment-generators-recorded = a load that sends recorded traffic cannot use agents
     .help = delete `generators`
 experiment-generators-lost = { $other ->
-    [none] `continue` is not possible: without the arrivals of a lost agent, the load is smaller than planned, and its objectives would be judged at a load that nobody chose
+    [none] `continue` is not possible: without the arrivals of a lost agent, the load is smaller than planned, and its objectives would be judged at another load than the planned one
    *[other] unknown outcome { $other }
 }
     .help = write  lost: invalid ; a search and a matrix continue with another idle agent in their next trial

@@ -7,6 +7,7 @@ mod fault_phases;
 mod hops;
 mod logs;
 mod operations;
+mod period_sum;
 mod quantiles;
 mod stages;
 mod statements;

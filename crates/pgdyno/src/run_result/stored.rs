@@ -203,7 +203,9 @@ fn read_trial(
             pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
             stages: step.is_none().then(|| StageCollector::new(stages(setup))),
-            phases: fault_injection.as_ref().and_then(FaultPhaseCollector::new),
+            phases: fault_injection
+                .as_ref()
+                .and_then(|it| FaultPhaseCollector::new(it, outages.as_deref().unwrap_or_default())),
         };
         let loaded = read_seconds(seconds, &run.command_counts(id)?, full_seconds, consumers);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));

@@ -2,9 +2,10 @@
 
 use crate::lang::Lang;
 use crate::lang::number::millis;
+use crate::say;
 use crate::view::{Column, Row, Table};
 use model::Nanos;
-use model::run_result::Quantiles;
+use model::run_result::{PeriodResult, Quantiles};
 
 /// Column of a table: heading, drop order, and text for one row.
 pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
@@ -29,6 +30,31 @@ pub(super) fn non_empty_columns<T>(
         table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
     }
     table
+}
+
+/// Columns of the figures that all periods have: duration, throughput, response times and failures.
+pub(super) fn period_columns<'a, T: 'a>(
+    lang: &'a Lang,
+    period: fn(&T) -> &PeriodResult,
+) -> Vec<FigureColumn<'a, T>> {
+    let count = |count: u64| lang.number(&count.to_string());
+    let response = move |row: &T, value: fn(&Quantiles) -> Option<Nanos>, quantile| {
+        let PeriodResult { response, count, .. } = period(row);
+        time((response, *count), value(response), quantile, lang)
+    };
+    vec![
+        (
+            say!(lang, "page-load-stage-seconds"),
+            6,
+            Box::new(move |it| lang.numbers().three(period(it).measured.as_secs_f64())),
+        ),
+        (say!(lang, "page-delivered"), 0, Box::new(move |it| lang.numbers().three(period(it).delivered.0))),
+        (lang.times(false, "p50"), 1, Box::new(move |it| response(it, |times| times.p50, 0.5))),
+        (lang.times(false, "p99"), 0, Box::new(move |it| response(it, |times| times.p99, 0.99))),
+        (say!(lang, "page-failed"), 0, Box::new(move |it| count(period(it).failed))),
+        (say!(lang, "page-dropped"), 3, Box::new(move |it| count(period(it).dropped))),
+        (say!(lang, "page-load-stage-refused"), 3, Box::new(move |it| count(period(it).refused))),
+    ]
 }
 
 /// A response time, or a lower bound such as `>6000` if the value lies among unanswered requests. `place` is the quantile

@@ -1,11 +1,10 @@
 //! Table of the results by stage of the load
 
 use super::context::PageContext;
-use super::figure_table::{FigureColumn, non_empty_columns, time};
+use super::figure_table::{non_empty_columns, period_columns};
 use crate::lang::Lang;
 use crate::say;
 use crate::view::{Column, Line, Table, Tone};
-use model::Nanos;
 use model::run_result::{CellResult, StageBreakReason, StageLevel, StageResult};
 
 /// Builds the table of a cell, with a sentence on the stage at which the system broke; `None` without stages.
@@ -14,28 +13,10 @@ pub fn table(case: &PageContext<'_>, cell: usize) -> Option<Table> {
     if result.stages.is_empty() {
         return None;
     }
-    let count = |count: u64| lang.number(&count.to_string());
-    let response = |stage: &StageResult, value: Option<Nanos>, place| {
-        time((&stage.response, stage.count), value, place, lang)
-    };
-    let figures: Vec<FigureColumn<'_, StageResult>> = vec![
-        (
-            say!(lang, "page-load-stage-seconds"),
-            6,
-            Box::new(|it| lang.numbers().three(it.measured.as_secs_f64())),
-        ),
-        (
-            say!(lang, "page-offered"),
-            2,
-            Box::new(|it| it.offered.map_or(String::new(), |rate| lang.numbers().three(rate.0))),
-        ),
-        (say!(lang, "page-delivered"), 0, Box::new(|it| lang.numbers().three(it.delivered.0))),
-        (lang.times(false, "p50"), 1, Box::new(move |it| response(it, it.response.p50, 0.5))),
-        (lang.times(false, "p99"), 0, Box::new(move |it| response(it, it.response.p99, 0.99))),
-        (say!(lang, "page-failed"), 0, Box::new(|it| count(it.failed))),
-        (say!(lang, "page-dropped"), 3, Box::new(|it| count(it.dropped))),
-        (say!(lang, "page-load-stage-refused"), 3, Box::new(|it| count(it.refused))),
-    ];
+    let mut figures = period_columns(lang, |it: &StageResult| &it.period);
+    let offered =
+        |stage: &StageResult| stage.offered.map_or(String::new(), |rate| lang.numbers().three(rate.0));
+    figures.insert(1, (say!(lang, "page-offered"), 2, Box::new(offered)));
     let first =
         (Column { heading: say!(lang, "page-load-stage"), ..Column::default() }, |stage: &StageResult| {
             level(stage.level, lang)

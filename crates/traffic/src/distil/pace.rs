@@ -82,12 +82,12 @@ pub(super) fn median(mut values: Vec<Nanos>) -> Option<Nanos> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::session::{Protocol, Session};
 
     /// Session with statements of the given starts and durations, in milliseconds.
-    fn session(statements: &[(u64, Option<u64>)]) -> Session {
+    pub fn session(statements: &[(u64, Option<u64>)]) -> Session {
         let statement = |&(start, duration): &(u64, Option<u64>)| Statement {
             start: Nanos::from_millis(start),
             duration: duration.map(Nanos::from_millis),

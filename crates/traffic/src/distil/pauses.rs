@@ -25,27 +25,13 @@ pub(super) fn pauses(transactions: &[&[Statement]]) -> Vec<Option<Nanos>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pace::tests::session;
     use super::*;
-    use crate::session::Protocol;
-
-    /// Transaction with statements of these starts and durations, in milliseconds.
-    fn transaction(statements: &[(u64, Option<u64>)]) -> Vec<Statement> {
-        let statement = |&(start, duration): &(u64, Option<u64>)| Statement {
-            start: Nanos::from_millis(start),
-            duration: duration.map(Nanos::from_millis),
-            text: "SELECT 1".into(),
-            parameters: Vec::new(),
-            protocol: Protocol::Simple,
-            transaction: None,
-            error: None,
-        };
-        statements.iter().map(statement).collect()
-    }
 
     #[test]
     fn measures_the_median_pause_before_each_statement() {
         let check = |transactions: &[&[(u64, Option<u64>)]], expected: &[Option<u64>]| {
-            let all: Vec<Vec<Statement>> = transactions.iter().map(|it| transaction(it)).collect();
+            let all: Vec<Vec<Statement>> = transactions.iter().map(|it| session(it).statements).collect();
             let found = pauses(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let expected: Vec<Option<Nanos>> = expected.iter().map(|it| it.map(Nanos::from_millis)).collect();
             assert_eq!(found, expected, "{transactions:?}");

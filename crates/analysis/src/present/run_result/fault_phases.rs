@@ -1,11 +1,11 @@
 //! Results before, during and after the faults of a trial
 
-use super::quantiles::quantiles;
+use super::period_sum::PeriodSum;
 use crate::facts::samples::PG_REPLICATION_REPLAY_LAG;
 use model::durability::ClientOutage;
 use model::fault_injection::FaultInjection;
 use model::run_result::{FaultPhase, FaultPhaseResult};
-use model::{HistogramSum, Nanos, PerSecond, Sample, Second, SparseHistogram};
+use model::{HistogramSum, Nanos, Outage, Sample, Second, SparseHistogram};
 
 const PHASES: [FaultPhase; 3] = [FaultPhase::Before, FaultPhase::During, FaultPhase::After];
 
@@ -17,9 +17,10 @@ pub struct FaultTimes {
 }
 
 impl FaultTimes {
-    /// An effect begins with the fault. It ends when the fault was reverted, another server accepted writes, and all
-    /// kinds of clients were served again, whichever is last. Faults that affected no node are left out.
-    pub fn new(injection: &FaultInjection) -> FaultTimes {
+    /// An effect begins with the fault. It ends when the fault was reverted, another server accepted writes, all kinds of
+    /// clients were served again, and the outage of the load was over, whichever is last. `load_outages` are those of the
+    /// trial; without a ledger, only they show how long clients waited. Faults that affected no node are left out.
+    pub fn new(injection: &FaultInjection, load_outages: &[Outage]) -> FaultTimes {
         let mut starts: Vec<Nanos> = injection.injected.iter().map(|fault| fault.at).collect();
         starts.sort_unstable();
         // A longest period without a success that is not clearly longer than before the faults is no outage.
@@ -31,7 +32,9 @@ impl FaultTimes {
             let promoted = injection.promotions.iter().map(|promotion| promotion.at);
             let promoted = promoted.filter(|at| (fault.at..next).contains(at));
             let served = outages().filter(|outage| outage.fault == number).map(|outage| outage.to);
-            let end = fault.reverted.into_iter().chain(promoted).chain(served).max();
+            let loaded = load_outages.iter().filter(|outage| outage.from < next && outage.to > fault.at);
+            let loaded = loaded.map(|outage| outage.to);
+            let end = fault.reverted.into_iter().chain(promoted).chain(served).chain(loaded).max();
             (fault.at, end.unwrap_or(fault.at).max(fault.at))
         });
         let mut effects: Vec<(Nanos, Nanos)> = effects.collect();
@@ -53,13 +56,8 @@ impl FaultTimes {
 /// Measurement of one phase of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPhaseSum {
-    seconds: f64,
-    delivered: u64,
-    failed: u64,
-    dropped: u64,
-    refused: u64,
-    unanswered: u64,
-    response: SparseHistogram,
+    sum: PeriodSum,
+    /// Longest lag of a replica, in seconds.
     lag: Option<f64>,
 }
 
@@ -73,8 +71,8 @@ pub struct FaultPhaseCollector {
 
 impl FaultPhaseCollector {
     /// `None` if no fault was injected.
-    pub fn new(injection: &FaultInjection) -> Option<FaultPhaseCollector> {
-        let times = FaultTimes::new(injection);
+    pub fn new(injection: &FaultInjection, load_outages: &[Outage]) -> Option<FaultPhaseCollector> {
+        let times = FaultTimes::new(injection, load_outages);
         let responses = [HistogramSum::new(), HistogramSum::new(), HistogramSum::new()];
         (!times.effects.is_empty()).then(|| FaultPhaseCollector {
             times,
@@ -86,27 +84,18 @@ impl FaultPhaseCollector {
     pub fn second(&mut self, second: &Second) {
         let from = Nanos::from_secs(second.second);
         let phase = self.times.phase(from, from + Nanos::from_secs(1)) as usize;
-        let (sum, interval) = (&mut self.sums[phase], &second.interval);
-        sum.seconds += interval.to.as_secs_f64() - interval.from.as_secs_f64();
-        sum.refused += interval.refused.total();
-        for counts in &interval.scripts {
-            sum.delivered += counts.ok - counts.late;
-            sum.failed += counts.failed.total() + counts.unknown.total();
-            sum.dropped += counts.dropped;
-            sum.unanswered += counts.unanswered();
-            self.responses[phase].add(&counts.response);
-        }
+        self.sums[phase].sum.add_second(second, &mut self.responses[phase]);
     }
 
     /// Ends the trial, whose samples include those of replication.
     pub fn finish(self, samples: &[Sample]) -> [FaultPhaseSum; 3] {
         let FaultPhaseCollector { times, mut sums, responses } = self;
-        for (sum, response) in sums.iter_mut().zip(&responses) {
+        for (FaultPhaseSum { sum, .. }, response) in sums.iter_mut().zip(&responses) {
             sum.response = SparseHistogram::from(response);
         }
         for sample in samples.iter().filter(|sample| sample.series == PG_REPLICATION_REPLAY_LAG) {
-            let sum = &mut sums[times.phase(sample.at, sample.at + Nanos(1)) as usize];
-            sum.lag = Some(sum.lag.map_or(sample.value, |lag| lag.max(sample.value)));
+            let lag = &mut sums[times.phase(sample.at, sample.at + Nanos(1)) as usize].lag;
+            *lag = Some(lag.map_or(sample.value, |longest| longest.max(sample.value)));
         }
         sums
     }
@@ -115,30 +104,13 @@ impl FaultPhaseCollector {
 /// Results of the phases over several trials of a cell. Phases that no trial had are left out.
 pub fn fault_phase_results(trials: &[&[FaultPhaseSum; 3]]) -> Vec<FaultPhaseResult> {
     let result = |phase: FaultPhase| {
-        let (mut all, mut response) = (FaultPhaseSum::default(), HistogramSum::new());
-        let mut longest = 0.0f64;
-        for part in trials.iter().map(|sums| &sums[phase as usize]) {
-            all.seconds += part.seconds;
-            all.delivered += part.delivered;
-            all.failed += part.failed;
-            all.dropped += part.dropped;
-            all.refused += part.refused;
-            all.unanswered += part.unanswered;
-            all.lag = part.lag.map_or(all.lag, |lag| Some(all.lag.map_or(lag, |other| other.max(lag))));
-            longest = longest.max(part.seconds);
-            response.add(&part.response);
-        }
-        (all.seconds > 0.0).then(|| FaultPhaseResult {
-            phase,
-            measured: Nanos::from_secs_f64(all.seconds),
-            delivered: PerSecond(all.delivered as f64 / all.seconds),
-            count: response.count(),
-            response: quantiles(&response, all.unanswered, Nanos::from_secs_f64(longest)),
-            failed: all.failed,
-            dropped: all.dropped,
-            refused: all.refused,
-            replay_lag: all.lag.map(Nanos::from_secs_f64),
-        })
+        let (mut all, mut response) = (PeriodSum::default(), HistogramSum::new());
+        let parts = || trials.iter().map(|sums| &sums[phase as usize]);
+        parts().for_each(|part| all.merge(&part.sum, &mut response));
+        let longest = parts().map(|part| part.sum.seconds).fold(0.0, f64::max);
+        let lag = parts().filter_map(|part| part.lag).reduce(f64::max);
+        let period = all.result(&response, Nanos::from_secs_f64(longest))?;
+        Some(FaultPhaseResult { phase, period, replay_lag: lag.map(Nanos::from_secs_f64) })
     };
     PHASES.into_iter().filter_map(result).collect()
 }
@@ -167,8 +139,8 @@ mod tests {
     }
 
     /// Phases of `count` seconds: `b`, `d` and `a`.
-    fn shown(injection: &FaultInjection, count: u64) -> String {
-        let times = FaultTimes::new(injection);
+    fn shown(injection: &FaultInjection, load_outages: &[Outage], count: u64) -> String {
+        let times = FaultTimes::new(injection, load_outages);
         let phase = |second| match times.phase(Nanos::from_secs(second), Nanos::from_secs(second + 1)) {
             FaultPhase::Before => 'b',
             FaultPhase::During => 'd',
@@ -212,7 +184,15 @@ mod tests {
             (faults(&[(1_500, Some(2_500)), (5_000, None)]), "bddaadaa"),
             (faults(&[(1_500, Some(6_500)), (3_000, None)]), "bddddddaa"),
         ] {
-            assert_eq!(shown(&injection, expected.len() as u64), expected, "{injection:?}");
+            assert_eq!(shown(&injection, &[], expected.len() as u64), expected, "{injection:?}");
+        }
+        // Without a ledger, the load itself shows how long its clients waited.
+        let outage = |from, to| Outage { from: ms(from), to: ms(to), ongoing: false, failing: true };
+        for (outages, expected) in [
+            (&[outage(2_480, 5_200)][..], "bbddddaa"),
+            (&[outage(300, 900), outage(2_700, 3_100)], "bbddaaaa"),
+        ] {
+            assert_eq!(shown(&faults(&[(2_500, None)]), outages, 8), expected, "{outages:?}");
         }
     }
 
@@ -250,8 +230,8 @@ mod tests {
             value,
         };
         let trial = |rates: [(u64, u64); 4]| {
-            let mut collector =
-                FaultPhaseCollector::new(&faults(&[(1_500, Some(2_500))])).expect("a fault was injected");
+            let mut collector = FaultPhaseCollector::new(&faults(&[(1_500, Some(2_500))]), &[])
+                .expect("a fault was injected");
             (0..).zip(rates).for_each(|(number, (ok, failed))| {
                 collector.second(&second(number, ok, failed, number + 1));
             });
@@ -262,7 +242,9 @@ mod tests {
         let all = fault_phase_results(&trials.iter().collect::<Vec<_>>());
         let figures: Vec<(FaultPhase, f64, f64, u64, Option<Nanos>)> = all
             .iter()
-            .map(|it| (it.phase, it.measured.as_secs_f64(), it.delivered.0, it.failed, it.replay_lag))
+            .map(|FaultPhaseResult { phase, period, replay_lag }| {
+                (*phase, period.measured.as_secs_f64(), period.delivered.0, period.failed, *replay_lag)
+            })
             .collect();
         let expected = [
             (FaultPhase::Before, 2.0, 110.0, 0, Some(ms(100))),
@@ -270,7 +252,7 @@ mod tests {
             (FaultPhase::After, 2.0, 100.0, 0, Some(ms(200))),
         ];
         assert_eq!(figures, expected);
-        assert!(FaultPhaseCollector::new(&FaultInjection::default()).is_none());
+        assert!(FaultPhaseCollector::new(&FaultInjection::default(), &[]).is_none());
         assert_eq!(fault_phase_results(&[]), []);
     }
 }

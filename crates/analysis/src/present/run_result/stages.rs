@@ -1,9 +1,9 @@
 //! Results by stage of a load with stages of users or of rates
 
-use super::quantiles::quantiles;
+use super::period_sum::PeriodSum;
 use model::plan::{LoadModel, Operation};
 use model::run_result::{StageBreak, StageBreakReason, StageLevel, StageResult};
-use model::{Curve, HistogramSum, Nanos, OperationSecond, PerSecond, Second, SparseHistogram};
+use model::{Curve, HistogramSum, Nanos, PerSecond, Second, SparseHistogram};
 
 /// Maximum number of stages. A load with more stages is in effect a ramp, so it has no table.
 const STAGES_MAX: usize = 60;
@@ -70,16 +70,9 @@ fn add_ramps(curve: &Curve, all: &mut Vec<PlannedStage>) {
 /// Measurement of one stage of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct StageSum {
-    seconds: f64,
+    sum: PeriodSum,
     /// Planned number of arrivals; 0 for users.
     planned: f64,
-    arrivals: u64,
-    delivered: u64,
-    failed: u64,
-    dropped: u64,
-    refused: u64,
-    unanswered: u64,
-    response: SparseHistogram,
 }
 
 /// Collects the seconds of a trial by stage. A second belongs to the stage that contains its middle.
@@ -99,8 +92,7 @@ impl StageCollector {
     }
 
     pub fn second(&mut self, second: &Second) {
-        let (from, to) = (second.interval.from.as_secs_f64(), second.interval.to.as_secs_f64());
-        let (middle, length) = (second.second as f64 + 0.5, to - from);
+        let middle = second.second as f64 + 0.5;
         let mut end = 0.0;
         let containing = self.stages.iter().position(|stage| {
             end += stage.duration.as_secs_f64();
@@ -111,19 +103,15 @@ impl StageCollector {
             self.end_stage();
             self.current = number;
         }
-        let (stage, sum) = (&self.stages[number], &mut self.sums[number]);
+        let (stage, StageSum { sum, planned }) = (&self.stages[number], &mut self.sums[number]);
         let begin = end - stage.duration.as_secs_f64();
-        sum.seconds += length;
-        sum.planned += stage.rate(middle - begin).unwrap_or(0.0) * length;
-        sum.refused += second.interval.refused.total();
-        for counts in &second.interval.scripts {
-            sum.add(counts);
-            self.response.add(&counts.response);
-        }
+        let before = sum.seconds;
+        sum.add_second(second, &mut self.response);
+        *planned += stage.rate(middle - begin).unwrap_or(0.0) * (sum.seconds - before);
     }
 
     fn end_stage(&mut self) {
-        if let Some(sum) = self.sums.get_mut(self.current) {
+        if let Some(StageSum { sum, .. }) = self.sums.get_mut(self.current) {
             sum.response = SparseHistogram::from(&self.response);
         }
         self.response.clear();
@@ -135,48 +123,18 @@ impl StageCollector {
     }
 }
 
-impl StageSum {
-    fn add(&mut self, counts: &OperationSecond) {
-        self.arrivals += counts.arrivals();
-        self.delivered += counts.ok - counts.late;
-        self.failed += counts.failed.total() + counts.unknown.total();
-        self.dropped += counts.dropped;
-        self.unanswered += counts.unanswered();
-    }
-
-    fn merge(&mut self, other: &StageSum) {
-        self.seconds += other.seconds;
-        self.planned += other.planned;
-        self.arrivals += other.arrivals;
-        self.delivered += other.delivered;
-        self.failed += other.failed;
-        self.dropped += other.dropped;
-        self.refused += other.refused;
-        self.unanswered += other.unanswered;
-    }
-}
-
 /// Results of the stages over several trials of a cell. Stages that no trial reached are left out.
 pub fn stage_results(stages: &[PlannedStage], trials: &[&[StageSum]]) -> Vec<StageResult> {
     let result = |(number, stage): (usize, &PlannedStage)| {
-        let (mut sum, mut response) = (StageSum::default(), HistogramSum::new());
+        let (mut sum, mut planned, mut response) = (PeriodSum::default(), 0.0, HistogramSum::new());
         for part in trials.iter().filter_map(|it| it.get(number)) {
-            sum.merge(part);
-            response.add(&part.response);
+            sum.merge(&part.sum, &mut response);
+            planned += part.planned;
         }
-        let rate = |count: f64| PerSecond(count / sum.seconds);
-        (sum.seconds > 0.0).then(|| StageResult {
-            level: stage.level,
-            measured: Nanos::from_secs_f64(sum.seconds),
-            offered: matches!(stage.level, StageLevel::Rate { .. }).then(|| rate(sum.planned)),
-            delivered: rate(sum.delivered as f64),
-            arrivals: sum.arrivals,
-            count: response.count(),
-            response: quantiles(&response, sum.unanswered, stage.duration),
-            failed: sum.failed,
-            dropped: sum.dropped,
-            refused: sum.refused,
-        })
+        let offered = matches!(stage.level, StageLevel::Rate { .. });
+        let offered = offered.then(|| PerSecond(planned / sum.seconds));
+        let period = sum.result(&response, stage.duration)?;
+        Some(StageResult { level: stage.level, offered, period })
     };
     stages.iter().enumerate().filter_map(result).collect()
 }
@@ -193,17 +151,17 @@ pub fn stage_break(stages: &[StageResult]) -> Option<StageBreak> {
 }
 
 fn failed(stage: &StageResult) -> Option<StageBreakReason> {
-    let share = (stage.failed + stage.dropped) as f64 / stage.arrivals.max(1) as f64;
+    let share = (stage.period.failed + stage.period.dropped) as f64 / stage.period.arrivals.max(1) as f64;
     (share > FAILED_SHARE).then_some(StageBreakReason::Failed { share })
 }
 
 fn refused(stage: &StageResult) -> Option<StageBreakReason> {
-    (stage.refused > 0).then_some(StageBreakReason::Refused { count: stage.refused })
+    (stage.period.refused > 0).then_some(StageBreakReason::Refused { count: stage.period.refused })
 }
 
 fn behind(stage: &StageResult) -> Option<StageBreakReason> {
-    let seconds = stage.measured.as_secs_f64();
-    let (offered, delivered) = (stage.offered?, stage.delivered);
+    let seconds = stage.period.measured.as_secs_f64();
+    let (offered, delivered) = (stage.offered?, stage.period.delivered);
     let arrivals = offered.0 * seconds;
     let least = (DELIVERED_SHARE * arrivals).min(arrivals - CHANCE * arrivals.sqrt());
     (delivered.0 * seconds < least).then_some(StageBreakReason::Behind { offered, delivered })
@@ -212,9 +170,9 @@ fn behind(stage: &StageResult) -> Option<StageBreakReason> {
 fn slower(earlier: &[StageResult], stage: &StageResult) -> Option<StageBreakReason> {
     let StageLevel::Users(users) = stage.level else { return None };
     let has_fewer = |it: &&StageResult| matches!(it.level, StageLevel::Users(number) if number < users);
-    let rates = earlier.iter().filter(has_fewer).map(|it| it.delivered);
+    let rates = earlier.iter().filter(has_fewer).map(|it| it.period.delivered);
     let highest = rates.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let delivered = stage.delivered;
+    let delivered = stage.period.delivered;
     (delivered.0 < HIGHEST_SHARE * highest.0).then_some(StageBreakReason::Slower { highest, delivered })
 }
 

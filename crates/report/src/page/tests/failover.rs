@@ -17,7 +17,7 @@ use model::plan::{
     ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits,
     Replication, SyncMode,
 };
-use model::run_result::{FaultPhase, FaultPhaseResult, HopMetrics, Quantiles, TrialResult};
+use model::run_result::{FaultPhase, FaultPhaseResult, HopMetrics, PeriodResult, Quantiles, TrialResult};
 use model::{Nanos, PerSecond};
 
 fn ms(millis: u64) -> Nanos {
@@ -146,13 +146,16 @@ fn fault_trial() -> FaultInjection {
 fn fault_phases() -> Vec<FaultPhaseResult> {
     let phase = |phase, seconds, delivered, p99, failed| FaultPhaseResult {
         phase,
-        measured: Nanos::from_secs(seconds),
-        delivered: PerSecond(delivered),
-        count: 10_000,
-        response: Quantiles { p50: Some(ms(2)), p99: Some(ms(p99)), ..Quantiles::default() },
-        failed,
-        dropped: 0,
-        refused: 0,
+        period: PeriodResult {
+            measured: Nanos::from_secs(seconds),
+            delivered: PerSecond(delivered),
+            arrivals: 10_000 + failed,
+            count: 10_000,
+            response: Quantiles { p50: Some(ms(2)), p99: Some(ms(p99)), ..Quantiles::default() },
+            failed,
+            dropped: 0,
+            refused: 0,
+        },
         replay_lag: (phase != FaultPhase::During).then_some(ms(80)),
     };
     vec![

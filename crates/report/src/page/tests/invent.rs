@@ -13,9 +13,9 @@ use model::plan::{
     NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
-    CellResult, Environment, HopMetrics, InitialConnects, NodeInfo, OperationResult, QuantilePoint,
-    Quantiles, RunInfo, RunResult, RunState, SessionActivity, StageBreak, StageBreakReason, StageLevel,
-    StageResult, StatementStats, TimePart, TrialResult,
+    CellResult, Environment, HopMetrics, InitialConnects, NodeInfo, OperationResult, PeriodResult,
+    QuantilePoint, Quantiles, RunInfo, RunResult, RunState, SessionActivity, StageBreak, StageBreakReason,
+    StageLevel, StageResult, StatementStats, TimePart, TrialResult,
 };
 use model::summary::{Failure, FailureClass, QueryMode};
 use model::validity::{Doubt, DoubtSummary, Verdict};
@@ -267,19 +267,21 @@ fn time_parts(pooled: bool) -> Vec<TimePart> {
 fn stages(pooled: bool) -> Vec<StageResult> {
     let stage = |users, delivered, failed| StageResult {
         level: StageLevel::Users(users),
-        measured: Nanos::from_secs(90),
         offered: None,
-        delivered: PerSecond(delivered),
-        arrivals: 900_000,
-        count: 900_000,
-        response: Quantiles {
-            p50: Some(Nanos::from_millis(3)),
-            p99: Some(Nanos::from_millis(21)),
-            ..Quantiles::default()
+        period: PeriodResult {
+            measured: Nanos::from_secs(90),
+            delivered: PerSecond(delivered),
+            arrivals: 900_000,
+            count: 900_000,
+            response: Quantiles {
+                p50: Some(Nanos::from_millis(3)),
+                p99: Some(Nanos::from_millis(21)),
+                ..Quantiles::default()
+            },
+            failed,
+            dropped: 0,
+            refused: 0,
         },
-        failed,
-        dropped: 0,
-        refused: 0,
     };
     if pooled { vec![stage(100, 9800.0, 3), stage(200, 8200.0, 1200)] } else { Vec::new() }
 }

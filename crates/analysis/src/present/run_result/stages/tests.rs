@@ -1,6 +1,6 @@
 use super::*;
 use model::plan::UserStage;
-use model::{Code, CompactInterval, LatencyHistogram, Spacing};
+use model::{Code, CompactInterval, LatencyHistogram, OperationSecond, Spacing};
 
 fn stages_of_users(users: &[u32], seconds: u64) -> Vec<PlannedStage> {
     let duration = Nanos::from_secs(seconds);
@@ -48,9 +48,14 @@ fn merges_the_trials_of_each_stage() {
     let shown: Vec<(f64, f64, u64, u64)> = all
         .iter()
         .map(|stage| {
-            let median = stage.response.p50.expect("there are enough samples");
+            let median = stage.period.response.p50.expect("there are enough samples");
             let rounded = (median.as_secs_f64() * 1e3).round() as u64;
-            (stage.measured.as_secs_f64(), stage.delivered.0.round(), stage.failed, rounded)
+            (
+                stage.period.measured.as_secs_f64(),
+                stage.period.delivered.0.round(),
+                stage.period.failed,
+                rounded,
+            )
         })
         .collect();
     assert_eq!(shown, [(4.0, 150.0, 0, 3), (3.0, 333.0, 6, 5)]);
