@@ -434,6 +434,19 @@ mod tests {
     }
 
     #[test]
+    fn names_trials_by_ranges() {
+        for (ids, expected) in [
+            (&[][..], None),
+            (&[3], Some("trial 3")),
+            (&[3, 3], Some("trial 3")),
+            (&[1, 2], Some("trials 1, 2")),
+            (&[1, 2, 2, 3, 5, 7, 8, 9], Some("trials 1–3, 5, 7–9")),
+        ] {
+            assert_eq!(trial_names(ids, english()).as_deref(), expected, "{ids:?}");
+        }
+    }
+
+    #[test]
     fn aligns_columns() {
         let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
         let check = |optional: &[usize], width: usize, expected: &str| {

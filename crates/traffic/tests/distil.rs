@@ -54,6 +54,17 @@ fn the_experiment_file_is_readable() {
 }
 
 #[test]
+fn all_loads_reconnect_if_the_clients_did() {
+    let count = |reconnects| {
+        let mut distilled = distilled("15-extended");
+        distilled.pace.reconnects = reconnects;
+        distilled.files(&[])[0].1.matches("reconnect: true").count()
+    };
+    // The load of the file, and two alternatives as comments.
+    assert_eq!((count(false), count(true)), (0, 3));
+}
+
+#[test]
 fn transactions_are_covered_or_left_out() {
     for name in ["15-psql", "15-extended", "15-bench", "16-psql", "17-bench", "18-prepared"] {
         let distilled = distilled(name);
