@@ -47,10 +47,9 @@ fn data_are_restored_or_kept() {
     workspace.run(&["--set", "dataset.keep=true", "--set", &between]).expect(0);
     let kept = sizes(&workspace);
     assert_eq!(kept.len(), 3);
-    // The check before the first trial executes no operation that writes. The sizes differ by a page between two loads,
-    // as the visibility map is made or not.
-    let (first, loaded) = (&kept[0].0.before, &restored[0].0.before);
-    assert!(first.dead_rows == 0 && first.heap.abs_diff(loaded.heap) <= 3 * 8192, "{first:?} {loaded:?}");
+    // The check before the first trial executes no operation that writes. The sizes of two loads cannot be compared:
+    // PostgreSQL adds up to 20 pages for each connection that waits to extend the table.
+    assert_eq!(kept[0].0.before.dead_rows, 0, "{kept:?}");
     for pair in kept.windows(2) {
         assert!(pair[1].0.before.heap >= pair[0].0.after.heap, "{kept:?}");
         assert!(pair[1].0.after.heap > pair[0].0.after.heap, "{kept:?}");
