@@ -81,7 +81,11 @@ pub fn suspects(
         findings.iter().filter_map(|it| context.suspect(cell, it)).collect();
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
-    let response = LoadResponse::of_steps(steps);
+    let cap = findings.iter().find_map(|it| match it {
+        Finding::NotOpenLoop { cell: of_cell, in_flight_cap, .. } if *of_cell == cell => Some(*in_flight_cap),
+        _ => None,
+    });
+    let response = LoadResponse::of_steps(steps, cap);
     known.retain(|it| it.2.limit != Limit::ClientCap || !behind && !response.takes_longer_at_cap);
     if !behind && !known.iter().any(|it| it.2.limit == Limit::ClientCap) {
         known.extend(context.inside_service(&response));

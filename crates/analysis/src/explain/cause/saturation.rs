@@ -25,17 +25,18 @@ pub struct LoadResponse {
 }
 
 impl LoadResponse {
-    /// Facts from the steps of the unchanged cell.
-    pub fn of_steps(steps: &[StepResult]) -> LoadResponse {
+    /// Facts from the steps of the unchanged cell. `cap` is the in-flight cap if it was reached in a trial.
+    pub fn of_steps(steps: &[StepResult], cap: Option<u32>) -> LoadResponse {
         let overloaded: Vec<&StepResult> = steps.iter().filter(|it| is_overloaded(it)).collect();
         let unloaded = steps.iter().filter(|it| is_not_overloaded(it)).filter_map(|it| it.mean);
         let unloaded = unloaded.map(Nanos::as_secs_f64).reduce(f64::min);
         // By Little's law, the time with all clients busy is their number divided by the throughput.
-        let longer = overloaded.iter().filter_map(|step| match step.outcome {
-            LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } } => {
-                Some(f64::from(clients) / step.delivered.0 / unloaded? >= LONGER_RATIO)
-            }
-            _ => None,
+        let longer = overloaded.iter().filter_map(|step| {
+            let clients = match step.outcome {
+                LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } } => clients,
+                _ => cap?,
+            };
+            Some(f64::from(clients) / step.delivered.0 / unloaded? >= LONGER_RATIO)
         });
         let at_cap: Vec<bool> = longer.collect();
         let takes_longer_at_cap = at_cap.contains(&true);
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn distinguishes_saturation_from_the_in_flight_cap() {
         let check = |steps: &[StepResult], longer: bool, saturation: Option<(f64, (f64, f64))>| {
-            let found = LoadResponse::of_steps(steps);
+            let found = LoadResponse::of_steps(steps, None);
             let expected = saturation.map(|(delivered, offered)| Saturation { delivered, offered });
             let rounded = found.saturation.map(|it| Saturation { delivered: it.delivered.round(), ..it });
             assert_eq!((found.takes_longer_at_cap, rounded), (longer, expected), "{steps:?}");
@@ -137,5 +138,17 @@ mod tests {
         check(&[held(40.0, 25), behind(60.0, 47.0), behind(120.0, 90.0)], false, None);
         check(&[held(40.0, 25)], false, None);
         check(&[], false, None);
+    }
+
+    /// At overloaded levels that violate an objective, the cap may be reached in some of the seconds only.
+    #[test]
+    fn compares_violated_levels_with_the_cap() {
+        let takes_longer = |steps: &[StepResult], cap| LoadResponse::of_steps(steps, cap).takes_longer_at_cap;
+        // 150 clients with transactions of 15 ms could deliver 10,000 per second.
+        let slow_system = [held(126.0, 15), behind(137.0, 128.0), behind(151.0, 143.0)];
+        assert!(takes_longer(&slow_system, Some(150)));
+        assert!(!takes_longer(&slow_system, None));
+        // Four clients with transactions of 20 ms deliver 200 per second.
+        assert!(!takes_longer(&[held(100.0, 20), behind(250.0, 195.0)], Some(4)));
     }
 }
