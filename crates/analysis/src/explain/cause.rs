@@ -81,7 +81,7 @@ pub fn suspects(
         findings.iter().filter_map(|it| context.suspect(cell, it)).collect();
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
-    let cap = findings.iter().find_map(|it| match it {
+    let cap = findings.iter().find_map(|finding| match finding {
         Finding::NotOpenLoop { cell: of_cell, in_flight_cap, .. } if *of_cell == cell => Some(*in_flight_cap),
         _ => None,
     });
