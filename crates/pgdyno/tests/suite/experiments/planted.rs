@@ -226,6 +226,21 @@ fn every_file_is_valid_and_listed() {
     assert_eq!(files, rows);
 }
 
+/// The systems of the held-back set are searched once, when the rules are final.
+#[test]
+fn every_held_back_file_is_valid() {
+    let mut checked = 0;
+    for entry in
+        fs::read_dir(folder().with_file_name("heldback")).expect("the directory can be read").flatten()
+    {
+        if entry.path().extension().is_some_and(|it| it == "yaml") {
+            RunOutput::run(Command::new(PGDYNO).arg("check").arg(entry.path())).expect(0);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 20);
+}
+
 /// Number of searches in the short share.
 const SHORT_SHARE: usize = 2;
 

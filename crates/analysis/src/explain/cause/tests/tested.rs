@@ -4,7 +4,7 @@ use super::*;
 use crate::strategy::search;
 use model::PerSecond;
 use model::avoidable_work::WorkEvidence;
-use model::search::{LevelOutcome, SearchStep, SearchStopReason, StepPurpose};
+use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose};
 
 /// Result of a search with this level and this half of its interval.
 fn result(level: f64, half: f64) -> SearchResult {
@@ -57,6 +57,22 @@ fn suspects_the_inside_of_an_opaque_service() {
     assert_eq!(first("service", &lock, &[cap(), threads()]), Some((threads_text.to_owned(), None)));
     // With 200 clients and transactions of four seconds, more clients would deliver more than 50 per second.
     assert_eq!(first("service", &capped_steps(4_000, 50.0), &[cap()]), Some((cap_text, None)));
+}
+
+/// The levels violated an objective, and the cap was reached in some of their seconds.
+#[test]
+fn the_cap_is_not_suspected_if_transactions_take_longer_at_violated_levels() {
+    let limits = |mean_millis: u64| {
+        let mut steps = capped_steps(mean_millis, 47.0);
+        for step in &mut steps[1..] {
+            step.outcome = LevelOutcome::NotSustained { reason: OverloadReason::FellBehind { share: 0.6 } };
+        }
+        let found = suspects(&setup(""), 0, &[cap()], &steps, 2.0);
+        found.into_iter().map(|it| it.limit).collect::<Vec<_>>()
+    };
+    // 200 clients with transactions of 25 ms could deliver 8000 per second, with transactions of four seconds 50.
+    assert_eq!(limits(25), []);
+    assert_eq!(limits(4_000), [Limit::ClientCap]);
 }
 
 /// Raising the cap did not raise what is delivered, although the interval allows it.
