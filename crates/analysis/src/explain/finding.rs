@@ -29,14 +29,22 @@ mod tables;
 mod unused;
 mod waits;
 
-use crate::facts::trial::TrialFacts;
+use crate::facts::trial::{LoadSecond, TrialFacts};
 use crate::stats::quantile::median;
 use crate::verdict::validity::has_outage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::plan::{Experiment, LoadModel, Node, Setup};
 use model::{Nanos, Sample, series};
+use std::ops::Range;
 pub use unused::unused_nodes;
+
+/// Smallest number of seconds, and part of the window, in which a queue shows which resource is saturated.
+const QUEUE_SECONDS_MIN: usize = 3;
+const QUEUE_PART_MIN: usize = 5;
+/// Smallest ratio between the largest and the smallest number of transactions in flight that shows a queue. The numbers of
+/// random arrivals vary by less.
+const QUEUE_RATIO_MIN: f64 = 4.0;
 
 /// One cell and its trials; there is at least one trial.
 struct CellTrials<'a> {
@@ -216,19 +224,45 @@ fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
 }
 
 /// Samples under full load. In the closed model, these are all samples. If the load rises, these are the samples of the
-/// last third, because an average over the ramp would hide the limit. At a constant rate, these are all samples except
-/// those of the first quarter, in which queues fill.
+/// last third, because an average over the ramp would hide the limit. At a constant rate, these are the samples of the
+/// seconds in which arrivals queue, because averages over the time before would hide the limit too. If there are no such
+/// seconds, these are all samples except those of the first quarter.
 fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);
     let from = match &trial.setup.load.model {
-        LoadModel::Open { schedule, .. } if is_one_rate(schedule) => Nanos(window.0 / 4),
+        LoadModel::Open { schedule, .. } if is_one_rate(schedule) => {
+            if let Some(queue) = queue_seconds(trial.load) {
+                let [from, to] = [queue.start, queue.end].map(|it| Nanos::from_secs(it as u64));
+                // The sample at the start of a second is the base of the increases of counters.
+                return trial.samples.iter().filter(|it| from <= it.at && it.at <= to).cloned().collect();
+            }
+            Nanos(window.0 / 4)
+        }
         LoadModel::Open { .. } => last_third,
         LoadModel::Log { .. } | LoadModel::Replay { .. } => Nanos::ZERO,
         LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
         LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
     };
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
+}
+
+/// Longest sequence of seconds in which at least half of the largest number of transactions is in flight; `None` if this
+/// sequence is short, or if the number of transactions in flight does not vary much.
+fn queue_seconds(load: &[LoadSecond]) -> Option<Range<usize>> {
+    let in_flight = |it: &LoadSecond| it.in_flight as f64;
+    let highest = load.iter().map(in_flight).reduce(f64::max)?;
+    let lowest = load.iter().map(in_flight).reduce(f64::min)?;
+    let queues: Vec<bool> = load.iter().map(|it| in_flight(it) >= highest / 2.0).collect();
+    let mut start = 0;
+    let sequences = queues.chunk_by(bool::eq).map(|sequence| {
+        let range = start..start + sequence.len();
+        start = range.end;
+        range
+    });
+    let longest = sequences.filter(|it| queues[it.start]).max_by_key(ExactSizeIterator::len)?;
+    let is_long = longest.len() >= QUEUE_SECONDS_MIN.max(load.len().div_ceil(QUEUE_PART_MIN));
+    (is_long && highest >= QUEUE_RATIO_MIN * lowest.max(1.0)).then_some(longest)
 }
 
 /// True if the schedule consists of a single constant rate.

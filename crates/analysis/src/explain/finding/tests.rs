@@ -438,6 +438,37 @@ fn judges_a_short_constant_rate_window_as_a_whole() {
     assert!(found.iter().any(|it| matches!(it, Finding::PoolerBound { .. })), "{found:?}");
 }
 
+/// At a constant rate, the averages over the seconds without a queue would hide the saturated CPU.
+#[test]
+fn judges_a_constant_rate_by_the_seconds_in_which_arrivals_queue() {
+    let mut experiment = experiment(&["direct"], None);
+    experiment.cells[0].setup.stack.nodes[0].limits.cpu = Some(1.0);
+    experiment.cells[0].setup.load.model = LoadModel::Open {
+        schedule: "const(200, 10s)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    let cpu = |load: &[(f64, u64)]| {
+        // The server uses 0.4 CPUs for five seconds, 1.0 CPUs for four seconds, and 0.2 CPUs in the last one.
+        let used = |second: u64| {
+            let second = second as f64;
+            0.4 * second.min(5.0) + (second - 5.0).clamp(0.0, 4.0) + 0.2 * (second - 9.0).max(0.0)
+        };
+        let run = run().ramp("postgres", "cgroup_cpu", used).load(load);
+        let found = findings(&experiment, &[run.facts(&experiment)]);
+        found.iter().find_map(|finding| match finding {
+            Finding::ServerBound { cpu, .. } => Some((cpu * 100.0).round() / 100.0),
+            _ => None,
+        })
+    };
+    let seconds = |in_flight: [u64; 10]| in_flight.map(|it| (200.0, it)).to_vec();
+    assert_eq!(cpu(&seconds([3, 2, 4, 3, 8, 90, 120, 150, 110, 20])), Some(1.0));
+    // The queue lasts too short a time, there is none, or the number of transactions in flight is unknown.
+    assert_eq!(cpu(&seconds([3, 2, 4, 3, 8, 150, 120, 60, 20, 4])), None);
+    assert_eq!(cpu(&seconds([50, 60, 40, 50, 60, 100, 120, 150, 110, 70])), None);
+    assert_eq!(cpu(&[]), None);
+}
+
 #[test]
 fn reports_a_reached_in_flight_cap() {
     check(
