@@ -164,6 +164,9 @@ pub enum Finding {
         cpu_limit: f64,
         throttled: Option<f64>,
         throttled_cpu: Option<f64>,
+        /// Mean number of sessions that run or wait for a CPU, if they show that the node is CPU-bound, although its CPUs
+        /// are idle at times.
+        queue: Option<f64>,
     },
     /// Active sessions wait mostly for one event.
     SessionsWait {

@@ -1468,6 +1468,7 @@ finding-queue-balancer = transactions queue in { $node }{ $maxconn ->
 finding-pooler-bound = the CPU of { $node } is saturated; its console shows a full pool, but few of its server connections run a statement
 finding-pool-bound = the server connections of { $node } are in use and clients wait for one, while its CPU is not saturated
 finding-server-bound = the CPU of { $node } is saturated
+finding-server-queue = sessions of { $node } queue for its CPU, which is idle at other times
 finding-sessions-wait = most active PostgreSQL sessions waited for { $event }
 finding-failures = transactions failed with { $code }{ $name ->
     [none] {""}
@@ -1532,6 +1533,7 @@ finding-change = { $change }{ $interval ->
 finding-queue-cell = { $cell } { $figures }
 finding-in-use = { $in_use } of { $pool } in use
 finding-running = { $active } running
+finding-runnable = { $sessions } sessions run or wait for a CPU
 finding-busy-server = { $busy } busy in PostgreSQL
 finding-cpu = { $used } of { $limit } CPU
 finding-throttled = throttled in { $share } of periods

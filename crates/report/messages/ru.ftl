@@ -1557,6 +1557,7 @@ finding-queue-balancer = очередь в { $node }{ $maxconn ->
 finding-pooler-bound = ЦП узла { $node } загружен полностью; его консоль показывает занятый пул, но запросы выполняют лишь немногие из соединений с сервером
 finding-pool-bound = у { $node } заняты соединения с сервером, и клиенты их ждут, а его ЦП загружен не полностью
 finding-server-bound = ЦП узла { $node } загружен полностью
+finding-server-queue = сеансы узла { $node } ждут ЦП, который в другое время простаивает
 finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
 finding-failures = транзакции завершились ошибкой { $code }{ $name ->
     [none] {""}
@@ -1621,6 +1622,7 @@ finding-change = { $change }{ $interval ->
 finding-queue-cell = { $cell } ({ $figures })
 finding-in-use = занято { $in_use } из { $pool }
 finding-running = выполняют { $active }
+finding-runnable = выполняются или ждут ЦП { $sessions } сеанса
 finding-busy-server = заняты в PostgreSQL { $busy }
 finding-cpu = ЦП { $used } из { $limit }
 finding-throttled = упирался в квоту ЦП (throttling) в { $share } периодов

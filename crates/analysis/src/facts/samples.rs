@@ -232,14 +232,24 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
     samples.iter().map(|it| it.1).max_by(f64::total_cmp)
 }
 
-/// Mean number of sessions in `state`. A state without sessions has no sample, so the mean is taken over the sample
-/// times of all states.
+/// Mean number of sessions in `state`.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
+    mean_sessions(samples, node, PG_SESSIONS, state)
+}
+
+/// Mean number of active sessions without a wait event. They run, or wait for a CPU.
+pub fn runnable_sessions(samples: &[Sample], node: &str) -> Option<f64> {
+    mean_sessions(samples, node, PG_WAITS, "running")
+}
+
+/// Mean of a series of sessions. A label without sessions has no sample, so the mean is taken over the sample times of all
+/// states.
+fn mean_sessions(samples: &[Sample], node: &str, series: &str, label: &str) -> Option<f64> {
     // Without any session, only the series of the total number of sessions has samples.
     let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = states.max(counted);
-    let in_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
-    (moments > 0).then(|| in_state / moments as f64)
+    let sum = sums(samples, node, series, |it| it == label).iter().fold(0.0, |sum, it| sum + it.1);
+    (moments > 0).then(|| sum / moments as f64)
 }
 
 /// Increase of a counter per second, corrected for restarts; `None` with fewer than two samples.

@@ -66,6 +66,7 @@ impl Lang {
             }
             Finding::PoolerBound { node, .. } => say!(self, "finding-pooler-bound", node),
             Finding::PoolBound { node, .. } => say!(self, "finding-pool-bound", node),
+            Finding::ServerBound { node, queue: Some(_), .. } => say!(self, "finding-server-queue", node),
             Finding::ServerBound { node, .. } => say!(self, "finding-server-bound", node),
             Finding::SessionsWait { event, .. } => say!(self, "finding-sessions-wait", event),
             Finding::Failures { code, name, .. } => say!(self, "finding-failures", code, name = *name),
@@ -249,8 +250,11 @@ impl Lang {
                 let figures = self.joined([Some(self.in_use(*in_use, *pool)), Some(busy), cpu]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }
-            Finding::ServerBound { cell, cpu, cpu_limit, throttled, throttled_cpu, .. } => {
-                let figures = self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu));
+            Finding::ServerBound { cell, cpu, cpu_limit, throttled, throttled_cpu, queue, .. } => {
+                let [cpu, throttled, stalled] =
+                    self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu);
+                let queue = queue.map(|it| say!(self, "finding-runnable", sessions = tenths(it)));
+                let figures = self.joined([cpu, throttled, stalled, queue]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }
             Finding::SessionsWait { cell, share, active, .. } => say!(

@@ -370,6 +370,7 @@ fn renders_findings_as_sentences() {
             cpu_limit: 1.0,
             throttled: None,
             throttled_cpu: None,
+            queue: None,
         },
         Finding::SessionsWait { cell, event: "Lock/transactionid".into(), share: 0.75, active: 20.0 },
         Finding::Failures {

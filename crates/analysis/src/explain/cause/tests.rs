@@ -76,6 +76,7 @@ fn check(words: &str, findings: &[Finding], first: &str) {
         cpu_limit: 1.0,
         throttled: Some(1.0),
         throttled_cpu: None,
+        queue: None,
     };
     for backwards in [false, true] {
         let mut all = [findings, std::slice::from_ref(&other_finding)].concat();
@@ -440,7 +441,15 @@ fn perturbs_the_limits_of_all_replicas_together() {
     };
     let replica = || {
         let (node, throttled) = ("postgres-3".into(), Some(0.9));
-        Finding::ServerBound { cell: 0, node, cpu: 0.3, cpu_limit: 0.3, throttled, throttled_cpu: None }
+        Finding::ServerBound {
+            cell: 0,
+            node,
+            cpu: 0.3,
+            cpu_limit: 0.3,
+            throttled,
+            throttled_cpu: None,
+            queue: None,
+        }
     };
     let described =
         |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], &[], processors)[0]);

@@ -11,6 +11,11 @@ use model::plan::{Node, NodePart, Pooler};
 
 /// Share of the available CPUs above which a node is saturated.
 pub(super) const SATURATED_SHARE: f64 = 0.9;
+/// Share of the available CPUs above which sessions that wait for a CPU show that the node is CPU-bound at times. As with
+/// pools, queues of random arrivals grow long before all CPUs are always in use.
+const CPU_QUEUE_SHARE: f64 = 0.75;
+/// Mean number of sessions that wait for a CPU while others run, which shows such a queue.
+const CPU_QUEUE_MIN: f64 = 1.0;
 /// Share of throttled periods above which a CPU quota limits the node. Chance does not explain such a large share.
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of a pool's server connections that are assigned to clients, above which the pool is exhausted.
@@ -151,21 +156,32 @@ fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
 pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let full = |node: &Node| {
-        Ok(CpuUsage::measure(cell, node)?.filter(CpuUsage::is_saturated).map(|it| (node.name.clone(), it)))
+        let Some(cpu) = CpuUsage::measure(cell, node)? else { return Ok(None) };
+        let queue = if cpu.is_saturated() { None } else { cpu_queue(cell, node, &cpu) };
+        Ok((cpu.is_saturated() || queue.is_some()).then(|| (node.name.clone(), cpu, queue)))
     };
-    let replicas: Vec<Option<(String, CpuUsage)>> =
+    let replicas: Vec<Option<(String, CpuUsage, Option<f64>)>> =
         replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
     // All replicas have the same setup, so only the busiest one is reported.
     let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
-    let finding = |(node, cpu): (String, CpuUsage)| Finding::ServerBound {
+    let finding = |(node, cpu, queue): (String, CpuUsage, Option<f64>)| Finding::ServerBound {
         cell: cell.number,
         node,
         cpu: cpu.used,
         cpu_limit: cpu.available,
         throttled: cpu.throttled,
         throttled_cpu: cpu.throttled_cpus,
+        queue,
     };
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
+}
+
+/// Mean number of sessions that run or wait for a CPU; `None` if they do not queue. A session without a wait event does
+/// one or the other.
+fn cpu_queue(cell: &CellTrials<'_>, node: &Node, cpu: &CpuUsage) -> Option<f64> {
+    let runnable = cell.median(|it| samples::runnable_sessions(it.samples, &node.name))?;
+    let queues = runnable >= cpu.available + CPU_QUEUE_MIN && cpu.used >= CPU_QUEUE_SHARE * cpu.available;
+    queues.then_some(runnable)
 }
 
 /// Nodes that represent the replicas, with the kind of the primary.

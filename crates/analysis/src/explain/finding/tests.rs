@@ -343,7 +343,7 @@ fn reports_a_saturated_server() {
         &["direct"],
         &[cpu(run(), "postgres", 0.97, 60.0)],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: None }",
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: None, queue: None }",
         ],
     );
     check(&["direct"], &[cpu(run(), "postgres", 0.5, 10.0)], &[]);

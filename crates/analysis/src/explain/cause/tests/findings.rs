@@ -8,7 +8,15 @@ pub fn bound(bound: Bound) -> Finding {
 
 pub fn postgres(used: f64) -> Finding {
     let (node, throttled) = ("postgres".into(), Some(used - 0.1));
-    Finding::ServerBound { cell: 0, node, cpu: used, cpu_limit: 1.0, throttled, throttled_cpu: None }
+    Finding::ServerBound {
+        cell: 0,
+        node,
+        cpu: used,
+        cpu_limit: 1.0,
+        throttled,
+        throttled_cpu: None,
+        queue: None,
+    }
 }
 
 pub fn pooler(used: f64) -> Finding {

@@ -48,9 +48,21 @@ fn reports_a_cpu_bound_server() {
         &pinned(&[0]),
         &[busy(0.95)],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None }",
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None, queue: None }",
         ],
     );
+    // Sessions queue for a CPU that random arrivals leave idle at times.
+    let queue = |used, runnable| waiting(busy(used), "Client/ClientRead", 0.5, runnable);
+    check_in(
+        &pinned(&[0]),
+        &[queue(0.8, 4.4)],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.8, cpu_limit: 1.0, throttled: None, throttled_cpu: None, queue: Some(4.4) }",
+        ],
+    );
+    check_in(&pinned(&[0]), &[queue(0.8, 1.5)], &[]);
+    check_in(&pinned(&[0]), &[queue(0.6, 4.4)], &[]);
+    check_in(&pinned(&[0, 1]), &[queue(1.6, 2.9)], &[]);
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     // An attached server has limits that the experiment file does not contain.
@@ -59,7 +71,7 @@ fn reports_a_cpu_bound_server() {
         &pinned(&[]),
         &[limited(1.0)],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None }",
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None, queue: None }",
         ],
     );
     check_in(&pinned(&[]), &[limited(1.5)], &[]);
@@ -74,7 +86,7 @@ fn reports_a_cpu_bound_server() {
         let with_replica_cpu = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
         with_replica_cpu(with_replica_cpu(busy(0.1), "postgres-2", second), "postgres-3", third)
     };
-    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None }";
+    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None, queue: None }";
     check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
     check_in(&replicated, &[read(0.1, 0.1)], &[]);
     // Throttled CPU time is reported with the used CPU time.
@@ -84,7 +96,7 @@ fn reports_a_cpu_bound_server() {
         &[throttled],
         &[
             "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: \
-           Some(2.5) }",
+           Some(2.5), queue: None }",
         ],
     );
 }
