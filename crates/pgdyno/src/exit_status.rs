@@ -26,6 +26,19 @@ impl ExitStatus {
     pub fn first_of(all: impl IntoIterator<Item = ExitStatus>) -> ExitStatus {
         all.into_iter().min().unwrap_or(ExitStatus::Success)
     }
+
+    /// Number that the process returns.
+    pub fn code(self) -> u8 {
+        match self {
+            ExitStatus::Failed => 1,
+            ExitStatus::Incomplete => 2,
+            ExitStatus::Invalid => 3,
+            // k6 uses this status for violated thresholds.
+            ExitStatus::Violated => 99,
+            ExitStatus::NoAnswer => 4,
+            ExitStatus::Success => 0,
+        }
+    }
 }
 
 impl From<ObjectiveVerdict> for ExitStatus {
@@ -40,14 +53,6 @@ impl From<ObjectiveVerdict> for ExitStatus {
 
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(match status {
-            ExitStatus::Failed => 1,
-            ExitStatus::Incomplete => 2,
-            ExitStatus::Invalid => 3,
-            // k6 uses this status for violated thresholds.
-            ExitStatus::Violated => 99,
-            ExitStatus::NoAnswer => 4,
-            ExitStatus::Success => 0,
-        })
+        ExitCode::from(status.code())
     }
 }

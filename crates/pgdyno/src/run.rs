@@ -16,11 +16,12 @@ mod stop_request;
 pub mod test_bed;
 pub mod trial;
 pub mod update;
+mod webhook;
 pub mod workload;
 
 use crate::check;
-use crate::cli::CommandError;
 use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
 use crate::command;
 use crate::connect_commands;
 use crate::exit_status::ExitStatus;
@@ -61,6 +62,7 @@ use std::time::Instant;
 use store::{RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
 use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
+use webhook::WebhookArgs;
 
 /// Run an experiment file: start its system, measure each cell, and store the run
 #[derive(Clone, Debug, Parser)]
@@ -108,15 +110,18 @@ pub struct Args {
     language: LanguageArgs,
     #[command(flatten)]
     prometheus: Scraped,
+    #[command(flatten)]
+    webhook: WebhookArgs,
 }
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitStatus {
-    command::run("pgdyno run", args, |args, _| run(args))
+    command::run("pgdyno run", args, run)
 }
 
-fn run(args: &Args) -> Result<ExitStatus, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
     let lang = args.language.lang()?;
+    let webhook = args.webhook.webhook(lang)?;
     let run_request = match request::read_request(args, lang)? {
         Ok(mut request) => {
             let experiment = &mut request.plan.experiment;
@@ -211,11 +216,16 @@ fn run(args: &Args) -> Result<ExitStatus, CommandError> {
     if let Some(live) = live {
         live.finish();
     }
-    if !preflight.errors.is_empty() {
+    let status = if preflight.errors.is_empty() {
+        outcome::exit_status(report.result(), args.strict)
+    } else {
         preflight.print("pgdyno run", true, lang);
-        return Ok(ExitStatus::Incomplete);
+        ExitStatus::Incomplete
+    };
+    if let Some(webhook) = &webhook {
+        webhook.send(report.result(), status, terminal, lang);
     }
-    Ok(outcome::exit_status(report.result(), args.strict))
+    Ok(status)
 }
 
 /// State of a whole run.

@@ -1701,6 +1701,7 @@ circumstance-uneven-copies = { $balancer } distributes requests unevenly among t
 circumstance-connection-storm = connections are opened or statements are cancelled continually
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
 circumstance-noisy-host = noisy host: CPU steal or late timers
+circumstance-trial-trends = change of the figures from the first to the last trial, because the data are not restored between trials
 circumstance-bloat = dead row versions accumulate
 circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. The cause is a faulty or a slow client. Shorter idle times are not counted
 circumstance-littles-law = the number of transactions in { $node } does not equal throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
@@ -1712,6 +1713,12 @@ circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Figures of one cell.
+circumstance-trial-trend = { $figure } { $first } → { $last }, { $direction ->
+    [rises] rises
+    [falls] falls
+   *[none] no evidence of a change
+ } (change { $interval })
+circumstance-trend-trials = { $trials } trials
 circumstance-assignments = { $times } server assignments per transaction
 circumstance-sets = { $sets } SET statements per transaction
 circumstance-deadlock-group = { $count } of { $total } { $total ->
@@ -3244,6 +3251,13 @@ serve-setting-up = Trial { $trial }{ $total ->
    *[other] {" "}of { $total }
  } is being set up
 serve-stopping = The run is stopping; results measured so far are kept.
+
+# Notification of the end of a run.
+notification-title = { $run }: { $state }
+webhook-no-url = { $source } does not contain the URL of a webhook
+webhook-no-url-hint = write one line such as { $example }, without a user name
+webhook-sent = The answer was sent to the webhook at { $host }.
+webhook-failed = the webhook at { $host } was not notified: { $error }
 
 # States of runs.
 serve-running = running

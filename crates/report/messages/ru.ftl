@@ -1804,6 +1804,7 @@ circumstance-uneven-copies = { $balancer } распределяет запрос
 circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
 circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
 circumstance-noisy-host = шумная машина: отнятый ЦП (steal) или потоки просыпались с опозданием
+circumstance-trial-trends = изменение показателей от первого измерения к последнему, так как данные между измерениями не восстанавливаются
 circumstance-bloat = неубранные версии строк
 circumstance-idle-transactions = сеансы PostgreSQL простаивают в транзакции дольше секунды и удерживают блокировки и соединение пула. Неисправен клиент или медлителен, не видно; более короткие простои не учтены
 circumstance-littles-law = число транзакций в { $node } не равно пропускной способности, умноженной на время в нём (закон Литтла): часть не закончилась или учтена в другом месте
@@ -1815,6 +1816,12 @@ circumstance-not-judged = не оценено: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Показатели одной ячейки.
+circumstance-trial-trend = { $figure } { $first } → { $last }, { $direction ->
+    [rises] растёт
+    [falls] падает
+   *[none] изменение не доказано
+ } (изменение { $interval })
+circumstance-trend-trials = измерений: { $trials }
 circumstance-assignments = серверное соединение назначалось { $times } раза на транзакцию
 circumstance-sets = команд SET на транзакцию { $sets }
 circumstance-deadlock-group = в журнале { $count } из { $total } между { $statements }{ $relations ->
@@ -3368,6 +3375,13 @@ serve-setting-up = Измерение { $trial }{ $total ->
    *[other] {" "}из { $total }
  } готовится
 serve-stopping = Прогон останавливается; всё измеренное сохраняется.
+
+# Уведомление о конце прогона.
+notification-title = { $run }: { $state }
+webhook-no-url = { $source }: нет URL вебхука
+webhook-no-url-hint = напишите одну строку, например { $example }, без имени пользователя
+webhook-sent = Ответ отправлен на вебхук { $host }.
+webhook-failed = вебхук { $host } не получил уведомления: { $error }
 
 # Состояния прогонов.
 serve-running = идёт

@@ -7,11 +7,13 @@ pub mod docx;
 mod elements;
 mod graphs;
 pub mod html;
+mod key_figures;
 mod profile;
 mod raster;
 mod run_view;
 
 pub use builder::bind;
+pub use key_figures::key_figures;
 
 use crate::svg::SvgPicture;
 use crate::view::{Table, Tone};
@@ -71,6 +73,13 @@ pub enum Element {
 pub struct Figure {
     pub caption: String,
     pub picture: SvgPicture,
+}
+
+impl Figure {
+    /// The picture as PNG.
+    pub fn png(&self) -> Vec<u8> {
+        raster::png(&self.picture)
+    }
 }
 
 /// Texts of several runs: each text is that of the first run whose file has it.

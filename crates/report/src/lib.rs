@@ -22,6 +22,7 @@ pub mod log;
 pub mod markdown;
 pub mod matrix;
 pub mod notice;
+pub mod notification;
 mod number;
 pub mod page;
 mod plan_text;

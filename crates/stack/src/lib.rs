@@ -17,6 +17,7 @@ pub mod freshness;
 pub mod hook;
 pub mod host;
 pub mod http;
+pub mod https_client;
 pub mod interrupt;
 pub mod limits;
 mod listener;

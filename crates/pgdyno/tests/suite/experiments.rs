@@ -50,4 +50,5 @@ mod transports;
 mod values;
 mod watching;
 mod web_tier;
+mod webhook;
 mod workspace;

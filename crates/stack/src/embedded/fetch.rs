@@ -2,16 +2,14 @@
 
 use super::archive::{self, ArchiveError};
 use super::{ARCHIVE_VARIABLE, MAJORS, MIRROR_VARIABLE};
-use crate::find;
+use crate::{find, https_client};
 use model::message;
 use model::message::Message;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Timeout for a download, enough for 15 MB over a slow line.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -184,19 +182,13 @@ fn download(mirror: &str, major: u32) -> Result<(String, Vec<u8>), FetchArchiveE
 }
 
 fn read(address: &str) -> Result<Vec<u8>, ureq::Error> {
-    client().get(address).call()?.into_body().into_with_config().limit(SIZE_MAX).read_to_vec()
-}
-
-/// HTTP client that trusts the certificate authorities of this system. Unreadable certificates are left out.
-fn client() -> ureq::Agent {
-    let system = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<Certificate<'static>> =
-        system.iter().map(|it| Certificate::from_der(it).to_owned()).collect();
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build();
-    ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).tls_config(tls).build().new_agent()
+    https_client::client(TIMEOUT)
+        .get(address)
+        .call()?
+        .into_body()
+        .into_with_config()
+        .limit(SIZE_MAX)
+        .read_to_vec()
 }
 
 /// Compares the SHA-256 checksum with `expected`. Returns the actual checksum if it differs.
