@@ -10,7 +10,7 @@ mod circumstance;
 pub use bound::Bound;
 pub use circumstance::{
     ActiveCount, Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, NormalizedRate,
-    SessionOrigin, UsageCounter,
+    SessionOrigin, TrialTrend, UsageCounter,
 };
 
 use crate::matrix::ChangeVerdict;

@@ -147,6 +147,7 @@ fn rank(finding: &Finding) -> u8 {
             Circumstance::IdleTransactions { .. } => 9,
             Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
             Circumstance::ErrorOrigins { .. } => 12,
+            Circumstance::TrialTrends { .. } => 12,
             Circumstance::Bloat { .. } => 13,
             Circumstance::RulesSkipped { .. } => 19,
         },

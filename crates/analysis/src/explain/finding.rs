@@ -26,6 +26,7 @@ mod recorded_log;
 mod server_counters;
 mod service;
 mod tables;
+mod trial_trend;
 mod unused;
 mod waits;
 
@@ -117,6 +118,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
         found.extend(data::changed(cell));
+        found.extend(trial_trend::of_kept_data(cell));
         found.extend(copies::uneven(cell));
         let unused = unused::nodes(cell);
         let cell_findings = found.split_off(before);

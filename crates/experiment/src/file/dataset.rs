@@ -58,7 +58,7 @@ pub struct Dataset {
     pub seed: Option<u64>,
     /// State of the caches when a trial begins. Default: `warm`.
     pub cache: Option<Cache>,
-    /// SQL statements to execute after loading, such as CREATE INDEX.
+    /// SQL statements to execute before each trial, after the data are loaded or restored, such as CREATE INDEX.
     #[serde(default)]
     pub after: Vec<String>,
     /// If true, each trial finds the data as the previous trial left them, instead of restored. Default: false.

@@ -2,6 +2,7 @@
 
 use super::ReadVolume;
 use crate::EventKind;
+use crate::matrix::Figure;
 use crate::server_log::CellDeadlocks;
 use crate::validity::InvalidReason;
 use schemars::JsonSchema;
@@ -151,6 +152,8 @@ pub enum Circumstance {
         #[serde(rename = "jitter_s")]
         jitter: Option<f64>,
     },
+    /// Trends of figures over the trials of a dataset that is not restored between them.
+    TrialTrends { trends: Vec<TrialTrend>, trials: u32 },
     /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
     Bloat {
         /// Number of dead rows in the first trial; `last_dead_rows` is the number in the last trial.
@@ -296,6 +299,17 @@ pub enum FindingRule {
     IdleTransactions,
     Host,
     Feed,
+}
+
+/// Trend of a figure over the trials of a cell: the Theil–Sen line through its values, in order of the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TrialTrend {
+    pub figure: Figure,
+    /// Value of the line at the first trial; `last` is its value at the last trial. Times are in seconds.
+    pub first: f64,
+    pub last: f64,
+    /// 95 % confidence interval of `last` − `first`.
+    pub change_interval: (f64, f64),
 }
 
 /// Input that a rule needs but that was not measured.

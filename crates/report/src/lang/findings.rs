@@ -552,7 +552,7 @@ impl Lang {
     }
 
     /// Joins the known figures.
-    fn joined<const N: usize>(&self, figures: [Option<String>; N]) -> String {
+    fn joined(&self, figures: impl IntoIterator<Item = Option<String>>) -> String {
         figures.into_iter().flatten().collect::<Vec<_>>().join(self.numbers().among())
     }
 }

@@ -112,7 +112,9 @@ fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],
                 Circumstance::DataChanged { .. } => &[Response, Rate],
-                Circumstance::Bloat { .. } | Circumstance::RulesSkipped { .. } => &[],
+                Circumstance::TrialTrends { .. }
+                | Circumstance::Bloat { .. }
+                | Circumstance::RulesSkipped { .. } => &[],
             },
         ),
     }

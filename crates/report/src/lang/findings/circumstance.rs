@@ -5,8 +5,9 @@ use crate::say;
 use crate::text::truncate;
 use model::finding::{
     ActiveCount, Circumstance, CopyShare, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin,
-    UsageCounter,
+    TrialTrend, UsageCounter,
 };
+use model::matrix::Figure;
 use model::{EventKind, Nanos};
 
 /// Maximum number of characters that a sentence shows of a statement.
@@ -43,6 +44,7 @@ impl Lang {
             Circumstance::ConnectionStorm { .. } => say!(self, "circumstance-connection-storm"),
             Circumstance::GeneratorLate { .. } => say!(self, "circumstance-generator-late"),
             Circumstance::NoisyHost { .. } => say!(self, "circumstance-noisy-host"),
+            Circumstance::TrialTrends { .. } => say!(self, "circumstance-trial-trends"),
             Circumstance::Bloat { .. } => say!(self, "circumstance-bloat"),
             Circumstance::IdleTransactions { .. } => say!(self, "circumstance-idle-transactions"),
             Circumstance::LittlesLawViolation { node, .. } => say!(self, "circumstance-littles-law", node),
@@ -156,6 +158,10 @@ impl Lang {
                 stolen_cpu.map(|cpus| say!(self, "circumstance-stolen", cpus = numbers.fixed(cpus, 2))),
                 jitter.map(|seconds| say!(self, "circumstance-late-timers", time = numbers.seconds(seconds))),
             ]),
+            Circumstance::TrialTrends { trends, trials } => {
+                let trends = trends.iter().map(|it| Some(self.trial_trend(it)));
+                self.joined(trends.chain([Some(say!(self, "circumstance-trend-trials", trials = *trials))]))
+            }
             Circumstance::Bloat { first_dead_rows, last_dead_rows, live_rows, vacuums, trials } => self
                 .joined([
                     Some(say!(
@@ -307,6 +313,21 @@ impl Lang {
         let disk = read.disk_bytes.map(|bytes| self.numbers().bytes(bytes));
         let is_known = blocks.is_some() || disk.is_some();
         is_known.then(|| say!(self, "circumstance-read", blocks, disk))
+    }
+
+    fn trial_trend(&self, trend: &TrialTrend) -> String {
+        let TrialTrend { figure, first, last, change_interval: (low, high) } = *trend;
+        let numbers = self.numbers();
+        // Columns of times are in milliseconds.
+        let scale = if figure == Figure::P99 { 1e3 } else { 1.0 };
+        let [first, last] = [first, last].map(|value| numbers.three(scale * value));
+        let interval = numbers.range((scale * low, scale * high), 2);
+        let direction = match () {
+            () if low > 0.0 => "rises",
+            () if high < 0.0 => "falls",
+            () => "none",
+        };
+        say!(self, "circumstance-trial-trend", figure = self.figure(figure), first, last, direction, interval)
     }
 
     fn finding_rule(&self, rule: FindingRule) -> String {

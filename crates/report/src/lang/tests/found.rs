@@ -6,8 +6,9 @@ use model::avoidable_work::WorkEvidence;
 use model::finding::{
     ActiveCount, Bound, CellResponse, Circumstance, ConnectionLimit, CopyShare, FindingRule,
     IncomparableReason, LoggedErrors, MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange,
-    ThroughputComparison, UsageCounter,
+    ThroughputComparison, TrialTrend, UsageCounter,
 };
+use model::matrix::Figure;
 use model::plan::PoolMode;
 use model::server_log::{CellDeadlocks, DeadlockGroup};
 
@@ -390,6 +391,12 @@ fn circumstances() -> Vec<Finding> {
         vacuums,
         trials,
     };
+    let trend = |figure, last, change_interval| TrialTrend { figure, first: 0.012, last, change_interval };
+    let trends = vec![
+        trend(Figure::P99, 0.012, (-0.0015, 0.0016)),
+        trend(Figure::Errors, 0.002, (-0.02, -0.005)),
+        trend(Figure::Deadlocks, 3.412, (2.1, 4.25)),
+    ];
     let not_used = |counter| Circumstance::NotUsed {
         node: node(),
         transactions: 12_345,
@@ -478,6 +485,7 @@ fn circumstances() -> Vec<Finding> {
             total_trials: 3,
         },
         Circumstance::NoisyHost { stolen_cpu: Some(0.25), jitter: Some(0.005) },
+        Circumstance::TrialTrends { trends, trials: 10 },
         bloat(21, 0.0),
         bloat(5, 2.0),
         Circumstance::IdleTransactions {
@@ -513,7 +521,7 @@ fn circumstances() -> Vec<Finding> {
         Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFitsCache, DeadlockStatements, HiddenDeadlocks, NoFreeSlots, ActiveCollapse, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+    covers!(all, Circumstance: FeedFitsCache, DeadlockStatements, HiddenDeadlocks, NoFreeSlots, ActiveCollapse, SessionsLost, UnevenCopies, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, TrialTrends, Bloat, IdleTransactions, LittlesLawViolation,
         NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
