@@ -305,7 +305,7 @@ pub enum FindingRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialTrend {
     pub figure: Figure,
-    /// Value of the line at the first trial; `last` is its value at the last trial. Times are in seconds.
+    /// Value of the line at the first trial, at least 0; `last` is its value at the last trial. Times are in seconds.
     pub first: f64,
     pub last: f64,
     /// 95 % confidence interval of `last` − `first`.

@@ -24,8 +24,9 @@ pub fn of_kept_data(cell: &CellTrials<'_>) -> Option<Finding> {
         let is_zero = points.iter().all(|it| it.1 == 0.0);
         (!is_zero).then(|| TrialTrend {
             figure,
-            first: line.value_at(from),
-            last: line.value_at(to),
+            // A line through outliers may leave the range of possible values.
+            first: line.value_at(from).max(0.0),
+            last: line.value_at(to).max(0.0),
             change_interval: ((to - from) * low, (to - from) * high),
         })
     };
