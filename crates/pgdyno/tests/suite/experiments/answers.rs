@@ -40,9 +40,14 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
         postgres.port
     );
     let workspace = Workspace::new("rows", &yaml);
-    let mut command = workspace.command(&["--json"]);
-    let ended = workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait();
-    let document = ended.expect(0).document();
+    let documents = std::iter::repeat_with(|| {
+        let mut command = workspace.command(&["--json"]);
+        let ended = workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait();
+        ended.expect(0).document()
+    });
+    // Other tests use the machine at the same time, so the generator may be late.
+    let is_valid = |document: &Value| document["matrix"]["rows"][0]["trials"][0]["valid"] == true;
+    let document = documents.take(4).find(is_valid).expect("one of four trials is valid");
     let found: Vec<_> = findings(&document, "no_rows")
         .iter()
         .map(|it| (it["operation"].clone(), it["command"].clone(), it["statement"].clone()))
