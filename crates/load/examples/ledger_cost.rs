@@ -125,6 +125,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
         timeout: None,
         abandon_max: None,
         verbose: false,
+        reports_steps: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {
             clients,

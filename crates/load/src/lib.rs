@@ -24,5 +24,5 @@ pub use load_plan::{InitialValue, LoadPlan, MeasuredCommands, RngSeeds};
 pub use recorded_mix::{MixTransaction, RecordedMix};
 pub use recorder::{IntervalRecorder, Recorder, TraceEvent, TransactionLog};
 pub use replay::{Replay, ReplayRequest, ReplaySession, ReplaySource};
-pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
+pub use shard::{AbortReason, Action, ClientStep, ConnId, LoadEvent, Shard};
 pub use workload::{Hosts, PostgresEndpoint, Target, Workload};

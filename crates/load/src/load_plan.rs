@@ -46,6 +46,8 @@ pub struct LoadPlan {
     pub abandon_max: Option<u32>,
     /// True if every failed transaction is reported, instead of only the first failure with each code.
     pub verbose: bool,
+    /// True if every step of a client is reported. This is slow.
+    pub reports_steps: bool,
     /// Commands that are measured individually.
     pub measured: MeasuredCommands,
     pub seeds: RngSeeds,

@@ -33,7 +33,7 @@ use arrivals::DueArrival;
 use arrivals::StartCause;
 use client::{Client, ClientState, Session};
 use endpoint::new_session;
-pub use event::{AbortReason, LoadEvent};
+pub use event::{AbortReason, ClientStep, LoadEvent};
 use http_connection::HttpConnection;
 use model::{ClientId, Code, Nanos, Outcome};
 use recorded::RecordedRequests;

@@ -8,8 +8,8 @@ use crate::random::Prng;
 use crate::recorded_mix::RecordedMix;
 use crate::replay::{Replay, ReplaySource};
 use crate::script::{
-    CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, QuoteContext, ResponsePart,
-    Script, Slot, Variables, step_names,
+    CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Piece, QuoteContext,
+    ResponsePart, Script, Slot, Variables, step_names,
 };
 use crate::sql_request::{ScriptTraits, SqlRequest, template};
 use model::durability::{Token, WriteKey};
@@ -45,6 +45,8 @@ pub struct Workload {
     has_ledger: bool,
     /// True if a client aborts when a statement contains an unset variable.
     requires_variables: bool,
+    /// True if an unset variable is sent as NULL, except in simple queries.
+    sends_null: bool,
     /// True for each slot that some script assigns. The name of such a variable is never sent in place of its value.
     assigned: Box<[bool]>,
     /// True if the texts of variables are written as literals into simple queries.
@@ -213,6 +215,7 @@ impl Workload {
             first_client: 0,
             has_ledger: false,
             requires_variables: false,
+            sends_null: false,
             assigned,
             quotes_texts: false,
             fields,
@@ -317,6 +320,11 @@ impl Workload {
         Workload { requires_variables: true, ..self }
     }
 
+    /// Makes clients send unset variables as NULL, as pgbench does, instead of aborting. Simple queries are not affected.
+    pub fn sending_null(self) -> Workload {
+        Workload { sends_null: true, ..self }
+    }
+
     /// Makes clients send texts of variables as literals in simple queries. pgbench inserts them as parts of the
     /// statement.
     ///
@@ -337,9 +345,11 @@ impl Workload {
         let request = self.request(script, command);
         for (&slot, arg) in request.args.iter().zip(0..) {
             if !variables.is_set(slot) {
-                // pgbench would send NULL as a parameter.
-                let is_name = self.plan.mode == Mode::Simple && !self.assigned[usize::from(slot)];
-                if self.requires_variables || !is_name {
+                let can_be_sent = match self.plan.mode {
+                    Mode::Simple => !self.assigned[usize::from(slot)],
+                    Mode::Extended | Mode::Prepared => self.sends_null,
+                };
+                if self.requires_variables || !can_be_sent {
                     return Some(EvalError::Undefined(slot));
                 }
             } else if self.literal_place(request, arg).is_some_and(|it| !variables.can_be_literal(slot, it)) {
@@ -347,6 +357,26 @@ impl Workload {
             }
         }
         None
+    }
+
+    /// Text of a statement with the values of its variables. An unset variable keeps its name.
+    pub(crate) fn statement_text(&self, script: u16, command: u16, variables: &Variables) -> String {
+        let commands = &self.plan.program.scripts[usize::from(script)].commands;
+        let CommandKind::Sql(sql) = &commands[usize::from(command)].kind else { return String::new() };
+        let mut text = Vec::new();
+        for piece in &sql.pieces {
+            match piece {
+                Piece::Text(bytes) => text.extend_from_slice(bytes),
+                Piece::Var { slot } if variables.is_set(*slot) => {
+                    variables.write(*slot, &mut text);
+                }
+                Piece::Var { slot } => {
+                    text.push(b':');
+                    text.extend_from_slice(self.plan.program.names[usize::from(*slot)].as_bytes());
+                }
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Adds a second endpoint, for the replicas, and sets the target of each script's SQL.

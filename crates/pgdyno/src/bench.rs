@@ -74,7 +74,11 @@ pub fn main(program: &str, args: &[String]) -> ExitStatus {
         }
         BenchCommand::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
         BenchCommand::Initialise(it) => return to_status(initialise(&it, &terminal), &terminal),
-        BenchCommand::Run(it) => return to_status(run(&it, args, &terminal), &terminal),
+        BenchCommand::Run(mut options) => {
+            options.as_pgbench = program == "pgbench";
+            options.allow_shell |= options.as_pgbench && options.fleet.is_none();
+            return to_status(run(&options, args, &terminal), &terminal);
+        }
     }
     ExitStatus::Success
 }

@@ -1051,6 +1051,7 @@ script-undefined = undefined variable "{ $name }"
     }set it before by \set { $name } …, or write ": { $name }" if no variable is meant
 script-undefined-warning = { $place }: { $error }; until another script sets it, { $mode ->
     [simple] the statement is sent with the text :name
+    [pgbench] it is sent as NULL
    *[extended] a client that reaches the statement aborts
  }
 

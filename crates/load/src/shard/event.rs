@@ -26,6 +26,19 @@ pub enum LoadEvent {
     Exhausted { feed: u16 },
     /// The function `debug` was called.
     Debug { script: ScriptId, command: u16, value: Value },
+    /// A client took a step. Reported only if the plan reports steps.
+    Step { client: ClientId, step: ClientStep },
+}
+
+/// Step of a client's transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientStep {
+    /// The script begins, also for another try.
+    Begin { script: ScriptId },
+    /// A statement is sent, with the values of its variables.
+    Send { statement: String },
+    /// The whole result of a statement was received.
+    Receive,
 }
 
 /// Reason why a client cannot continue: an error in the script, which would recur in every transaction.

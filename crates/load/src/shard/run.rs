@@ -2,7 +2,7 @@
 
 use super::arrivals::{DueArrival, StartCause};
 use super::client::{Client, ClientState, Transaction, todo};
-use super::{AbortReason, ConnId, LoadEvent, Shard};
+use super::{AbortReason, ClientStep, ConnId, LoadEvent, Shard};
 use crate::ledger::{self, KeyedScript};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::schedule::think_duration;
@@ -149,6 +149,11 @@ impl<R: Recorder> Shard<R> {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("a running client has a transaction");
             let commands = &self.work.script(tx.script).commands;
+            if self.work.plan.reports_steps && tx.command == 0 {
+                let (client, step) =
+                    (ClientId(self.first + i), ClientStep::Begin { script: ScriptId(tx.script) });
+                self.events.push_back(LoadEvent::Step { client, step });
+            }
             let Some(command) = commands.get(tx.command as usize) else { return self.finish_script(now, i) };
             tx.command_started = now;
             let (script, number) = (ScriptId(tx.script), tx.command);
@@ -270,6 +275,11 @@ impl<R: Recorder> Shard<R> {
         if R::TRACES {
             self.recorder.trace(TraceEvent::Statement { command: tx.command, variables });
         }
+        if self.work.plan.reports_steps {
+            let statement = self.work.statement_text(tx.script, tx.command, variables);
+            let (client, step) = (ClientId(self.first + i), ClientStep::Send { statement });
+            self.events.push_back(LoadEvent::Step { client, step });
+        }
         let write = |arg: u16, out: &mut Vec<u8>| {
             let slot = request.args[arg as usize];
             let written = match self.work.literal_place(request, arg) {
@@ -311,6 +321,10 @@ impl<R: Recorder> Shard<R> {
         let Client { tx, variables, .. } = &mut self.clients[i as usize];
         let tx = tx.as_mut().expect("a running client has a transaction");
         let command = tx.command;
+        if self.work.plan.reports_steps {
+            let client = ClientId(self.first + i);
+            self.events.push_back(LoadEvent::Step { client, step: ClientStep::Receive });
+        }
         self.recorder.statement_finished(ScriptId(tx.script), command, &sample);
         if R::TRACES {
             self.recorder.trace(TraceEvent::Finished { command, elapsed: sample.elapsed, variables });

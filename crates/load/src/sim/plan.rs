@@ -36,6 +36,7 @@ pub fn plan(program: Program, mode: Mode, clients: u32, threads: u16, schedule: 
         timeout: None,
         abandon_max: None,
         verbose: false,
+        reports_steps: false,
         measured: crate::MeasuredCommands::None,
         seeds,
     }

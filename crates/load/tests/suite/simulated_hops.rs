@@ -115,6 +115,7 @@ fn exchange(
         backlog_max: 0,
         drain: Nanos::from_secs(10),
         verbose: true,
+        reports_steps: false,
         measured: load::MeasuredCommands::All,
         ..sim::plan(program, Mode::Simple, clients, 1, schedule)
     };

@@ -134,6 +134,7 @@ fn work(threads: u16) -> Workload {
         connect_timeout: Nanos::from_secs(10),
         timeout: None,
         verbose: false,
+        reports_steps: false,
         measured: MeasuredCommands::None,
         seeds: RngSeeds {
             clients: (0..threads).map(|_| seeds.client_rng()).collect(),

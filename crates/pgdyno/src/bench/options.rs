@@ -96,6 +96,9 @@ pub struct BenchOptions {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
+    /// True if the program was called as `pgbench`. Scripts may then run shell commands, unset variables are sent as NULL,
+    /// and the server's messages keep their form.
+    pub as_pgbench: bool,
     /// Hosts on other machines on which load is permitted, separated by commas.
     pub yes_load: Option<String>,
     /// Language of the output that pgbench does not have.

@@ -116,6 +116,7 @@ pub fn prepare_for(
         timeout: None,
         abandon_max: None,
         verbose: options.verbose_errors,
+        reports_steps: options.debug,
         measured: match options.per_command {
             true => load::MeasuredCommands::All,
             false => load::MeasuredCommands::None,
@@ -124,8 +125,9 @@ pub fn prepare_for(
     };
     let (postgres, address) = targets.postgres.unzip();
     let (services, addresses) = targets.services.into_iter().unzip();
+    let work = Workload::with_services(plan, postgres, services);
     let ready = measure::LoadConfig {
-        work: Arc::new(Workload::with_services(plan, postgres, services)),
+        work: Arc::new(if options.as_pgbench { work.sending_null() } else { work }),
         threads: part.threads(threads),
         postgres: address.map(|it| vec![it]).into_iter().collect(),
         services: addresses,

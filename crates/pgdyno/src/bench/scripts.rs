@@ -97,6 +97,7 @@ pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "
 fn warn(diagnostic: &Diagnostic, options: &BenchOptions, terminal: &Terminal) {
     let mode = match options.mode {
         QueryMode::Simple => "simple",
+        QueryMode::Extended | QueryMode::Prepared if options.as_pgbench => "pgbench",
         QueryMode::Extended | QueryMode::Prepared => "extended",
     };
     let error = options.lang.message(&diagnostic.message);

@@ -7,7 +7,7 @@ use crate::clock::unix_time;
 use crate::measure::LoadListener;
 use crate::messages::{Messages, one_line};
 use load::script::{CommandKind, Value, Variables};
-use load::{AbortReason, LoadEvent, Workload};
+use load::{AbortReason, ClientStep, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};
 use report::lang::english;
 use report::progress::{self, ProgressStyle};
@@ -21,6 +21,8 @@ pub struct BenchDisplay<'a> {
     /// Description of the server, for messages about refused connections.
     pub server: String,
     pub work: Arc<Workload>,
+    /// True if messages keep their line breaks, as in pgbench.
+    keeps_lines: bool,
     /// Seconds between two progress lines; `None` for no progress output.
     pub progress_interval: Option<u32>,
     pub style: ProgressStyle,
@@ -57,6 +59,7 @@ impl<'a> BenchDisplay<'a> {
             terminal,
             server,
             work,
+            keeps_lines: options.as_pgbench,
             progress_interval: every,
             style,
             logs,
@@ -64,6 +67,11 @@ impl<'a> BenchDisplay<'a> {
             messages,
             pending: None,
         }
+    }
+
+    /// Message of a server for the terminal: in one line, or with its line breaks.
+    fn text(&self, message: &str) -> String {
+        if self.keeps_lines { message.trim_end().to_owned() } else { one_line(message) }
     }
 
     /// Completes the logs. Returns the failure messages, and true if all logs are complete.
@@ -129,7 +137,7 @@ impl LoadListener for BenchDisplay<'_> {
         self.messages.add_event(&event);
         match event {
             LoadEvent::Refused { client, message, .. } => {
-                let error_text = os_error_text(&one_line(&message));
+                let error_text = os_error_text(&self.text(&message));
                 self.terminal.error(&format!("connection to server {} failed: {error_text}", self.server));
                 self.terminal.detail(&format!("client {} could not connect", client.0));
             }
@@ -141,14 +149,14 @@ impl LoadListener for BenchDisplay<'_> {
                     "client {} got an error in command {command} ({kind}) of script {}; {}{suffix}",
                     client.0,
                     script.0,
-                    one_line(&message)
+                    self.text(&message)
                 ));
             }
             LoadEvent::Aborted { client, script, command, reason: abort_reason } => {
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
                 let aborted = |kind: &str, reason: &str| {
                     let suffix = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
-                    let reason = one_line(reason);
+                    let reason = self.text(reason);
                     let message = format!(
                         "client {client} aborted in command {command}{suffix} of script {script}; {reason}"
                     );
@@ -158,11 +166,11 @@ impl LoadListener for BenchDisplay<'_> {
                 let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));
                 match abort_reason {
                     AbortReason::Expression(message) => {
-                        self.terminal.error(&one_line(&english().message(&message)));
+                        self.terminal.error(&self.text(&english().message(&message)));
                         aborted(name, "evaluation of meta-command failed");
                     }
                     AbortReason::Shell(message) => {
-                        self.terminal.error(&one_line(&english().message(&message)));
+                        self.terminal.error(&self.text(&english().message(&message)));
                         aborted(name, "execution of meta-command failed");
                     }
                     AbortReason::RowCount { got } => aborted(name, &format!("expected one row, got {got}")),
@@ -188,6 +196,19 @@ impl LoadListener for BenchDisplay<'_> {
             }
             LoadEvent::Exhausted { feed } => {
                 self.terminal.info(&format!("feed {feed} is exhausted: each of its rows has been used once"));
+            }
+            LoadEvent::Step { client, step } => {
+                let step = match step {
+                    ClientStep::Begin { script } => {
+                        format!(
+                            "executing script \"{}\"",
+                            self.work.plan().program.scripts[usize::from(script.0)].name
+                        )
+                    }
+                    ClientStep::Send { statement } => format!("sending {statement}"),
+                    ClientStep::Receive => "receiving".to_owned(),
+                };
+                self.terminal.info(&format!("client {} {step}", client.0));
             }
             LoadEvent::Debug { script, command, value } => {
                 errln!("debug(script={},command={}): {}", script.0, command + 1, format_value(value));

@@ -3,7 +3,7 @@
 //! The crate `load` has no serialised form, so these types repeat its definitions; the compiler checks that they agree.
 
 use load::script::Value;
-use load::{AbortReason, LoadEvent};
+use load::{AbortReason, ClientStep, LoadEvent};
 use model::message::Message;
 use model::{ClientId, Code, ScriptId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,6 +45,19 @@ enum EventForm {
         #[serde(with = "ValueForm")]
         value: Value,
     },
+    Step {
+        client: ClientId,
+        #[serde(with = "StepForm")]
+        step: ClientStep,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ClientStep", rename_all = "snake_case")]
+enum StepForm {
+    Begin { script: ScriptId },
+    Send { statement: String },
+    Receive,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,6 +114,9 @@ mod tests {
             },
             LoadEvent::Aborted { client, script, command: 0, reason: AbortReason::RowCount { got: 2 } },
             LoadEvent::Exhausted { feed: 1 },
+            LoadEvent::Step { client, step: ClientStep::Send { statement: "SELECT 'ж'".into() } },
+            LoadEvent::Step { client, step: ClientStep::Begin { script } },
+            LoadEvent::Step { client, step: ClientStep::Receive },
             LoadEvent::Debug { script, command: 1, value: Value::Double(-0.125) },
             LoadEvent::Debug { script, command: 1, value: Value::Double(f64::INFINITY) },
         ] {

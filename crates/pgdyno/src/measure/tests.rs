@@ -40,6 +40,7 @@ fn work() -> Workload {
         timeout: None,
         abandon_max: None,
         verbose: false,
+        reports_steps: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {
             clients: (0..CLIENTS).map(|_| seeds.client_rng()).collect(),

@@ -134,6 +134,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         timeout: load.timeout,
         abandon_max: inputs.additional.and_then(|it| it.abandon_max),
         verbose: false,
+        reports_steps: false,
         measured: MeasuredCommands::Steps,
     };
     let batched = !load.model.is_open() && !load.reconnect;

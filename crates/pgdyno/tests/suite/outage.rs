@@ -70,6 +70,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
         timeout: None,
         abandon_max: None,
         verbose: false,
+        reports_steps: false,
         measured: load::MeasuredCommands::None,
         seeds: RngSeeds {
             clients: (0..users).map(|_| seeds.client_rng()).collect(),

@@ -127,6 +127,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         json: draft.json,
         strict: draft.strict,
         allow_shell: draft.allow_shell,
+        as_pgbench: false,
         yes_load: draft.yes_load,
         lang: draft.lang.unwrap_or(english()),
     }))

@@ -451,7 +451,7 @@ pub static TABLE: &[Opt] = &[
         switch!(insecure)),
 
     opt('d', "debug", "", Phase::Both,
-        &[(Section::Common, "print the settings of the run")],
+        &[(Section::Common, "print the settings of the run, and each statement")],
         switch!(debug)),
     opt('h', "host", "HOSTNAME", Phase::Both,
         &[(Section::Common, "server host, or directory of its socket")],
@@ -540,5 +540,6 @@ pub fn usage(program: &str) -> String {
         }
     }
     out + "\nDBNAME may be a connection string or a URI. PGHOST, PGPORT, PGUSER, PGDATABASE,\n\
-           PGSSLMODE, .pgpass and service files work as in libpq.\n"
+           PGSSLMODE, .pgpass and service files work as in libpq.\n\
+           Report bugs to the developers of pgdyno.\n"
 }

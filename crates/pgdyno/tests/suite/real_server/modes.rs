@@ -204,3 +204,29 @@ fn both_drivers_run_sleep_and_shell_commands() {
         assert!(combined_output(&forbidden).contains("--allow-shell"), "{}", combined_output(&forbidden));
     }
 }
+
+/// PostgreSQL's own tests of pgbench expect this. `docs/bench.md` lists the differences from `pgdyno bench`.
+#[test]
+fn imitates_pgbench_under_its_name() {
+    let as_pgbench = |script: &Script, more: &[&str]| {
+        let arguments = [&["-n", "-t", "1", "-f", script.path()], more].concat();
+        combined_output(&SHARED.command_as_pgbench(&arguments).output().expect("pgdyno can be run"))
+    };
+    let shell = Script::new("as-pgbench-shell", "\\setshell n echo 41\nSELECT 1/(42 - :n);\n");
+    let text = as_pgbench(&shell, &[]);
+    assert!(text.contains("number of transactions actually processed: 1/1"), "{text}");
+    // Extended queries send NULL for a variable that is not set; `pgdyno bench` aborts the client.
+    let unset = Script::new(
+        "as-pgbench-unset",
+        "SELECT 1/(:unset::int IS NULL)::int;\nSELECT 1/0\n  + :unset::int;\n",
+    );
+    let text = as_pgbench(&unset, &["-M", "extended"]);
+    assert!(text.contains("in command 1 (SQL) of script 0; ERROR:  division by zero\n"), "{text}");
+    let text = combined_output(&SHARED.bench(&["-n", "-t", "1", "-M", "extended", "-f", unset.path()]));
+    assert!(text.contains("client 0 aborted in command 0 (SQL) of script 0"), "{text}");
+    let steps = Script::new("as-pgbench-steps", "\\set n 7\nSELECT :n;\n");
+    let text = as_pgbench(&steps, &["-d"]);
+    let lines = ["client 0 executing script", "client 0 sending SELECT 7;", "client 0 receiving"];
+    let places: Vec<Option<usize>> = lines.iter().map(|it| text.find(it)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+}

@@ -5,6 +5,7 @@ use stack::client::Connection;
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -46,6 +47,13 @@ impl TestServer {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PGDYNO);
         command.arg("bench").args(arguments).envs(self.postgres.client_environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Command with the name `pgbench` and these arguments, and an environment that names this server.
+    pub fn command_as_pgbench(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PGDYNO);
+        command.arg0("pgbench").args(arguments).envs(self.postgres.client_environment()).stdin(Stdio::null());
         command
     }
 
