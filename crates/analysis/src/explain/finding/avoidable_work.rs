@@ -2,13 +2,14 @@
 //!
 //! This work saturates the CPU or the disk like any other work. The findings name its source.
 
+use super::bound::CpuUsage;
 use super::tables::executed_rate;
 use super::waits::{self, BOUND_SHARE_MIN};
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, growth_by_label, maximum, sums};
 use model::avoidable_work::WorkEvidence;
 use model::finding::{Bound, MissingInput};
-use model::plan::Transport;
+use model::plan::{Node, Transport};
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ const CPU_SHARE_MIN: f64 = 0.2;
 /// Logins per transaction, and per second, from which their cost is reported.
 const LOGINS_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
+/// Used share of PostgreSQL's CPUs from which logins may limit the throughput, if the number of its CPUs is known.
+const LOGINS_CPU_SHARE_MIN: f64 = 0.5;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
@@ -51,7 +54,7 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         temporary_files(window, node),
         jit(window, node),
         planning(window, node),
-        logins(window, node),
+        logins(window, server),
         dead_rows(window, node),
         old_statistics(window, node),
         old_snapshot(window, node),
@@ -119,7 +122,14 @@ fn most_costly(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<String
 }
 
 /// Logins by PostgreSQL's count of sessions, also if the load opens a connection for each transaction.
-fn logins(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+///
+/// `None` if most of PostgreSQL's CPUs are idle: logins then cost little.
+fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
+    let cpu = CpuUsage::measure(cell, server).ok().flatten();
+    if cpu.is_some_and(|it| !it.is_saturated() && it.used < LOGINS_CPU_SHARE_MIN * it.available) {
+        return None;
+    }
+    let node = server.name.as_str();
     let per_second = cell.median(|it| growth(it.samples, node, samples::PG_SESSIONS_BEGUN, |_| true))?;
     let per_transaction = per_transaction(cell, node, samples::PG_SESSIONS_BEGUN)?;
     let by_load = cell.setup.load.reconnect && cell.setup.stack.nodes.len() == 1;

@@ -77,6 +77,9 @@ fn reports_logins() {
     };
     check_in(&reconnecting, &[begun(1000.0)], &[&found("1.0", "1000.0")]);
     check_in(&reconnecting, &[begun(90.0)], &[]);
+    // Most of the server's CPU is idle.
+    reconnecting.cells[0].setup.stack.nodes[0].limits.cpu = Some(1.1);
+    check_in(&reconnecting, &[begun(1000.0)], &[]);
 }
 
 #[test]
